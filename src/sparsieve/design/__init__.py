@@ -1,0 +1,9 @@
+"""What X can do: dense, sparse and lazily scaled designs behind one interface."""
+
+from .base import DesignMatrix
+from .convert import as_design, standardised
+from .dense import DenseDesign
+from .scaled import Scaled
+from .sparse import SparseDesign
+
+__all__ = ["DenseDesign", "DesignMatrix", "Scaled", "SparseDesign", "as_design", "standardised"]

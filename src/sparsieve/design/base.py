@@ -1,0 +1,139 @@
+"""What a solver may ask of the data matrix X, whatever X is made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# Rows are streamed in blocks of about this many bytes: small enough to stay in the second-level
+# cache between the two products of `rmatmul_of`, large enough for BLAS to work at full speed.
+BLOCK_BYTES = 1 << 19
+
+
+class DesignMatrix(ABC):
+    """A samples x features matrix known only through its products.
+
+    Only X is exotic: the arrays that go in and come out are plain arrays of ``xp``.
+    Implementations provide the products and the column statistics; everything else has a
+    sensible default here.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    xp: Any = np
+
+    @abstractmethod
+    def matmul(self, W):
+        """X @ W for W of shape (n_features, n_outputs)."""
+
+    @abstractmethod
+    def rmatmul(self, R):
+        """X.T @ R for R of shape (n_samples, n_outputs)."""
+
+    @abstractmethod
+    def rows(self, index) -> DesignMatrix:
+        """The design of these samples."""
+
+    @abstractmethod
+    def columns(self, index) -> DesignMatrix:
+        """The design of these features."""
+
+    @abstractmethod
+    def dense_columns(self, index):
+        """These features as a plain (n_samples, len(index)) array in Fortran order."""
+
+    @abstractmethod
+    def column_moments(self, weights=None):
+        """Weighted mean and (population) variance of every column, in double precision."""
+
+    @abstractmethod
+    def column_sq_norms(self):
+        """Squared Euclidean norm of every column."""
+
+    def column_means(self, weights=None):
+        """Weighted mean of every column."""
+        return self.column_moments(weights)[0]
+
+    def rmatmul_of(self, f: Callable[[Any, slice], Any], W):
+        """X.T @ f(X @ W, rows) for a function that treats rows independently.
+
+        ``f(Z, rows)`` receives a block Z of X @ W and the slice of rows it belongs to.
+        Implementations that can stream X read it once instead of twice.
+        """
+        return self.rmatmul(f(self.matmul(W), slice(0, self.shape[0])))
+
+    def gram(self):
+        """X.T @ X, refused when features outnumber samples: that matrix would dwarf X."""
+        n_samples, n_features = self.shape
+        if n_features > n_samples:
+            raise ValueError(
+                f"gram() would need a {n_features} x {n_features} matrix for {n_samples} samples; "
+                "use cross_gram() in the smaller dimension"
+            )
+        return self._gram()
+
+    def _gram(self):
+        dense = self.dense_columns(np.arange(self.shape[1]))
+        return dense.T @ dense
+
+    def cross_gram(self):
+        """X @ X.T, accumulated over blocks of columns."""
+        n_samples, n_features = self.shape
+        step = max(1, BLOCK_BYTES // (8 * n_samples), n_samples)
+        total = self.xp.zeros((n_samples, n_samples), dtype=self.dtype)
+        for start in range(0, n_features, step):
+            block = self.dense_columns(np.arange(start, min(start + step, n_features)))
+            total += block @ block.T
+        return total
+
+    def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
+        """Largest singular value, by Golub-Kahan-Lanczos with full reorthogonalisation.
+
+        A few steps suffice; the estimate is a lower bound that has converged to ``tol``
+        relative, so callers that need an upper bound should allow that margin.
+        """
+        rng = np.random.default_rng(rng)
+        n_samples, n_features = self.shape
+        steps = min(max_iter, n_samples, n_features)
+        start = self.xp.asarray(rng.standard_normal((n_samples, 1)), dtype=self.dtype)
+        basis = [start / np.linalg.norm(start)]
+        diagonal: list[float] = []
+        off: list[float] = []
+        right = None
+        estimate = 0.0
+        for step in range(steps):
+            candidate = self.rmatmul(basis[-1])
+            if right is not None:
+                candidate = candidate - off[-1] * right[-1]
+                for vector in right:
+                    candidate = candidate - vector * float((vector * candidate).sum())
+            else:
+                right = []
+            length = float(np.linalg.norm(candidate))
+            diagonal.append(length)
+            if length <= np.finfo(self.dtype).tiny:
+                break
+            right.append(candidate / length)
+            following = self.matmul(right[-1]) - length * basis[-1]
+            for vector in basis:
+                following = following - vector * float((vector * following).sum())
+            length = float(np.linalg.norm(following))
+            previous, estimate = estimate, _bidiagonal_norm(diagonal, off)
+            if step >= 3 and abs(estimate - previous) <= 0.1 * tol * estimate:
+                break
+            if length <= 1e-12 * max(estimate, np.finfo(self.dtype).tiny):
+                break
+            off.append(length)
+            basis.append(following / length)
+        return max(estimate, _bidiagonal_norm(diagonal, off[: max(len(diagonal) - 1, 0)]))
+
+
+def _bidiagonal_norm(diagonal: list[float], off: list[float]) -> float:
+    size = len(diagonal)
+    if size == 0:
+        return 0.0
+    matrix = np.diag(diagonal) + np.diag(off[: size - 1], -1)
+    return float(np.linalg.norm(matrix, 2))

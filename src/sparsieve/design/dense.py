@@ -1,0 +1,74 @@
+"""A design held as a NumPy array, in either memory order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import BLOCK_BYTES, DesignMatrix
+
+
+class DenseDesign(DesignMatrix):
+    """A two-dimensional float32 or float64 NumPy array; never copied, never reordered."""
+
+    def __init__(self, X: np.ndarray):
+        self.array = X
+        self.shape = X.shape
+        self.dtype = X.dtype
+
+    def matmul(self, W):  # noqa: D102
+        if W.shape[1] == 1:  # the vector product is several times faster than a one-column one
+            return (self.array @ W[:, 0])[:, None]
+        return self.array @ W
+
+    def rmatmul(self, R):  # noqa: D102
+        if R.shape[1] == 1:
+            return (R[:, 0] @ self.array)[:, None]
+        return self.array.T @ R
+
+    def rmatmul_of(self, f, W):  # noqa: D102
+        total = np.zeros((self.shape[1], W.shape[1]), dtype=self.dtype)
+        for rows in self._row_blocks():
+            block = self.array[rows]
+            total += block.T @ f(block @ W, rows)
+        return total
+
+    def rows(self, index):  # noqa: D102
+        return DenseDesign(self.array[index])
+
+    def columns(self, index):  # noqa: D102
+        return DenseDesign(self.array[:, index])
+
+    def dense_columns(self, index):  # noqa: D102
+        return np.asfortranarray(self.array[:, index])
+
+    def column_moments(self, weights=None):  # noqa: D102
+        n_samples, n_features = self.shape
+        weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+        total = weights.sum()
+        means = np.zeros(n_features)
+        for rows in self._row_blocks():
+            means += weights[rows] @ self.array[rows].astype(np.float64, copy=False)
+        means /= total
+        variances = np.zeros(n_features)
+        for rows in self._row_blocks():
+            block = self.array[rows] - means
+            np.square(block, out=block)
+            variances += weights[rows] @ block
+        return means, variances / total
+
+    def column_sq_norms(self):  # noqa: D102
+        return np.einsum("ij,ij->j", self.array, self.array)
+
+    def _gram(self):
+        return self.array.T @ self.array
+
+    def cross_gram(self):  # noqa: D102
+        return self.array @ self.array.T
+
+    def _row_blocks(self):
+        height = max(1, BLOCK_BYTES // max(1, self.array.itemsize * self.shape[1]))
+        if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:
+            # Columns are contiguous: a block must be tall for its column pieces to be worth reading.
+            height = max(height, 256)
+        for start in range(0, self.shape[0], height):
+            yield slice(start, min(start + height, self.shape[0]))

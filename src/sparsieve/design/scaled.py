@@ -1,0 +1,110 @@
+"""Centring, scaling and row weighting without touching the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import DesignMatrix
+
+
+class Scaled(DesignMatrix):
+    """diag(row_scale) (B - 1 centre') diag(1 / scale), applied lazily to a base design B.
+
+    X W = r * (B (W / s) - 1 (c / s)' W)   and   X' R = (B' (r * R) - c 1'(r * R)) / s,
+    so a sparse B stays sparse. Any of the three parts may be None.
+    """
+
+    def __init__(self, base: DesignMatrix, centre=None, scale=None, row_scale=None):
+        self.base = base
+        self.shape = base.shape
+        self.dtype = base.dtype
+        self.centre = None if centre is None else np.asarray(centre, dtype=self.dtype)
+        self.scale = None if scale is None else np.asarray(scale, dtype=self.dtype)
+        self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
+
+    def matmul(self, W):  # noqa: D102
+        if self.scale is not None:
+            W = W / self.scale[:, None]
+        product = self.base.matmul(W)
+        if self.centre is not None:
+            product -= self.centre @ W
+        return product if self.row_scale is None else product * self.row_scale[:, None]
+
+    def rmatmul(self, R):  # noqa: D102
+        if self.row_scale is not None:
+            R = R * self.row_scale[:, None]
+        return self._unshift(self.base.rmatmul(R), R.sum(axis=0))
+
+    def rmatmul_of(self, f, W):  # noqa: D102
+        if self.scale is not None:
+            W = W / self.scale[:, None]
+        offset = None if self.centre is None else self.centre @ W
+        sums = np.zeros(W.shape[1], dtype=self.dtype)
+
+        def shifted(Z, rows):
+            if offset is not None:
+                Z = Z - offset
+            if self.row_scale is not None:
+                Z = Z * self.row_scale[rows, None]
+            values = f(Z, rows)
+            if self.row_scale is not None:
+                values = values * self.row_scale[rows, None]
+            sums[...] += values.sum(axis=0)
+            return values
+
+        product = self.base.rmatmul_of(shifted, W)
+        return self._unshift(product, sums)
+
+    def _unshift(self, product, sums):
+        if self.centre is not None:
+            product = product - self.centre[:, None] * sums
+        return product if self.scale is None else product / self.scale[:, None]
+
+    def rows(self, index):  # noqa: D102
+        row_scale = None if self.row_scale is None else self.row_scale[index]
+        return Scaled(self.base.rows(index), self.centre, self.scale, row_scale)
+
+    def columns(self, index):  # noqa: D102
+        return Scaled(
+            self.base.columns(index),
+            None if self.centre is None else self.centre[index],
+            None if self.scale is None else self.scale[index],
+            self.row_scale,
+        )
+
+    def dense_columns(self, index):  # noqa: D102
+        columns = np.array(self.base.dense_columns(index), order="F")
+        if self.centre is not None:
+            columns -= self.centre[index]
+        if self.scale is not None:
+            columns /= self.scale[index]
+        if self.row_scale is not None:
+            columns *= self.row_scale[:, None]
+        return columns
+
+    def column_moments(self, weights=None):  # noqa: D102
+        if self.row_scale is None:
+            means, variances = self.base.column_moments(weights)
+            if self.centre is not None:
+                means = means - self.centre
+            if self.scale is not None:
+                means, variances = means / self.scale, variances / self.scale.astype(float) ** 2
+            return means, variances
+        n_samples = self.shape[0]
+        weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=float)
+        total = weights.sum()
+        means = (self.rmatmul(weights[:, None].astype(self.dtype)) / total)[:, 0].astype(float)
+        squares = self._weighted_squares(weights)
+        return means, np.maximum(squares / total - means**2, 0.0)
+
+    def column_sq_norms(self):  # noqa: D102
+        return self._weighted_squares(np.ones(self.shape[0])).astype(self.dtype)
+
+    def _weighted_squares(self, weights):
+        """sum_i weights_i x_ij^2 through the base's moments, which never form X."""
+        if self.row_scale is not None:
+            weights = weights * self.row_scale.astype(float) ** 2
+        means, variances = self.base.column_moments(weights)
+        centre = 0.0 if self.centre is None else self.centre.astype(float)
+        squares = weights.sum() * (variances + (means - centre) ** 2)
+        return squares if self.scale is None else squares / self.scale.astype(float) ** 2

@@ -1,0 +1,68 @@
+"""A design held as a SciPy sparse matrix (CSR or CSC)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from .base import DesignMatrix
+
+
+class SparseDesign(DesignMatrix):
+    """A CSR or CSC matrix; never densified beyond the columns asked for."""
+
+    def __init__(self, X):
+        if X.format not in ("csr", "csc"):
+            X = X.tocsr()
+        self.matrix = X
+        self.shape = X.shape
+        self.dtype = X.dtype
+        self._by_column = X if X.format == "csc" else None
+
+    def matmul(self, W):  # noqa: D102
+        return self.matrix @ W
+
+    def rmatmul(self, R):  # noqa: D102
+        return self.matrix.T @ R
+
+    def rows(self, index):  # noqa: D102
+        return SparseDesign(self.matrix[index])
+
+    def columns(self, index):  # noqa: D102
+        return SparseDesign(self.by_column[:, index])
+
+    def dense_columns(self, index):  # noqa: D102
+        return self.by_column[:, index].toarray(order="F")
+
+    def column_moments(self, weights=None):  # noqa: D102
+        n_samples, n_features = self.shape
+        weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+        total = weights.sum()
+        entries = self.matrix.tocoo(copy=False)
+        weight = weights[entries.row]
+        values = entries.data.astype(np.float64, copy=False)
+
+        def by_column(amounts):
+            return np.bincount(entries.col, weights=amounts, minlength=n_features)
+
+        means = by_column(weight * values) / total
+        # Stored entries deviate by (x - mean), all the others by exactly -mean.
+        stored = by_column(weight * (values - means[entries.col]) ** 2)
+        missing = np.maximum(total - by_column(weight), 0.0)
+        return means, (stored + missing * means**2) / total
+
+    def column_sq_norms(self):  # noqa: D102
+        return np.asarray(self.matrix.multiply(self.matrix).sum(axis=0)).ravel()
+
+    def _gram(self):
+        return (self.matrix.T @ self.matrix).toarray()
+
+    def cross_gram(self):  # noqa: D102
+        return (self.matrix @ self.matrix.T).toarray()
+
+    @property
+    def by_column(self):
+        """The same matrix in CSC format, converted once when first needed."""
+        if self._by_column is None:
+            self._by_column = sparse.csc_array(self.matrix)
+        return self._by_column

@@ -1,0 +1,45 @@
+"""Find every selector of the package by walking it, so that no list has to be kept."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+from sklearn.base import BaseEstimator
+
+
+def all_selectors() -> dict[str, type[BaseEstimator]]:
+    """All public estimators of the package by class name, sorted.
+
+    Examples
+    --------
+    >>> from sparsieve import all_selectors
+    >>> "FisherSelector" in all_selectors()
+    True
+    """
+    import sparsieve
+
+    found = {}
+    for room in ("selectors", "filters", "choose"):
+        try:
+            package = importlib.import_module(f"sparsieve.{room}")
+        except ModuleNotFoundError as error:
+            if error.name != f"sparsieve.{room}":
+                raise
+            continue
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            for name, member in vars(importlib.import_module(module.name)).items():
+                if _is_public_estimator(name, member) and hasattr(sparsieve, name):
+                    found[name] = member
+    return dict(sorted(found.items()))
+
+
+def _is_public_estimator(name: str, member) -> bool:
+    return (
+        inspect.isclass(member)
+        and issubclass(member, BaseEstimator)
+        and not name.startswith("_")
+        and not inspect.isabstract(member)
+        and member.__module__.startswith("sparsieve")
+    )

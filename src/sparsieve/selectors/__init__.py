@@ -1,0 +1,3 @@
+"""Selectors that fit a model, one file per published method."""
+
+__all__: list[str] = []
