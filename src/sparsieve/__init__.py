@@ -3,9 +3,11 @@
 from ._version import __version__
 from .discovery import all_selectors
 from .filters import FisherSelector
+from .selectors import RidgeForwardSelector
 
 __all__ = [
     "FisherSelector",
+    "RidgeForwardSelector",
     "__version__",
     "all_selectors",
 ]

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .base import DesignMatrix
+from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
@@ -32,7 +33,11 @@ def as_design(X) -> DesignMatrix:
 
 @dataclass(frozen=True)
 class Standardisation:
-    """How columns were shifted and scaled, and which of them are constant."""
+    """A standardised design, how to get back, and which columns are constant.
+
+    Except for clipping, column j of ``design`` is (x_j - centre_j) / scale_j times the square
+    root of the sample weights.
+    """
 
     design: DesignMatrix
     centre: np.ndarray
@@ -41,32 +46,52 @@ class Standardisation:
 
 
 def standardised(
-    design: DesignMatrix, *, centre: bool, scale: bool, sample_weight=None
+    design: DesignMatrix,
+    *,
+    centre: bool,
+    scale: bool,
+    sample_weight=None,
+    clip: float | None = None,
 ) -> Standardisation:
     """Centre to (weighted) mean zero, scale to unit variance and weight the rows.
 
     Rows are multiplied by the square root of their weight, so that plain sums of squares of
     the result are the weighted ones. Constant columns keep their scale; once centred they are
-    exactly zero.
+    exactly zero. With ``clip`` values further than that many standard deviations from the mean
+    are first pulled in, and the columns centred and scaled again.
     """
-    means, variances = design.column_moments(sample_weight)
-    deviations = np.sqrt(variances)
-    largest = np.abs(means) + deviations
-    constant = deviations <= CONSTANT_TOLERANCE[np.dtype(design.dtype)] * largest
+    means, deviations, constant = _moments(design, sample_weight)
+    if clip is not None:
+        low, high = means - clip * deviations, means + clip * deviations
+        if isinstance(design, SparseDesign):
+            design = clipped_sparse(design, low, high)
+        elif isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES:
+            design = DenseDesign(np.clip(design.array, low, high).astype(design.dtype, copy=False))
+        else:
+            design = ClippedDense(design, low, high)
+        means, deviations, _ = _moments(design, sample_weight)
     shift = means if centre else np.zeros_like(means)
     factor = np.where(constant, 1.0, deviations) if scale else np.ones_like(means)
     row_scale = None if sample_weight is None else np.sqrt(sample_weight)
 
-    small = isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES
-    if small and (centre or scale or row_scale is not None):
-        array = (design.array - shift) / factor  # in double precision when X is float32
+    if not (centre or scale or row_scale is not None):
+        return Standardisation(design, shift, factor, constant)
+    if isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES:
+        array = design.array - shift  # in double precision also when X is float32
+        array /= factor
         if row_scale is not None:
             array *= row_scale[:, None]
         if centre:
             array[:, constant] = 0.0
         view: DesignMatrix = DenseDesign(array.astype(design.dtype, copy=False))
-    elif centre or scale or row_scale is not None:
-        view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
     else:
-        view = design
+        view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
     return Standardisation(view, shift, factor, constant)
+
+
+def _moments(design, sample_weight):
+    means, variances = design.column_moments(sample_weight)
+    deviations = np.sqrt(variances)
+    largest = np.abs(means) + deviations
+    constant = deviations <= CONSTANT_TOLERANCE[np.dtype(design.dtype)] * largest
+    return means, deviations, constant

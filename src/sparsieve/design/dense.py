@@ -27,7 +27,7 @@ class DenseDesign(DesignMatrix):
 
     def rmatmul_of(self, f, W):  # noqa: D102
         total = np.zeros((self.shape[1], W.shape[1]), dtype=self.dtype)
-        for rows in self._row_blocks():
+        for rows in self.row_blocks():
             block = self.array[rows]
             total += block.T @ f(block @ W, rows)
         return total
@@ -46,11 +46,11 @@ class DenseDesign(DesignMatrix):
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         total = weights.sum()
         means = np.zeros(n_features)
-        for rows in self._row_blocks():
+        for rows in self.row_blocks():
             means += weights[rows] @ self.array[rows].astype(np.float64, copy=False)
         means /= total
         variances = np.zeros(n_features)
-        for rows in self._row_blocks():
+        for rows in self.row_blocks():
             block = self.array[rows] - means
             np.square(block, out=block)
             variances += weights[rows] @ block
@@ -65,7 +65,8 @@ class DenseDesign(DesignMatrix):
     def cross_gram(self):  # noqa: D102
         return self.array @ self.array.T
 
-    def _row_blocks(self):
+    def row_blocks(self):
+        """Slices of rows that fit the cache together."""
         height = max(1, BLOCK_BYTES // max(1, self.array.itemsize * self.shape[1]))
         if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:
             # Columns are contiguous: a block must be tall for its column pieces to be worth reading.

@@ -16,7 +16,8 @@ class Penalty(Protocol):
     - ``critical_strength(G0)``: smallest strength at which W = 0 is optimal when the gradient
       of the loss at zero is G0;
     - ``row_strengths()``: (alpha, beta) of a penalty alpha ||w||_2 + beta ||w||_1^2 per row;
-    - ``dual_bound(Y, R, G)``: a lower bound of the optimum of the squared-loss problem;
+    - ``dual_bound_from(residual_sq, inner, G)``: a lower bound of the optimum of the squared-loss
+      problem, from ||R||^2, <R, Y> and G = 2 X'R at any W;
     - ``dc_gradient(W)``: subgradient of the concave part of a difference of convex functions.
     """
 

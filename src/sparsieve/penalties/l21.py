@@ -45,16 +45,18 @@ class L21:
         return self.alpha, 0.0
 
     def dual_bound(self, Y, R, G) -> float:
-        """Lower bound of min ||XW - Y||^2 + alpha ||W||_{2,1}.
+        """Lower bound of min ||XW - Y||^2 + alpha ||W||_{2,1}, from R = Y - XW and G = 2 X'R."""
+        return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
 
-        The dual is max_Theta 2<Theta, Y> - ||Theta||^2 subject to ||2 x_j'Theta|| <= alpha.
-        With R = Y - XW and G = 2 X'R the point s R is feasible for |s| <= alpha / max_j ||g_j||,
-        and on that interval the best s is <R, Y> / ||R||^2 clipped to it.
+    def dual_bound_from(self, residual_sq: float, inner: float, G) -> float:
+        """The same from ||R||^2 and <R, Y>.
+
+        The dual is max_Theta 2<Theta, Y> - ||Theta||^2 subject to ||2 x_j'Theta|| <= alpha. The
+        point s R is feasible for |s| <= alpha / max_j ||g_j||, and on that interval the best s
+        is <R, Y> / ||R||^2 clipped to it.
         """
-        residual_sq = float(np.vdot(R, R))
         if residual_sq == 0.0:
             return 0.0
-        inner = float(np.vdot(R, Y))
         largest = float(row_norms(G).max(initial=0.0))
         limit = self.alpha / largest if largest > 0 else np.inf
         s = float(np.clip(inner / residual_sq, -limit, limit))

@@ -1,3 +1,5 @@
 """Selectors that fit a model, one file per published method."""
 
-__all__: list[str] = []
+from .ridge_forward import RidgeForwardSelector
+
+__all__ = ["RidgeForwardSelector"]

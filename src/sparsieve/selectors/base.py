@@ -136,7 +136,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         selector : object of the same class
-            A fitted copy that shares everything but ``support_``.
+            A fitted copy that differs in ``support_`` and, for models that know their
+            coefficients at every number of features, in ``coef_``.
 
         Examples
         --------
@@ -156,6 +157,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     def _set_support(self) -> None:
         count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
         self.support_ = self.ranking_ <= count
+        self._refit(count)
+
+    def _refit(self, n_selected: int) -> None:
+        """Adapt fitted attributes to another support, where a model can do so for free."""
 
     def _get_support_mask(self):
         check_is_fitted(self)

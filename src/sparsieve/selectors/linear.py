@@ -14,33 +14,44 @@ from .validation import check_flag, check_integer, check_real
 
 
 @dataclass(frozen=True)
-class LeastSquaresData:
-    """A weighted, centred, standardised least-squares problem with compressed outputs.
+class Units:
+    """How to translate coefficients of the problem solved into the units of the user's data."""
 
-    ``Y`` has as many columns as the centred target has independent ones; ``rotation`` leads
-    back (W_original = W @ rotation.T). This loses nothing for any model whose loss and penalty
-    only see row norms of W and the Frobenius norm of the residual: writing Y = Y_c V' with
-    orthonormal V, the part of W outside the span of V can only add to both. Two classes
-    become one column, c classes become c - 1.
+    centre: np.ndarray
+    scale: np.ndarray
+    target_mean: np.ndarray
+    decode: np.ndarray | None
+    fit_intercept: bool
+
+    def outputs(self, W):
+        """From the columns of the problem solved to the user's outputs."""
+        return W if self.decode is None else W @ self.decode.astype(W.dtype)
+
+    def coefficients(self, W):
+        """(coef, intercept) of W, of shapes (n_outputs, n_features) and (n_outputs,)."""
+        return self.in_user_units(self.outputs(W))
+
+    def in_user_units(self, W):
+        """(coef, intercept) of coefficients that already belong to the user's outputs."""
+        coef = (W / self.scale[:, None]).T.astype(W.dtype, copy=False)
+        if not self.fit_intercept:
+            return coef, np.zeros(coef.shape[0], dtype=coef.dtype)
+        intercept = self.target_mean - coef @ self.centre
+        return coef, intercept.astype(coef.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class LeastSquaresData:
+    """A weighted, centred, standardised least-squares problem and the way back.
+
+    ``target_power`` is the sum of squares of the target before its outputs were rescaled.
     """
 
     design: DesignMatrix
     Y: np.ndarray
     constant: np.ndarray
-    centre: np.ndarray
-    scale: np.ndarray
-    target_mean: np.ndarray
-    rotation: np.ndarray | None
-
-    def coefficients(self, W, fit_intercept: bool):
-        """(coef, intercept) in the units of the user's X, of shape (n_outputs, n_features)."""
-        if self.rotation is not None:
-            W = W @ self.rotation.T
-        coef = (W / self.scale[:, None]).T.astype(self.design.dtype, copy=False)
-        if not fit_intercept:
-            return coef, np.zeros(coef.shape[0], dtype=coef.dtype)
-        intercept = self.target_mean - coef @ self.centre.astype(coef.dtype)
-        return coef, intercept.astype(coef.dtype, copy=False)
+    units: Units
+    target_power: float
 
 
 class LinearSelector(BaseSelector):
@@ -54,34 +65,54 @@ class LinearSelector(BaseSelector):
         if hasattr(self, "tol"):
             check_real("tol", self.tol, minimum=0, strict=True)
 
-    def _least_squares_data(self, data: TrainingData, *, compress: bool) -> LeastSquaresData:
-        """Centre (the exact intercept of a squared loss), scale, weight and compress."""
+    def _least_squares_data(
+        self,
+        data: TrainingData,
+        *,
+        compress: bool,
+        clip: float | None = None,
+        output_scale: np.ndarray | None = None,
+    ) -> LeastSquaresData:
+        """Centre (the exact intercept of a squared loss), scale, weight and compress.
+
+        ``compress`` replaces Y by as many columns as it has independent ones. This loses
+        nothing for a model that sees W through its row norms and the residual through its
+        Frobenius norm: writing Y = Y_c V' with orthonormal V, the part of W outside the span of
+        V could only add to both. Two classes become one column, c classes become c - 1.
+        ``output_scale`` divides the columns of Y.
+        """
         weights = data.sample_weight
         view = standardised(
             data.design,
             centre=self.fit_intercept,
             scale=self.standardize,
             sample_weight=weights,
+            clip=clip,
         )
-        Y = data.target.Y
+        Y = data.target.Y.astype(np.float64)
         target_mean = np.zeros(Y.shape[1])
         if self.fit_intercept:
-            target_mean = np.average(Y.astype(np.float64), axis=0, weights=weights)
-            Y = Y - target_mean
+            target_mean = np.average(Y, axis=0, weights=weights)
+            Y -= target_mean
         if weights is not None:
-            Y = Y * np.sqrt(weights)[:, None]
-        rotation = None
+            Y *= np.sqrt(weights)[:, None]
+        target_power = float(np.vdot(Y, Y))
+        decode = None
+        if output_scale is not None:
+            Y /= output_scale
+            decode = np.diag(output_scale)
         if compress:
-            Y, rotation = compress_outputs(Y)
+            Y, rotation = compress_outputs(Y, view.design.dtype)
+            if rotation is not None:
+                decode = rotation.T if decode is None else rotation.T @ decode
+        # Without centring a constant column acts as an intercept: it does carry information.
+        constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
         return LeastSquaresData(
             view.design,
             np.ascontiguousarray(Y, dtype=view.design.dtype),
-            # Without centring a constant column acts as an intercept: it does carry information.
-            view.constant if self.fit_intercept else np.zeros_like(view.constant),
-            view.centre,
-            view.scale,
-            target_mean,
-            rotation,
+            constant,
+            Units(view.centre, view.scale, target_mean, decode, self.fit_intercept),
+            target_power,
         )
 
     def _warn_not_converged(self, measure: str, reached: float, wanted: float) -> None:
@@ -93,12 +124,14 @@ class LinearSelector(BaseSelector):
         )
 
 
-def compress_outputs(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Y = Y_c V' with orthonormal V and independent columns of Y_c; (Y, None) at full rank."""
-    Y64 = Y.astype(np.float64, copy=False)
-    left, singular, right = np.linalg.svd(Y64, full_matrices=False)
+def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.ndarray | None]:
+    """Y = Y_c V' with orthonormal V and independent columns of Y_c; (Y, None) at full rank.
+
+    ``dtype`` is the precision of the data: differences below it do not count as independent.
+    """
+    left, singular, right = np.linalg.svd(Y, full_matrices=False)
     floor = singular[0] * max(Y.shape) * np.finfo(np.float64).eps
-    if Y.dtype == np.float32:
+    if dtype == np.float32:
         floor = max(floor, singular[0] * np.finfo(np.float32).eps)
     rank = max(1, int((singular > floor).sum()))
     if rank == Y.shape[1]:

@@ -1,0 +1,76 @@
+"""Clamping every column to an interval of its own, without a second copy of X."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from .base import DesignMatrix
+from .dense import DenseDesign
+from .sparse import SparseDesign
+
+
+class ClippedDense(DesignMatrix):
+    """min(max(x_ij, low_j), high_j) of a dense design, clamped block by block when read."""
+
+    def __init__(self, base: DenseDesign, low, high):
+        self.base = base
+        self.shape = base.shape
+        self.dtype = base.dtype
+        self.low = np.asarray(low, dtype=self.dtype)
+        self.high = np.asarray(high, dtype=self.dtype)
+
+    def matmul(self, W):  # noqa: D102
+        product = np.empty((self.shape[0], W.shape[1]), dtype=np.result_type(self.dtype, W))
+        for rows, block in self._blocks():
+            product[rows] = block.matmul(W)
+        return product
+
+    def rmatmul(self, R):  # noqa: D102
+        total = np.zeros((self.shape[1], R.shape[1]), dtype=np.result_type(self.dtype, R))
+        for rows, block in self._blocks():
+            total += block.rmatmul(R[rows])
+        return total
+
+    def rows(self, index):  # noqa: D102
+        return ClippedDense(self.base.rows(index), self.low, self.high)
+
+    def columns(self, index):  # noqa: D102
+        return ClippedDense(self.base.columns(index), self.low[index], self.high[index])
+
+    def dense_columns(self, index):  # noqa: D102
+        return np.clip(self.base.dense_columns(index), self.low[index], self.high[index])
+
+    def column_moments(self, weights=None):  # noqa: D102
+        n_samples = self.shape[0]
+        weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+        means = self.rmatmul(weights[:, None])[:, 0].astype(np.float64) / weights.sum()
+        variances = np.zeros(self.shape[1])
+        for rows, block in self._blocks():
+            variances += weights[rows] @ (block.array - means) ** 2
+        return means, variances / weights.sum()
+
+    def column_sq_norms(self):  # noqa: D102
+        total = np.zeros(self.shape[1], dtype=self.dtype)
+        for _, block in self._blocks():
+            total += block.column_sq_norms()
+        return total
+
+    def _blocks(self):
+        for rows in self.base.row_blocks():
+            yield rows, DenseDesign(np.clip(self.base.array[rows], self.low, self.high))
+
+
+def clipped_sparse(base: SparseDesign, low, high) -> SparseDesign:
+    """Clamp a sparse design up to a shift of every column, which keeps its zeros.
+
+    Where the interval does not hold zero, the implicit zeros would all become the same bound;
+    subtracting what zero becomes from every entry keeps them zero. A design that is centred
+    afterwards does not notice the shift.
+    """
+    entries = base.by_column.copy()
+    column = np.repeat(np.arange(base.shape[1]), np.diff(entries.indptr))
+    zero = np.clip(0.0, low, high)
+    clamped = np.clip(entries.data, np.asarray(low)[column], np.asarray(high)[column])
+    entries.data = (clamped - zero[column]).astype(base.dtype)
+    return SparseDesign(sparse.csc_array(entries))

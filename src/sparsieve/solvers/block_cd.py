@@ -1,0 +1,245 @@
+"""Block coordinate descent with working sets for row-sparse least squares.
+
+The working set keeps a dense copy of its few columns, their Gram matrix and the coefficients,
+in double precision whatever the design. Every sweep runs in the Gram domain, where a row that
+stays zero costs nothing to speak of; the design itself is only read to certify (one product
+X'R over all features) and to find features that want to enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..design import DesignMatrix
+from ..losses import SquaredLoss
+from ..penalties import require, row_norms
+from .base import Callback, Problem, Result
+
+EPOCHS_PER_CHECK = 5
+ANDERSON_DEPTH = 5
+
+
+class _WorkingSet:
+    """Columns of the design with their Gram matrix, growing as features are added."""
+
+    def __init__(self, design: DesignMatrix, Y: np.ndarray):
+        self.design = design
+        self.Y = Y.astype(np.float64)
+        self.power = float(np.vdot(self.Y, self.Y))
+        self.features = np.empty(0, dtype=np.int64)
+        self.slot = np.full(design.shape[1], -1, dtype=np.int64)
+        self._columns = np.empty((design.shape[0], 0), order="F")
+        self._gram = np.empty((0, 0))
+        self.W = np.empty((0, Y.shape[1]))
+        self.correlation = np.empty((0, Y.shape[1]))  # X_S' Y
+
+    @property
+    def size(self) -> int:
+        return len(self.features)
+
+    @property
+    def columns(self) -> np.ndarray:
+        return self._columns[:, : self.size]
+
+    @property
+    def gram(self) -> np.ndarray:
+        return self._gram[: self.size, : self.size]
+
+    def add(self, features: np.ndarray) -> None:
+        old, new = self.size, self.size + len(features)
+        if new > self._columns.shape[1]:
+            self._reserve(max(new, 2 * old))
+        block = self.design.dense_columns(features).astype(np.float64, copy=False)
+        self._columns[:, old:new] = block
+        cross = self._columns[:, :new].T @ block
+        self._gram[:new, old:new] = cross
+        self._gram[old:new, :old] = cross[:old].T
+        self.slot[features] = np.arange(old, new)
+        self.features = np.concatenate([self.features, features])
+        self.W = np.vstack([self.W, np.zeros((len(features), self.W.shape[1]))])
+        self.correlation = np.vstack([self.correlation, block.T @ self.Y])
+
+    def _reserve(self, capacity: int) -> None:
+        capacity = min(capacity, self.design.shape[1])
+        columns = np.empty((self.design.shape[0], capacity), order="F")
+        columns[:, : self.size] = self.columns
+        gram = np.empty((capacity, capacity))
+        gram[: self.size, : self.size] = self.gram
+        self._columns, self._gram = columns, gram
+
+    def residual_correlation(self) -> np.ndarray:
+        """X_S'(Y - X_S W), straight from the Gram matrix."""
+        return self.correlation - self.gram @ self.W
+
+    def residual(self) -> np.ndarray:
+        active = np.flatnonzero(self.W.any(axis=1))
+        return self.Y - self.columns[:, active] @ self.W[active]
+
+
+@dataclass(frozen=True)
+class BlockCD:
+    """Minimise ||XW - Y||^2 + sum_j alpha ||w_j||_2 + beta ||w_j||_1^2.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the duality gap is at most ``tol * ||Y||^2``.
+    max_iter : int
+        Largest number of sweeps over the working set, in all rounds together.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 10_000
+
+    def solve(
+        self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Result:
+        """Solve one problem from a warm start."""
+        return next(self.path(problem, [problem.penalty], W0, callback))
+
+    def path(
+        self,
+        problem: Problem,
+        penalties: Iterable,
+        W0: np.ndarray | None = None,
+        callback: Callback | None = None,
+    ) -> Iterator[Result]:
+        """Solve the same problem under one penalty after the other, each from the last.
+
+        ``problem.penalty`` is not used; ``penalties`` should come in order of falling strength.
+        """
+        if not isinstance(problem.loss, SquaredLoss):
+            raise TypeError(f"BlockCD needs SquaredLoss, got {type(problem.loss).__name__}")
+        state = _WorkingSet(problem.design, problem.Y)
+        if W0 is not None and W0.any():
+            start = np.flatnonzero(W0.any(axis=1))
+            state.add(start)
+            state.W[:] = W0[start]
+        norms = row_norms(self._gradient(state))
+        for penalty in penalties:
+            require(penalty, "row_strengths", "dual_bound", solver="BlockCD")
+            result, norms = self._solve(state, penalty, norms, callback)
+            yield result
+
+    def _gradient(self, state: _WorkingSet) -> np.ndarray:
+        """2 X'R of all features; those of the working set come exactly from its Gram matrix."""
+        G = np.empty((state.design.shape[1], state.W.shape[1]))
+        if state.size < len(G):
+            R = state.residual().astype(state.design.dtype, copy=False)
+            G[:] = state.design.rmatmul(R)
+        G[state.features] = state.residual_correlation()
+        G *= 2.0
+        return G
+
+    def _solve(self, state, penalty, norms, callback):
+        alpha, _ = penalty.row_strengths()
+        wanted = self.tol * state.power
+        history: list[float] = []
+        n_sweeps = 0
+        gap = np.inf
+        while True:
+            self._grow(state, norms, alpha)
+            left = self.max_iter - n_sweeps
+            # A gap far above the wanted one is not worth chasing with half of the features.
+            goal = max(0.3 * wanted, 0.0 if not np.isfinite(gap) else 0.03 * gap)
+            if gap == np.inf and state.size < len(norms):
+                goal = max(goal, 1e-3 * state.power * 0.0)
+            n_sweeps += _descend(state, penalty, goal, left)
+            G = self._gradient(state)
+            norms = row_norms(G)
+            R = state.residual()
+            value = float(np.vdot(R, R)) + penalty.value(state.W)
+            gap = max(value - penalty.dual_bound(state.Y, R, G), 0.0)
+            history.append(value)
+            stop = callback is not None and callback(
+                {"objective": value, "optimality": gap, "n_active": int(state.W.any(1).sum())}
+            )
+            if gap <= wanted or n_sweeps >= self.max_iter or stop:
+                break
+        W = np.zeros((len(norms), state.W.shape[1]), dtype=state.design.dtype)
+        W[state.features] = state.W
+        result = Result(W, value, gap, n_sweeps, gap <= wanted, history)
+        return result, norms
+
+    def _grow(self, state: _WorkingSet, norms: np.ndarray, alpha: float) -> None:
+        """Take in the features that violate their optimality condition most."""
+        outside = state.slot < 0
+        if not outside.any():
+            return
+        wanting = np.flatnonzero(outside & (norms > 0.9 * alpha))
+        room = max(50, 2 * int(state.W.any(axis=1).sum()))
+        if len(wanting) > room:
+            wanting = wanting[np.argpartition(-norms[wanting], room - 1)[:room]]
+        if 2 * (state.size + len(wanting)) >= min(state.design.shape):
+            if len(norms) <= state.design.shape[0]:
+                wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
+        if len(wanting):
+            state.add(np.sort(wanting))
+
+
+def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
+    """Coordinate descent on the working set until its own duality gap reaches ``goal``."""
+    from ._block_cd_kernels import gram_epochs
+
+    if state.size == 0:
+        return 0
+    alpha, beta = (float(s) for s in penalty.row_strengths())
+    gram, W = np.ascontiguousarray(state.gram), state.W
+    Q = np.ascontiguousarray(state.residual_correlation().T)
+    sweeps = 0
+    trail: list[np.ndarray] = []
+    value, gap = _restricted_gap(state, penalty, Q)
+    while sweeps < max_sweeps and gap > goal:
+        trail.append(W.copy())
+        gram_epochs(gram, W, Q, alpha, beta, EPOCHS_PER_CHECK)
+        sweeps += EPOCHS_PER_CHECK
+        value, gap = _restricted_gap(state, penalty, Q)
+        if gap <= goal:
+            break
+        if len(trail) == ANDERSON_DEPTH:
+            trail.append(W.copy())
+            candidate = _extrapolate(trail)
+            trail = []
+            if candidate is not None:
+                kept, Q_kept = W.copy(), Q
+                W[:] = candidate
+                Q = np.ascontiguousarray(state.residual_correlation().T)
+                new_value, new_gap = _restricted_gap(state, penalty, Q)
+                if new_value < value:
+                    gap = new_gap
+                else:
+                    W[:] = kept
+                    Q = Q_kept
+    return sweeps
+
+
+def _restricted_gap(state: _WorkingSet, penalty, Q) -> tuple[float, float]:
+    """Objective and duality gap of the problem on the working set, without touching samples.
+
+    With Q' = X'R: ||R||^2 = ||Y||^2 - <W, X'Y> - <W, X'R> and <R, Y> = ||Y||^2 - <W, X'Y>.
+    """
+    fit = float(np.vdot(state.W, state.correlation))
+    residual = max(state.power - fit - float(np.vdot(state.W, Q.T)), 0.0)
+    value = residual + penalty.value(state.W)
+    bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
+    return value, value - bound
+
+
+def _extrapolate(trail: list[np.ndarray]) -> np.ndarray | None:
+    """Anderson extrapolation of a sequence of iterates, on the rows that move."""
+    stack = np.array([W.ravel() for W in trail])
+    steps = np.diff(stack, axis=0)
+    small = steps @ steps.T
+    size = len(small)
+    small += 1e-12 * np.trace(small) * np.eye(size)
+    try:
+        weights = np.linalg.solve(small, np.ones(size))
+    except np.linalg.LinAlgError:
+        return None
+    total = weights.sum()
+    if not np.isfinite(total) or total == 0:
+        return None
+    return ((weights / total) @ stack[1:]).reshape(trail[0].shape)
