@@ -34,7 +34,9 @@ class Dataset(Bunch):
     >>> X, y = wine.X, wine.y
     """
 
-    def __init__(self, *, name, X, y, feature_names=None, class_names=None, description="", **more):
+    def __init__(
+        self, /, *, name, X, y, feature_names=None, class_names=None, description="", **more
+    ):
         if feature_names is None:
             feature_names = [f"x{j}" for j in range(X.shape[1])]
         super().__init__(
@@ -84,6 +86,6 @@ def as_features(X):
         raise ValueError(f"X must hold real numbers, got dtype {X.dtype}")
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must have two dimensions, none of them empty, got shape {X.shape}")
-    if X.dtype == np.float32:  # also true for the other byte order, which is turned here
-        return X.astype(np.float32)
-    return X.astype(np.float64)
+    # MATLAB files of other machines may come in the other byte order, which astype turns
+    single = X.dtype.kind == "f" and X.dtype.itemsize == 4
+    return X.astype(np.float32 if single else np.float64, copy=False)

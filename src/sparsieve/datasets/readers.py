@@ -31,8 +31,10 @@ def read_file(path: Path, name: str, description: str) -> Dataset:
             raise ValueError(f"X has {X.shape[1]} columns but {np.size(names)} feature names")
     except PermissionError as error:
         raise PermissionError(f"cannot read '{path}': permission denied") from error
-    except (MemoryError, KeyboardInterrupt):
-        raise
+    except MemoryError as error:
+        raise MemoryError(
+            f"cannot load '{path}': it is too large for the memory, or its header is damaged"
+        ) from error
     # A damaged file can raise nearly anything from the depths of zip, zlib and MATLAB parsing.
     except Exception as error:
         raise ValueError(f"cannot load '{path}': {_one_line(error)}") from error
@@ -61,13 +63,13 @@ def read_npz(path: Path) -> dict:
     for key in ("name", "description"):  # ours to give
         entries.pop(key, None)
     y = np.ravel(entries["y"])
-    names = entries.get("class_names")
-    if names is None:
+    if "class_names" not in entries:
         entries["y"], entries["class_names"] = encode_labels(y)
-    elif y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < names.size):
+        return entries
+    names = entries["class_names"] = np.ravel(entries["class_names"])
+    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < names.size):
         raise ValueError(f"y must hold integers from 0 to {names.size - 1}, one per class name")
-    else:
-        entries["y"] = y.astype(np.int64)
+    entries["y"] = y.astype(np.int64)
     return entries
 
 
@@ -178,7 +180,7 @@ def _numbers(cells, names: list[str]):
         return cells.astype(np.float64)
     except ValueError:
         cells = np.char.strip(cells)
-    cells[np.isin(cells, MISSING_CELLS)] = "nan"
+    cells = np.where(np.isin(cells, MISSING_CELLS), "nan", cells)
     for j, name in enumerate(names):
         wrong = next((cell for cell in cells[:, j] if not _is_number(cell)), None)
         if wrong is not None:

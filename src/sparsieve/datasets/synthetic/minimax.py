@@ -39,9 +39,9 @@ def make_minimax_gaussian(n_samples=50, n_features=1000, *, random_state=None) -
     check_integer("n_samples", n_samples, minimum=2)
     check_integer("n_features", n_features, minimum=10)
     rng = check_random_state(random_state)
-    y = rng.randint(0, 2, size=n_samples)
+    y = rng.randint(0, 2, size=n_samples, dtype=np.int64)
     while y.min() == y.max():
-        y = rng.randint(0, 2, size=n_samples)
+        y = rng.randint(0, 2, size=n_samples, dtype=np.int64)
     sign = 2.0 * y[:, None] - 1.0
     X = rng.standard_normal((n_samples, n_features))
     X[:, :10] = sign * (X[:, :10] - np.arange(1.0, 11.0))
