@@ -1,0 +1,91 @@
+"""What a data set is here: X, y and their names."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import Bunch
+
+
+class Dataset(Bunch):
+    """A data set with its names; entries are read as attributes or as keys.
+
+    Attributes
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+        float64, or float32 where the source is float32.
+    y : array of shape (n_samples,)
+        Class labels 0, ..., c - 1, or floats for regression.
+    feature_names : array of shape (n_features,)
+        Names of the columns of X; ``x0, x1, ...`` where the source has none.
+    class_names : array of shape (c,) or None
+        ``class_names[k]`` is the source's name of label k; None for regression.
+    name, description : str
+
+    Synthetic data also say which features matter (``relevant`` and relatives), and extra arrays
+    of an ``.npz`` file are kept under their own names.
+
+    Examples
+    --------
+    >>> from sparsieve.datasets import load_dataset
+    >>> wine = load_dataset("wine")
+    >>> wine
+    <Dataset 'wine': 178 samples, 13 features, 3 classes>
+    >>> X, y = wine.X, wine.y
+    """
+
+    def __init__(
+        self, /, *, name, X, y, feature_names=None, class_names=None, description="", **more
+    ):
+        if feature_names is None:
+            feature_names = [f"x{j}" for j in range(X.shape[1])]
+        super().__init__(
+            name=name,
+            X=X,
+            y=y,
+            feature_names=np.asarray(feature_names, dtype=str),
+            class_names=None if class_names is None else np.asarray(class_names, dtype=str),
+            description=description,
+            **more,
+        )
+
+    @property
+    def target_names(self):
+        """The class names under scikit-learn's name."""
+        return self.class_names
+
+    def __repr__(self):
+        n_samples, n_features = self.X.shape
+        target = "regression" if self.class_names is None else f"{len(self.class_names)} classes"
+        return f"<Dataset {self.name!r}: {n_samples} samples, {n_features} features, {target}>"
+
+
+def encode_labels(labels):
+    """Labels 0..c-1 and their names for text or whole numbers, else a float target and None."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind in "US":
+        names, codes = np.unique(labels.astype(str), return_inverse=True)
+        return codes.astype(np.int64), names
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(f"the target must hold numbers or text, got dtype {labels.dtype}")
+    if not np.isfinite(labels).all():
+        raise ValueError("the target has missing or infinite values; drop those rows")
+    if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
+        return labels.astype(np.float64), None
+    values, codes = np.unique(labels.astype(np.int64), return_inverse=True)
+    return codes.astype(np.int64), values.astype(str)
+
+
+def as_features(X):
+    """X as a two-dimensional float array (float32 is kept), CSR where it was sparse."""
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+    else:
+        X = np.asarray(X)
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold real numbers, got dtype {X.dtype}")
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must have two dimensions, none of them empty, got shape {X.shape}")
+    # MATLAB files of other machines may come in the other byte order, which astype turns
+    single = X.dtype.kind == "f" and X.dtype.itemsize == 4
+    return X.astype(np.float32 if single else np.float64, copy=False)

@@ -1,0 +1,116 @@
+"""The known data sets: facts from ``registry.csv``, one row per set.
+
+Papers are called robust-l20, l20, exclusive-l21, l0-mkl and l0-mpm. In the column ``papers``
+``l20=Brain`` says that l20 prints the set as "Brain". A row with a reason under ``unavailable``
+was used by a paper but cannot be had in that version; ``stand_in`` names the nearest registered
+set (same samples, other features).
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path, PurePosixPath
+
+PAPERS = ("robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm")
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """One row of the registry.
+
+    Attributes
+    ----------
+    name : str
+    n_samples, n_features, n_classes : int or None
+        None for a file of the data folder that is not registered.
+    kind : str
+        "image", "gene expression", "text", "tabular", ...
+    papers : dict
+        Paper to the name under which it prints the set.
+    origin, origin_file : str
+        Where the data are published; "scikit-learn" means that they come with it.
+    sha256 : str
+        Of the ``.npz`` file, empty where unknown.
+    stand_in : str
+        Name of the nearest obtainable set, for an unavailable one.
+    unavailable : str
+        Why the set cannot be had, else empty.
+    note : str
+    status : str
+        "embedded" (comes with scikit-learn), "present" (a file in the data folder), "missing"
+        (obtainable, but no file there) or "unavailable".
+    path : Path or None
+        The file, where the set is present.
+    """
+
+    name: str
+    n_samples: int | None = None
+    n_features: int | None = None
+    n_classes: int | None = None
+    kind: str = "file"
+    papers: dict[str, str] = field(default_factory=dict)
+    origin: str = ""
+    origin_file: str = ""
+    sha256: str = ""
+    stand_in: str = ""
+    unavailable: str = ""
+    note: str = ""
+    status: str = "missing"
+    path: Path | None = None
+
+    @property
+    def public_stem(self) -> str:
+        """Name, without ending, of the public .mat file, which is read as it is; else empty."""
+        public = PurePosixPath(self.origin_file)
+        return public.stem.lower() if public.suffix == ".mat" else ""
+
+    @property
+    def shape(self) -> str:
+        """``72 x 7129, 2 classes``, for messages."""
+        if self.n_samples is None:
+            return "not registered"
+        return f"{self.n_samples} x {self.n_features}, {self.n_classes} classes"
+
+    @property
+    def summary(self) -> str:
+        """What the set is and where it comes from, in one line."""
+        facts = [f"{self.kind}, {self.shape}", self.note.rstrip("."), self.source]
+        return "; ".join(fact for fact in facts if fact)
+
+    @property
+    def source(self) -> str:
+        """Public origin in one phrase."""
+        return ", ".join(part for part in (self.origin, self.origin_file) if part)
+
+
+@cache
+def registry() -> dict[str, DatasetInfo]:
+    """All registered sets by name, in the order of the table."""
+    table = resources.files(__package__).joinpath("registry.csv").read_text(encoding="utf-8")
+    return {row["name"]: _info(row) for row in csv.DictReader(table.splitlines())}
+
+
+def _info(row: dict[str, str]) -> DatasetInfo:
+    papers = dict(pair.split("=") for pair in row["papers"].split(";") if pair)
+    if row["origin"] == "scikit-learn":
+        status = "embedded"
+    else:
+        status = "unavailable" if row["unavailable"] else "missing"
+    return DatasetInfo(
+        name=row["name"],
+        n_samples=int(row["n_samples"]),
+        n_features=int(row["n_features"]),
+        n_classes=int(row["n_classes"]),
+        kind=row["kind"],
+        papers=papers,
+        origin=row["origin"],
+        origin_file=row["origin_file"],
+        sha256=row["sha256"],
+        stand_in=row["stand_in"],
+        unavailable=row["unavailable"],
+        note=row["note"],
+        status=status,
+    )

@@ -1,0 +1,47 @@
+"""Classes that all differ on the same few features."""
+
+from __future__ import annotations
+
+from sklearn.utils import check_random_state
+
+from ...selectors.validation import check_real
+from ..dataset import Dataset
+from .parts import balanced, check_sizes, labelled, random_columns, spaced_means
+
+
+def make_shared_features(
+    n_samples=200, n_features=500, *, n_relevant=10, n_classes=4, signal=1.0, random_state=None
+) -> Dataset:
+    """Classes that all differ on the same few features.
+
+    On every relevant feature the class means are equally spaced, in an order of its own, so that
+    each of these features tells every pair of classes apart; the noise has unit variance.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    n_relevant : int, default=10
+    n_classes : int, default=4
+    signal : float, default=1.0
+        Standard deviation of the class means on a relevant feature.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    dataset : Dataset
+        With ``relevant``.
+
+    Examples
+    --------
+    >>> from sparsieve.datasets import make_shared_features
+    >>> data = make_shared_features(60, 100, n_relevant=3, random_state=0)
+    >>> data.X.shape, len(data.relevant)
+    ((60, 100), 3)
+    """
+    check_sizes(n_samples, n_features, n_classes, n_relevant=n_relevant)
+    check_real("signal", signal, minimum=0)
+    rng = check_random_state(random_state)
+    X, y = rng.standard_normal((n_samples, n_features)), balanced(n_samples, n_classes, rng)
+    relevant = random_columns(n_features, n_relevant, rng)
+    X[:, relevant] += signal * spaced_means(n_classes, n_relevant, rng)[y]
+    return labelled("shared features", X, y, range(n_classes), relevant=relevant)
