@@ -1,6 +1,7 @@
 """Penalties on the rows of a coefficient matrix, one file each."""
 
 from .base import Penalty, require, row_norms
+from .l20 import L20
 from .l21 import L21
 
-__all__ = ["L21", "Penalty", "require", "row_norms"]
+__all__ = ["L20", "L21", "Penalty", "require", "row_norms"]
