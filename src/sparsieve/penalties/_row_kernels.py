@@ -89,3 +89,11 @@ def shrink_row(v, p, q, magnitudes, out):
     for k in range(size):
         out[k] = factor * np.sign(v[k]) * max(abs(v[k]) - theta, 0.0)
     return True
+
+
+@njit(cache=True)
+def shrink_rows(V, p, q, out):
+    """The same for every row of V."""
+    scratch = np.empty(V.shape[1])
+    for j in range(V.shape[0]):
+        shrink_row(V[j], p, q, scratch, out[j])
