@@ -26,6 +26,8 @@ _NAMES = ("feature_names", "features")
 
 def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Read arrays X and y of an .npz file; see ``read_table``."""
+    if not zipfile.is_zipfile(path):
+        raise DataError(f"{path.name} is not a readable .npz file")
     try:
         with np.load(path, allow_pickle=False) as archive:
             # Arrays nobody asked for are not touched: they may be large or pickled.

@@ -100,14 +100,13 @@ def _layout(stream: BinaryIO, path: Path) -> _Layout:
         raise DataError(f"{path.name} is empty")
     offset = stream.tell()
     header_lines = header.count(b"\n")
-    delimiter = _delimiter(text, path)
-    names = tuple(name.strip() for name in next(csv.reader(io.StringIO(text), delimiter=delimiter)))
     sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
     lines = [_decoded(line, path.name) for line in sample]
+    delimiter = _delimiter(text, lines, path)
+    names = tuple(name.strip() for name in _fields(text, delimiter))
     layout = _Layout(names, delimiter, _decimal(lines, delimiter), offset, header_lines)
-    first = next(csv.reader(lines, delimiter=delimiter), [])
     # R's write.table gives row names no header; pandas' to_csv gives them an empty one.
-    if len(first) == len(names) + 1:
+    if lines and len(_fields(lines[0], delimiter)) == len(names) + 1:
         names = ("", *names)
     has_row_names = len(names) > 1 and names[0] == ""
     named = tuple(name or f"column {j}" for j, name in enumerate(names, start=1))
@@ -132,12 +131,23 @@ def _decoded(line: bytes, owner: str) -> str:
         raise DataError(f"{owner} is not UTF-8 text; save it as UTF-8") from None
 
 
-def _delimiter(header: str, path: Path) -> str:
+def _fields(record: str, delimiter: str) -> list[str]:
+    return next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+
+
+def _delimiter(header: str, lines: list[str], path: Path) -> str:
+    """What splits header and first row alike; if several do, the one into most columns."""
     bare = re.sub(r'"[^"]*"', "", header)
     if ".tsv" in (suffix.lower() for suffix in path.suffixes) and "\t" in bare:
         return "\t"
-    best = max(",;\t", key=bare.count)
-    if not bare.count(best):
+
+    def fit(delimiter: str) -> tuple[bool, int]:
+        width = len(_fields(header, delimiter))
+        alike = bool(lines) and len(_fields(lines[0], delimiter)) in (width, width + 1)
+        return width > 1 and alike, width
+
+    best = max(",;\t", key=fit)
+    if best not in bare:
         raise DataError(
             f"{path.name} has no comma, semicolon or tab in its first line, so only one column; "
             "at least one feature and the target are needed"
