@@ -58,7 +58,10 @@ def run(arguments: Sequence[str]) -> int:
         code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
         sys.stdout.flush()
         return int(code or ExitCode.FINE)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
+        # Typer leaves by itself, with code 1, when a pipe breaks while a command prints.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         # The reader (head, a pager) has seen enough; what is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.FINE)
