@@ -47,6 +47,30 @@ def test_quoted_names_with_delimiters_and_line_breaks(tmp_path):
     assert table.y.tolist() == ["x,y", 'say "hi"']
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_very_wide(tmp_path, delimiter):
+    # Longer, as a line, than the longest field that the csv module takes.
+    X = np.random.default_rng(0).normal(size=(3, 22_000))
+    names = [f"g{j},;\t" if j == 7 else f"gene_{j}" for j in range(22_000)]
+    header = delimiter.join([*(f'"{name}"' for name in names), "label"])
+    rows = [delimiter.join([*map(repr, map(float, row)), "x"]) for row in X]
+    table = read(tmp_path, "\n".join([header, *rows]))
+    assert list(table.feature_names) == [name.strip() for name in names]
+    np.testing.assert_array_equal(table.X, X)
+
+
+def test_one_endless_field(tmp_path):
+    with pytest.raises(DataError, match="cannot be split"):
+        read(tmp_path, f"{'a' * 200_000},label\n1,2\n")
+    with pytest.raises(DataError, match="line 2 cannot be read"):
+        read(tmp_path, f"a,label\n{'a' * 200_000},2\n")
+
+
+def test_delimiter_is_the_one_that_fits_the_rows(tmp_path):
+    table = read(tmp_path, "a;;;b,c;;d,label\n1,2,x\n3,4,y\n")
+    assert table.feature_names == ("a;;;b", "c;;d")
+
+
 def test_gzip_and_tsv(tmp_path):
     path = tmp_path / "data.tsv.gz"
     path.write_bytes(gzip.compress(b"a,1\tb\tlabel\n1\t2\tx\n3\t4\ty\n"))

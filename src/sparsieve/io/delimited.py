@@ -104,6 +104,8 @@ def _layout(stream: BinaryIO, path: Path) -> _Layout:
     lines = [_decoded(line, path.name) for line in sample]
     delimiter = _delimiter(text, lines, path)
     names = tuple(name.strip() for name in _fields(text, delimiter))
+    if not names:
+        raise DataError(f"the first line of {path.name} cannot be split into column names")
     layout = _Layout(names, delimiter, _decimal(lines, delimiter), offset, header_lines)
     # R's write.table gives row names no header; pandas' to_csv gives them an empty one.
     if lines and len(_fields(lines[0], delimiter)) == len(names) + 1:
@@ -132,7 +134,11 @@ def _decoded(line: bytes, owner: str) -> str:
 
 
 def _fields(record: str, delimiter: str) -> list[str]:
-    return next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+    """The fields of one record; none where this delimiter leaves one longer than csv reads."""
+    try:
+        return next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return []
 
 
 def _delimiter(header: str, lines: list[str], path: Path) -> str:
@@ -141,29 +147,31 @@ def _delimiter(header: str, lines: list[str], path: Path) -> str:
     if ".tsv" in (suffix.lower() for suffix in path.suffixes) and "\t" in bare:
         return "\t"
 
-    def fit(delimiter: str) -> tuple[bool, int]:
-        width = len(_fields(header, delimiter))
-        alike = bool(lines) and len(_fields(lines[0], delimiter)) in (width, width + 1)
-        return width > 1 and alike, width
-
-    best = max(",;\t", key=fit)
-    if best not in bare:
+    candidates = [delimiter for delimiter in ",;\t" if delimiter in bare]
+    if not candidates:
         raise DataError(
             f"{path.name} has no comma, semicolon or tab in its first line, so only one column; "
             "at least one feature and the target are needed"
         )
-    return best
+
+    def fit(delimiter: str) -> tuple[bool, int]:
+        width = len(_fields(header, delimiter))
+        alike = bool(lines) and len(_fields(lines[0], delimiter)) in (width, width + 1)
+        return alike, width
+
+    return candidates[0] if len(candidates) == 1 else max(candidates, key=fit)
 
 
 def _decimal(lines: list[str], delimiter: str) -> str:
     """A comma if the first rows have decimal commas and no decimal points."""
     if delimiter == ",":
         return "."
-    fields = [f for row in csv.reader(lines, delimiter=delimiter) for f in row if "," in f]
-    if not any(_DECIMAL_COMMA.fullmatch(field.strip()) for field in fields):
+    if not any("," in line for line in lines):
         return "."
-    everything = (f for row in csv.reader(lines, delimiter=delimiter) for f in row)
-    return "." if any(_DECIMAL_POINT.fullmatch(field.strip()) for field in everything) else ","
+    fields = [field.strip() for line in lines for field in _fields(line, delimiter)]
+    commas = any(_DECIMAL_COMMA.fullmatch(field) for field in fields)
+    points = any(_DECIMAL_POINT.fullmatch(field) for field in fields)
+    return "," if commas and not points else "."
 
 
 # -- rows ------------------------------------------------------------------------------------
