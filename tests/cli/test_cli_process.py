@@ -69,3 +69,17 @@ def test_a_closed_pipe_is_no_error(flowers, unbuffered):
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
     )  # fmt: skip
     assert done.stderr == "0\n"
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_scikit_learn_is_not_imported_without_need(argument):
+    program = (
+        "import sys\n"
+        "from sparsieve.cli.app import run\n"
+        "run(sys.argv[1:])\n"
+        "sys.exit('sklearn' in sys.modules or 'scipy' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, argument], capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0
