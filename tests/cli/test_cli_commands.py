@@ -102,8 +102,3 @@ def test_demo_selects_inside_the_folds():
     data = SimpleNamespace(data=rng.normal(size=(60, 3000)), target=np.arange(60) % 2)
     accuracy, _ = demo_module._cross_validated(FisherSelector(n_features_to_select=10), data)
     assert accuracy < 0.7
-
-
-def test_demo_prefers_only_existing_or_planned_names():
-    assert "fisher" in demo_module.PREFERRED
-    assert len(set(demo_module.PREFERRED)) == len(demo_module.PREFERRED)
