@@ -19,9 +19,10 @@ from ..penalties import require, row_norms
 from .base import Callback, Problem, Result
 from .row_newton import newton_rows
 
-EPOCHS_PER_CHECK = 5
+SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
 NEWTON_SHARE = 1.0
+GOAL_SHARE = 0.7
 
 
 class _WorkingSet:
@@ -121,9 +122,12 @@ class BlockCD:
             state.add(start)
             state.W[:] = W0[start]
         norms = row_norms(self._gradient(state))
+        trace: list[tuple[float, np.ndarray]] = []
         for penalty in penalties:
-            require(penalty, "row_strengths", "dual_bound", solver="BlockCD")
+            require(penalty, "row_strengths", "dual_bound_from", solver="BlockCD")
+            _predict(state, penalty, trace)
             result, norms = self._solve(state, penalty, norms, callback)
+            trace = [*trace[-1:], (penalty.row_strengths()[0], state.W.copy())]
             yield result
 
     def _gradient(self, state: _WorkingSet) -> np.ndarray:
@@ -146,7 +150,7 @@ class BlockCD:
             self._grow(state, norms, alpha)
             left = self.max_iter - n_sweeps
             # A gap far above the wanted one is not worth chasing with half of the features.
-            goal = max(0.3 * wanted, 0.0 if not np.isfinite(gap) else 0.03 * gap)
+            goal = max(GOAL_SHARE * wanted, 0.03 * gap if np.isfinite(gap) else 0.0)
             n_sweeps += _descend(state, penalty, goal, left)
             G = self._gradient(state)
             norms = row_norms(G)
@@ -187,31 +191,28 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
     norms then take over the slow tail. They are tried whenever the sweeps since the last try
     cost as much as they would.
     """
-    from ._block_cd_kernels import gram_epochs
-
     if state.size == 0:
         return 0
     alpha, beta = (float(s) for s in penalty.row_strengths())
-    gram, W = np.ascontiguousarray(state.gram), state.W
-    Q = np.ascontiguousarray(state.residual_correlation().T)
+    W = state.W
+    Q = state.residual_correlation().T.copy()
     sweeps = since_newton = 0
     trail: list[np.ndarray] = []
     value, gap = _restricted_gap(state, penalty, Q)
     while sweeps < max_sweeps and gap > goal:
         trail.append(W.copy())
-        gram_epochs(gram, W, Q, alpha, beta, EPOCHS_PER_CHECK)
-        sweeps += EPOCHS_PER_CHECK
-        since_newton += EPOCHS_PER_CHECK
+        active = _sweep(state, Q, alpha, beta)
+        sweeps += SWEEPS_PER_CHECK
+        since_newton += SWEEPS_PER_CHECK
         value, gap = _restricted_gap(state, penalty, Q)
         if gap <= goal:
             break
-        active = np.flatnonzero(W.any(axis=1))
         candidate = None
         if beta == 0 and since_newton >= _sweeps_worth(len(active), state.size, W.shape[1]):
             since_newton, trail = 0, []
             candidate = np.zeros_like(W)
             candidate[active] = newton_rows(
-                gram[np.ix_(active, active)],
+                state.gram[np.ix_(active, active)],
                 state.correlation[active],
                 alpha,
                 W[active],
@@ -221,15 +222,39 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
         elif len(trail) == ANDERSON_DEPTH:
             candidate, trail = _extrapolate([*trail, W]), []
         if candidate is not None:
-            before, Q_before = W.copy(), Q
-            W[:] = candidate
-            Q = np.ascontiguousarray(state.residual_correlation().T)
-            new_value, new_gap = _restricted_gap(state, penalty, Q)
-            if new_value < value:
-                gap = new_gap
-            else:
-                W[:], Q = before, Q_before
+            gap = _accept_if_lower(state, penalty, Q, candidate, value, gap)
     return sweeps
+
+
+def _sweep(state: _WorkingSet, Q: np.ndarray, alpha: float, beta: float) -> np.ndarray:
+    """One sweep over the working set, then some over its nonzero rows alone; in place.
+
+    Returns the nonzero rows.
+    """
+    from ._block_cd_kernels import gram_epochs
+
+    gram, W = state.gram, state.W
+    gram_epochs(gram, W, Q, alpha, beta, 1)
+    active = np.flatnonzero(W.any(axis=1))
+    if len(active):
+        before = W[active]
+        rows, Q_rows = before.copy(), Q[:, active].copy()
+        gram_epochs(gram[np.ix_(active, active)], rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
+        W[active] = rows
+        Q -= (rows - before).T @ gram[active]
+    return np.flatnonzero(W.any(axis=1))
+
+
+def _accept_if_lower(state, penalty, Q, candidate, value: float, gap: float) -> float:
+    """Move to a candidate that lowers the objective; return the gap of where we stand."""
+    before, Q_before = state.W.copy(), Q.copy()
+    state.W[:] = candidate
+    Q[:] = state.residual_correlation().T
+    new_value, new_gap = _restricted_gap(state, penalty, Q)
+    if new_value < value:
+        return new_gap
+    state.W[:], Q[:] = before, Q_before
+    return gap
 
 
 def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int) -> float:
@@ -239,6 +264,24 @@ def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int) -> float:
     2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
     """
     return NEWTON_SHARE * n_active**2 / max(1, 2 * n_rows * n_outputs)
+
+
+def _predict(state: _WorkingSet, penalty, trace) -> None:
+    """Start a new strength from the line through the last two solutions, if that is lower.
+
+    Between changes of the support solutions are smooth in the strength, for a single output
+    even linear.
+    """
+    if len(trace) < 2 or trace[0][0] == trace[1][0]:
+        return
+    (first, W_first), (second, W_second) = trace
+    ahead = (penalty.row_strengths()[0] - second) / (second - first)
+    candidate = state.W.copy()
+    known = len(W_first)
+    lasting = W_first.any(axis=1) & W_second[:known].any(axis=1)
+    candidate[:known][lasting] += ahead * (W_second[:known] - W_first)[lasting]
+    Q = state.residual_correlation().T.copy()
+    _accept_if_lower(state, penalty, Q, candidate, _restricted_gap(state, penalty, Q)[0], 0.0)
 
 
 def _restricted_gap(state: _WorkingSet, penalty, Q) -> tuple[float, float]:

@@ -1,0 +1,104 @@
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from sparsieve import __version__, all_selectors
+from sparsieve.cli import demo as demo_module
+from sparsieve.cli.catalogue import all_methods
+
+
+def test_version_and_help(sparsieve):
+    assert sparsieve("--version").out == f"sparsieve {__version__}\n"
+    for arguments in ((), ("--help",), ("-h",)):
+        result = sparsieve(*arguments)
+        assert result.code == 0
+        for command in ("select", "methods", "datasets", "demo"):
+            assert command in result.out
+        assert "Exit codes: 0 fine; 1 bad data" in result.out
+    assert "Exit codes" in sparsieve("select", "--help").out
+
+
+def test_unknown_command(sparsieve):
+    result = sparsieve("selct")
+    assert result.code == 2
+    assert result.err.startswith("error: No such command 'selct'")
+
+
+def test_methods(sparsieve, monkeypatch):
+    header, *rows = [line.split("\t") for line in sparsieve("methods").out.splitlines()]
+    assert header == ["name", "class", "regression", "sparse", "description"]
+    assert [row[0] for row in rows] == list(all_methods())
+    fisher = next(row for row in rows if row[0] == "fisher")
+    assert fisher[1:4] == ["FisherSelector", "no", "yes"]
+    assert fisher[4].startswith("Keep the features")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert "fisher" in sparsieve("methods").out
+
+
+def test_methods_json(sparsieve):
+    listed = sparsieve("methods", "--json").json()
+    assert {entry["class"] for entry in listed} <= set(all_selectors())
+    fisher = next(entry for entry in listed if entry["name"] == "fisher")
+    assert fisher["regression"] is False
+    assert fisher["sparse"] is True
+    assert fisher["parameters"] == {"class_weight": None, "n_features_to_select": None}
+
+
+@pytest.mark.parametrize("form", [dict, SimpleNamespace])
+def test_datasets_with_a_registry(sparsieve, monkeypatch, form):
+    registry = ModuleType("sparsieve.datasets")
+    registry.list_datasets = lambda: [
+        form(name="wine", shape=(178, 13), n_classes=3, kind="tabular", present=True, more=0),
+        form(name="far", shape=(10, 99), n_classes=None, kind="text", present=False, more=0),
+    ]
+    monkeypatch.setitem(sys.modules, "sparsieve.datasets", registry)
+    header, *rows = [line.split("\t") for line in sparsieve("datasets").out.splitlines()]
+    assert header == ["name", "samples", "features", "classes", "kind", "present"]
+    assert rows == [
+        ["wine", "178", "13", "3", "tabular", "yes"],
+        ["far", "10", "99", "-", "text", "no"],
+    ]
+    assert sparsieve("datasets", "--json").json()[0] == {
+        "name": "wine", "shape": [178, 13], "n_classes": 3, "kind": "tabular", "present": True,
+    }  # fmt: skip
+
+
+def test_datasets(sparsieve):
+    datasets = pytest.importorskip("sparsieve.datasets")
+    result = sparsieve("datasets", "--json")
+    assert result.code == 0
+    assert len(result.json()) == len(list(datasets.list_datasets()))
+    assert sparsieve("datasets").code == 0
+
+
+def test_demo(sparsieve, monkeypatch):
+    monkeypatch.setattr(demo_module, "PREFERRED", ("fisher", "not-there"))
+    result = sparsieve("demo", "-k", 4)
+    assert result.code == 0
+    header, whole, fisher = [line.split("\t") for line in result.out.splitlines()]
+    assert header == ["method", "features", "accuracy", "seconds"]
+    assert whole[:2] == ["all features", "30 of 30"]
+    assert fisher[:2] == ["fisher", "4 of 30"]
+    assert 90 < float(fisher[2].rstrip("%")) < 100
+    assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
+
+
+def test_demo_json(sparsieve, monkeypatch):
+    monkeypatch.setattr(demo_module, "PREFERRED", ("fisher",))
+    whole, fisher = sparsieve("demo", "--json").json()
+    assert whole["kept"] == whole["n_features"] == 30
+    assert len(fisher["features"]) == fisher["kept"] == 5
+
+
+def test_demo_selects_inside_the_folds():
+    # On labels without any relation to X, selecting before splitting looks good; inside, it
+    # cannot do better than chance.
+    import numpy as np
+
+    from sparsieve import FisherSelector
+
+    rng = np.random.default_rng(0)
+    data = SimpleNamespace(data=rng.normal(size=(60, 3000)), target=np.arange(60) % 2)
+    accuracy, _ = demo_module._cross_validated(FisherSelector(n_features_to_select=10), data)
+    assert accuracy < 0.7
