@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FisherSelector",
+    "L21Selector",
     "RidgeForwardSelector",
     "__version__",
     "all_selectors",

@@ -36,6 +36,7 @@ class _WorkingSet:
         self.slot = np.full(design.shape[1], -1, dtype=np.int64)
         self._columns = np.empty((design.shape[0], 0), order="F")
         self._gram = np.empty((0, 0))
+        self._compact = np.empty(0, dtype=np.int64), np.empty((0, 0))
         self.W = np.empty((0, Y.shape[1]))
         self.correlation = np.empty((0, Y.shape[1]))  # X_S' Y
 
@@ -73,9 +74,26 @@ class _WorkingSet:
         gram[: self.size, : self.size] = self.gram
         self._columns, self._gram = columns, gram
 
+    def compact(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that include the active ones, not many more, and their contiguous Gram matrix.
+
+        Copying the matrix takes as long as a sweep, so the last one serves while it fits.
+        """
+        rows, gram = self._compact
+        if len(rows) > 1.1 * len(active) or not np.isin(active, rows, assume_unique=True).all():
+            rows, gram = active, self.gram[np.ix_(active, active)]
+            self._compact = rows, gram
+        return rows, gram
+
     def residual_correlation(self) -> np.ndarray:
-        """X_S'(Y - X_S W), straight from the Gram matrix."""
-        return self.correlation - self.gram @ self.W
+        """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""
+        from ._block_cd_kernels import subtract_rows
+
+        Q = self.correlation.T.copy()
+        active = np.flatnonzero(self.W.any(axis=1))
+        if len(active):
+            subtract_rows(self.gram, Q, active, self.W[active])
+        return Q
 
     def residual(self) -> np.ndarray:
         active = np.flatnonzero(self.W.any(axis=1))
@@ -136,7 +154,7 @@ class BlockCD:
         if state.size < len(G):
             R = state.residual().astype(state.design.dtype, copy=False)
             G[:] = state.design.rmatmul(R)
-        G[state.features] = state.residual_correlation()
+        G[state.features] = state.residual_correlation().T
         G *= 2.0
         return G
 
@@ -165,7 +183,7 @@ class BlockCD:
                 break
         W = np.zeros((len(norms), state.W.shape[1]), dtype=state.design.dtype)
         W[state.features] = state.W
-        result = Result(W, value, gap, n_sweeps, gap <= wanted, history)
+        result = Result(W, value, gap, n_sweeps, gap <= wanted, history, norms)
         return result, norms
 
     def _grow(self, state: _WorkingSet, norms: np.ndarray, alpha: float) -> None:
@@ -195,7 +213,7 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
         return 0
     alpha, beta = (float(s) for s in penalty.row_strengths())
     W = state.W
-    Q = state.residual_correlation().T.copy()
+    Q = state.residual_correlation()
     sweeps = since_newton = 0
     trail: list[np.ndarray] = []
     value, gap = _restricted_gap(state, penalty, Q)
@@ -231,17 +249,17 @@ def _sweep(state: _WorkingSet, Q: np.ndarray, alpha: float, beta: float) -> np.n
 
     Returns the nonzero rows.
     """
-    from ._block_cd_kernels import gram_epochs
+    from ._block_cd_kernels import gram_epochs, subtract_rows
 
-    gram, W = state.gram, state.W
-    gram_epochs(gram, W, Q, alpha, beta, 1)
+    W = state.W
+    gram_epochs(state.gram, W, Q, alpha, beta, 1)
     active = np.flatnonzero(W.any(axis=1))
     if len(active):
-        before = W[active]
-        rows, Q_rows = before.copy(), Q[:, active].copy()
-        gram_epochs(gram[np.ix_(active, active)], rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
-        W[active] = rows
-        Q -= (rows - before).T @ gram[active]
+        some, gram = state.compact(active)
+        rows, Q_rows = W[some], np.ascontiguousarray(Q[:, some])
+        gram_epochs(gram, rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
+        subtract_rows(state.gram, Q, some, rows - W[some])
+        W[some] = rows
     return np.flatnonzero(W.any(axis=1))
 
 
@@ -249,7 +267,7 @@ def _accept_if_lower(state, penalty, Q, candidate, value: float, gap: float) -> 
     """Move to a candidate that lowers the objective; return the gap of where we stand."""
     before, Q_before = state.W.copy(), Q.copy()
     state.W[:] = candidate
-    Q[:] = state.residual_correlation().T
+    Q[:] = state.residual_correlation()
     new_value, new_gap = _restricted_gap(state, penalty, Q)
     if new_value < value:
         return new_gap
@@ -280,7 +298,7 @@ def _predict(state: _WorkingSet, penalty, trace) -> None:
     known = len(W_first)
     lasting = W_first.any(axis=1) & W_second[:known].any(axis=1)
     candidate[:known][lasting] += ahead * (W_second[:known] - W_first)[lasting]
-    Q = state.residual_correlation().T.copy()
+    Q = state.residual_correlation()
     _accept_if_lower(state, penalty, Q, candidate, _restricted_gap(state, penalty, Q)[0], 0.0)
 
 
