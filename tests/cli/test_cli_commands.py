@@ -1,5 +1,5 @@
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,34 +42,18 @@ def test_methods_json(sparsieve):
     fisher = next(entry for entry in listed if entry["name"] == "fisher")
     assert fisher["regression"] is False
     assert fisher["sparse"] is True
-    assert fisher["parameters"] == {"class_weight": None, "n_features_to_select": None}
+    assert fisher["parameters"]["n_features_to_select"] is None
 
 
-@pytest.mark.parametrize("form", [dict, SimpleNamespace])
-def test_datasets_with_a_registry(sparsieve, monkeypatch, form):
-    registry = ModuleType("sparsieve.datasets")
-    registry.list_datasets = lambda: [
-        form(name="wine", shape=(178, 13), n_classes=3, kind="tabular", present=True, more=0),
-        form(name="far", shape=(10, 99), n_classes=None, kind="text", present=False, more=0),
-    ]
-    monkeypatch.setitem(sys.modules, "sparsieve.datasets", registry)
+def test_datasets(sparsieve, monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     header, *rows = [line.split("\t") for line in sparsieve("datasets").out.splitlines()]
-    assert header == ["name", "samples", "features", "classes", "kind", "present"]
-    assert rows == [
-        ["wine", "178", "13", "3", "tabular", "yes"],
-        ["far", "10", "99", "-", "text", "no"],
-    ]
-    assert sparsieve("datasets", "--json").json()[0] == {
-        "name": "wine", "shape": [178, 13], "n_classes": 3, "kind": "tabular", "present": True,
-    }  # fmt: skip
-
-
-def test_datasets(sparsieve):
-    datasets = pytest.importorskip("sparsieve.datasets")
-    result = sparsieve("datasets", "--json")
-    assert result.code == 0
-    assert len(result.json()) == len(list(datasets.list_datasets()))
-    assert sparsieve("datasets").code == 0
+    assert header == ["name", "samples", "features", "classes", "kind", "status"]
+    assert ["wine", "178", "13", "3", "tabular", "embedded"] in rows
+    assert ["allaml", "72", "7129", "2", "gene expression", "missing"] in rows
+    listed = sparsieve("datasets", "--json").json()
+    assert len(listed) == len(rows)
+    assert {entry["status"] for entry in listed} == {"embedded", "missing", "unavailable"}
 
 
 def test_demo(sparsieve, monkeypatch):

@@ -137,11 +137,11 @@ class L21Selector(LinearSelector):
         steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
         alphas = largest * PATH_RATIO ** np.arange(1, steps + 1)
         entry = np.zeros(problem.design.shape[1])
-        before, pull = largest, None
+        before, pull = largest, np.zeros(0)
         for alpha, result in zip(alphas, self._solve(problem, alphas), strict=True):
             new = (entry == 0) & result.W.any(axis=1)
             # Within a step features enter in the order of how hard they pulled before it.
-            entry[new] = before if pull is None else np.clip(pull[new], alpha, before)
+            entry[new] = np.clip(pull[new], alpha, before) if len(pull) else before
             before, pull = alpha, result.pull
             if (entry > 0).sum() >= count or not result.converged:
                 break
@@ -194,9 +194,7 @@ class L21Selector(LinearSelector):
         self._check_parameters()
         check_integer("n_alphas", n_alphas)
         check_real("ratio", ratio, minimum=0, strict=True)
-        problem = self._least_squares_data(
-            self._training_data(X, y, sample_weight), compress=True
-        )
+        problem = self._least_squares_data(self._training_data(X, y, sample_weight), compress=True)
         if alphas is None:
             largest = _largest_strength(problem)
             alphas = np.geomspace(largest, ratio * largest, n_alphas)

@@ -45,7 +45,7 @@ class Result:
     n_iter: int
     converged: bool
     history: list[float] = field(default_factory=list)
-    pull: np.ndarray | None = None
+    pull: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
 class Solver(Protocol):

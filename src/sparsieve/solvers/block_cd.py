@@ -195,9 +195,9 @@ class BlockCD:
         room = max(50, 2 * int(state.W.any(axis=1).sum()))
         if len(wanting) > room:
             wanting = wanting[np.argpartition(-norms[wanting], room - 1)[:room]]
-        if 2 * (state.size + len(wanting)) >= min(state.design.shape):
-            if len(norms) <= state.design.shape[0]:
-                wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
+        n_samples, n_features = state.design.shape
+        if n_features <= n_samples and 2 * (state.size + len(wanting)) >= n_features:
+            wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
         if len(wanting):
             state.add(np.sort(wanting))
 
