@@ -20,28 +20,28 @@ class ClippedDense(DesignMatrix):
         self.low = np.asarray(low, dtype=self.dtype)
         self.high = np.asarray(high, dtype=self.dtype)
 
-    def matmul(self, W):  # noqa: D102
+    def matmul(self, W):
         product = np.empty((self.shape[0], W.shape[1]), dtype=np.result_type(self.dtype, W))
         for rows, block in self._blocks():
             product[rows] = block.matmul(W)
         return product
 
-    def rmatmul(self, R):  # noqa: D102
+    def rmatmul(self, R):
         total = np.zeros((self.shape[1], R.shape[1]), dtype=np.result_type(self.dtype, R))
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
         return total
 
-    def rows(self, index):  # noqa: D102
+    def rows(self, index):
         return ClippedDense(self.base.rows(index), self.low, self.high)
 
-    def columns(self, index):  # noqa: D102
+    def columns(self, index):
         return ClippedDense(self.base.columns(index), self.low[index], self.high[index])
 
-    def dense_columns(self, index):  # noqa: D102
+    def dense_columns(self, index):
         return np.clip(self.base.dense_columns(index), self.low[index], self.high[index])
 
-    def column_moments(self, weights=None):  # noqa: D102
+    def column_moments(self, weights=None):
         n_samples = self.shape[0]
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         means = self.rmatmul(weights[:, None])[:, 0].astype(np.float64) / weights.sum()
@@ -50,7 +50,7 @@ class ClippedDense(DesignMatrix):
             variances += weights[rows] @ (block.array - means) ** 2
         return means, variances / weights.sum()
 
-    def column_sq_norms(self):  # noqa: D102
+    def column_sq_norms(self):
         total = np.zeros(self.shape[1], dtype=self.dtype)
         for _, block in self._blocks():
             total += block.column_sq_norms()

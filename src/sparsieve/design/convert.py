@@ -67,8 +67,10 @@ def standardised(
             design = clipped_sparse(design, low, high)
         elif isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES:
             design = DenseDesign(np.clip(design.array, low, high).astype(design.dtype, copy=False))
-        else:
+        elif isinstance(design, DenseDesign):
             design = ClippedDense(design, low, high)
+        else:
+            raise TypeError(f"cannot clip a {type(design).__name__}")
         means, deviations, _ = _moments(design, sample_weight)
     shift = means if centre else np.zeros_like(means)
     factor = np.where(constant, 1.0, deviations) if scale else np.ones_like(means)

@@ -15,33 +15,33 @@ class DenseDesign(DesignMatrix):
         self.shape = X.shape
         self.dtype = X.dtype
 
-    def matmul(self, W):  # noqa: D102
+    def matmul(self, W):
         if W.shape[1] == 1:  # the vector product is several times faster than a one-column one
             return (self.array @ W[:, 0])[:, None]
         return self.array @ W
 
-    def rmatmul(self, R):  # noqa: D102
+    def rmatmul(self, R):
         if R.shape[1] == 1:
             return (R[:, 0] @ self.array)[:, None]
         return self.array.T @ R
 
-    def rmatmul_of(self, f, W):  # noqa: D102
+    def rmatmul_of(self, f, W):
         total = np.zeros((self.shape[1], W.shape[1]), dtype=self.dtype)
         for rows in self.row_blocks():
             block = self.array[rows]
             total += block.T @ f(block @ W, rows)
         return total
 
-    def rows(self, index):  # noqa: D102
+    def rows(self, index):
         return DenseDesign(self.array[index])
 
-    def columns(self, index):  # noqa: D102
+    def columns(self, index):
         return DenseDesign(self.array[:, index])
 
-    def dense_columns(self, index):  # noqa: D102
+    def dense_columns(self, index):
         return np.asfortranarray(self.array[:, index])
 
-    def column_moments(self, weights=None):  # noqa: D102
+    def column_moments(self, weights=None):
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         total = weights.sum()
@@ -56,20 +56,20 @@ class DenseDesign(DesignMatrix):
             variances += weights[rows] @ block
         return means, variances / total
 
-    def column_sq_norms(self):  # noqa: D102
+    def column_sq_norms(self):
         return np.einsum("ij,ij->j", self.array, self.array)
 
     def _gram(self):
         return self.array.T @ self.array
 
-    def cross_gram(self):  # noqa: D102
+    def cross_gram(self):
         return self.array @ self.array.T
 
     def row_blocks(self):
         """Slices of rows that fit the cache together."""
         height = max(1, BLOCK_BYTES // max(1, self.array.itemsize * self.shape[1]))
         if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:
-            # Columns are contiguous: a block must be tall for its column pieces to be worth reading.
+            # Columns are contiguous: only a tall block has column pieces worth reading.
             height = max(height, 256)
         for start in range(0, self.shape[0], height):
             yield slice(start, min(start + height, self.shape[0]))

@@ -22,7 +22,7 @@ class Scaled(DesignMatrix):
         self.scale = None if scale is None else np.asarray(scale, dtype=self.dtype)
         self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
 
-    def matmul(self, W):  # noqa: D102
+    def matmul(self, W):
         if self.scale is not None:
             W = W / self.scale[:, None]
         product = self.base.matmul(W)
@@ -30,12 +30,12 @@ class Scaled(DesignMatrix):
             product -= self.centre @ W
         return product if self.row_scale is None else product * self.row_scale[:, None]
 
-    def rmatmul(self, R):  # noqa: D102
+    def rmatmul(self, R):
         if self.row_scale is not None:
             R = R * self.row_scale[:, None]
         return self._unshift(self.base.rmatmul(R), R.sum(axis=0))
 
-    def rmatmul_of(self, f, W):  # noqa: D102
+    def rmatmul_of(self, f, W):
         if self.scale is not None:
             W = W / self.scale[:, None]
         offset = None if self.centre is None else self.centre @ W
@@ -60,11 +60,11 @@ class Scaled(DesignMatrix):
             product = product - self.centre[:, None] * sums
         return product if self.scale is None else product / self.scale[:, None]
 
-    def rows(self, index):  # noqa: D102
+    def rows(self, index):
         row_scale = None if self.row_scale is None else self.row_scale[index]
         return Scaled(self.base.rows(index), self.centre, self.scale, row_scale)
 
-    def columns(self, index):  # noqa: D102
+    def columns(self, index):
         return Scaled(
             self.base.columns(index),
             None if self.centre is None else self.centre[index],
@@ -72,7 +72,7 @@ class Scaled(DesignMatrix):
             self.row_scale,
         )
 
-    def dense_columns(self, index):  # noqa: D102
+    def dense_columns(self, index):
         columns = np.array(self.base.dense_columns(index), order="F")
         if self.centre is not None:
             columns -= self.centre[index]
@@ -82,7 +82,7 @@ class Scaled(DesignMatrix):
             columns *= self.row_scale[:, None]
         return columns
 
-    def column_moments(self, weights=None):  # noqa: D102
+    def column_moments(self, weights=None):
         if self.row_scale is None:
             means, variances = self.base.column_moments(weights)
             if self.centre is not None:
@@ -97,7 +97,7 @@ class Scaled(DesignMatrix):
         squares = self._weighted_squares(weights)
         return means, np.maximum(squares / total - means**2, 0.0)
 
-    def column_sq_norms(self):  # noqa: D102
+    def column_sq_norms(self):
         return self._weighted_squares(np.ones(self.shape[0])).astype(self.dtype)
 
     def _weighted_squares(self, weights):

@@ -19,22 +19,22 @@ class SparseDesign(DesignMatrix):
         self.dtype = X.dtype
         self._by_column = X if X.format == "csc" else None
 
-    def matmul(self, W):  # noqa: D102
+    def matmul(self, W):
         return self.matrix @ W
 
-    def rmatmul(self, R):  # noqa: D102
+    def rmatmul(self, R):
         return self.matrix.T @ R
 
-    def rows(self, index):  # noqa: D102
+    def rows(self, index):
         return SparseDesign(self.matrix[index])
 
-    def columns(self, index):  # noqa: D102
+    def columns(self, index):
         return SparseDesign(self.by_column[:, index])
 
-    def dense_columns(self, index):  # noqa: D102
+    def dense_columns(self, index):
         return self.by_column[:, index].toarray(order="F")
 
-    def column_moments(self, weights=None):  # noqa: D102
+    def column_moments(self, weights=None):
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         total = weights.sum()
@@ -51,13 +51,13 @@ class SparseDesign(DesignMatrix):
         missing = np.maximum(total - by_column(weight), 0.0)
         return means, (stored + missing * means**2) / total
 
-    def column_sq_norms(self):  # noqa: D102
+    def column_sq_norms(self):
         return np.asarray(self.matrix.multiply(self.matrix).sum(axis=0)).ravel()
 
     def _gram(self):
         return (self.matrix.T @ self.matrix).toarray()
 
-    def cross_gram(self):  # noqa: D102
+    def cross_gram(self):
         return (self.matrix @ self.matrix.T).toarray()
 
     @property

@@ -57,7 +57,7 @@ class FisherSelector(BaseSelector):
         for k in range(len(data.target.classes)):
             rows = np.flatnonzero(codes == k)
             class_weights = None if weights is None else weights[rows]
-            size = len(rows) if weights is None else class_weights.sum()
+            size = len(rows) if class_weights is None else class_weights.sum()
             within += size * design.rows(rows).column_moments(class_weights)[1]
         # Rounding leaves crumbs where the spread is exactly zero.
         crumbs = 1e-14 * (total + data.total_weight * means**2 * 1e-14)

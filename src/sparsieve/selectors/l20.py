@@ -383,7 +383,7 @@ class _Order:
         # What is left at a size exceeds what any feature can gain there, so places in the
         # support and gains fit on one scale.
         selected, left = self._selected(count), np.asarray(self.path.objective)
-        scores = 0.5 * self.leftover
+        scores = np.minimum(0.5 * self.leftover, left[-1])
         scores[selected] = left[np.minimum(np.arange(len(selected)), len(left) - 1)]
         return scores
 

@@ -130,8 +130,9 @@ class RidgeForwardSelector(LinearSelector):
         ridge = float(self.ridge) * data.total_weight
         n_features = data.design.shape[1]
         if self.n_features_to_select is None:
-            n_steps, stop = n_features, noise_rule(
-                n_features, problem.Y.shape[1], ridge + data.total_weight
+            n_steps, stop = (
+                n_features,
+                noise_rule(n_features, problem.Y.shape[1], ridge + data.total_weight),
             )
         else:
             n_steps, stop = resolve_count(self.n_features_to_select, n_features, 1), None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -27,8 +29,8 @@ class Target:
 
     task: str
     Y: np.ndarray
-    classes: np.ndarray | None = None
-    codes: np.ndarray | None = None
+    classes: Any = None
+    codes: Any = None
 
     def rows(self, index) -> Target:
         """The target of these samples; classes keep their columns."""
@@ -54,7 +56,10 @@ def encode_target(y: np.ndarray, *, task: str, dtype, owner: str) -> Target:
                 f'Unknown label type: continuous. {owner} was given task="classification" but y '
                 "holds real numbers; bin them into classes first"
             )
-        return _encode_classes(y, dtype)
+        target = _encode_classes(y, dtype)
+        if task == "auto":
+            _hint_at_regression(y, len(target.classes))
+        return target
     return Target("regression", _as_numbers(y, dtype)[:, None])
 
 
@@ -78,10 +83,21 @@ def _encode_classes(y, dtype) -> Target:
     return Target("classification", Y, classes, codes)
 
 
+def _hint_at_regression(y, n_classes: int) -> None:
+    """Counts and ages are whole numbers too: say so when classes would be many and small."""
+    if y.dtype.kind in "iuf" and n_classes > max(20, 0.2 * len(y)):
+        warnings.warn(
+            f"y holds whole numbers and is read as {n_classes} classes; pass "
+            'task="regression" if they are quantities, task="classification" to hide this hint',
+            UserWarning,
+            stacklevel=5,
+        )
+
+
 def _encode_columns(y, kind, task, dtype) -> Target:
     if task == "classification" and kind != "multilabel-indicator":
         raise ValueError(
-            f"task=\"classification\" needs one column of labels or a 0/1 indicator matrix; y has "
+            f'task="classification" needs one column of labels or a 0/1 indicator matrix; y has '
             f"{y.shape[1]} columns of other values"
         )
     values = _as_numbers(y, dtype)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +14,12 @@ _SHOWN = 5  # names listed in a message before it says "and N more"
 
 
 def check_columns(X) -> None:
-    """Refuse duplicate and text columns of a data frame before anything is converted."""
+    """Refuse one-dimensional data, and duplicate or text columns, before converting anything."""
+    if getattr(X, "ndim", 2) == 1:
+        raise ValueError(
+            f"X must be a 2D array of samples x features, got a 1D array of length {len(X)}; "
+            "use X.reshape(-1, 1) for a single feature"
+        )
     names = getattr(X, "columns", None)
     if names is None or not hasattr(X, "dtypes"):
         return
@@ -67,18 +74,18 @@ def listed(names) -> str:
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 
-def check_real(name: str, value, *, minimum=None, strict=False, optional=False) -> None:
+def check_real(name: str, value: Any, *, minimum=None, strict=False, optional=False) -> None:
     """Refuse anything but a real number not below (or, if strict, above) ``minimum``."""
     if optional and value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ValueError(f"{name} must be a real number, got {value!r}")
     if minimum is not None and (value < minimum or (strict and value == minimum)):
         kind = "positive" if strict and minimum == 0 else f"at least {minimum}"
         raise ValueError(f"{name} must be {kind}, got {value!r}")
 
 
-def check_integer(name: str, value, *, minimum=1) -> None:
+def check_integer(name: str, value: Any, *, minimum=1) -> None:
     """Refuse anything but an integer not below ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ValueError(f"{name} must be an integer, got {value!r}")
@@ -100,15 +107,15 @@ def check_flag(name: str, value) -> None:
 
 def resolve_count(n_features_to_select, n_features: int, default: int) -> int:
     """The number of features meant by an int, a fraction or None."""
-    wanted = n_features_to_select
+    wanted: Any = n_features_to_select
     if wanted is None:
         return default
-    if isinstance(wanted, bool) or not isinstance(wanted, Real):
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float | np.number):
         raise ValueError(
             "n_features_to_select must be an integer, a fraction between 0 and 1 or None, "
             f"got {wanted!r}"
         )
-    if isinstance(wanted, Integral):
+    if isinstance(wanted, int | np.integer):
         if wanted < 1:
             raise ValueError(f"n_features_to_select must be at least 1, got {wanted}")
         if wanted > n_features:

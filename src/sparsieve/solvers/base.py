@@ -35,7 +35,8 @@ class Result:
     """The outcome of a solver.
 
     ``optimality`` is the measure that the solver stops on (a duality gap or a stationarity
-    residual); ``converged`` says whether it became small enough.
+    residual); ``converged`` says whether it became small enough. ``pull`` is, where a solver
+    knows it, the norm of the loss gradient of every row: how much a zero row wants to enter.
     """
 
     W: np.ndarray
@@ -44,6 +45,7 @@ class Result:
     n_iter: int
     converged: bool
     history: list[float] = field(default_factory=list)
+    pull: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
 class Solver(Protocol):

@@ -1,0 +1,69 @@
+"""The commands together, with the options that come before them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from .._version import __version__
+from .datasets import datasets
+from .demo import demo
+from .errors import ExitCode, report
+from .methods import methods
+from .options import Debug
+from .select import select
+
+EPILOG = (
+    "Exit codes: 0 fine; 1 bad data (no such file or column, missing values, text columns, one "
+    "class); 2 wrong usage (unknown option or method, bad -k or --param); 3 unexpected error; "
+    "130 interrupted."
+)
+
+app = typer.Typer(
+    name="sparsieve",
+    help="Keep few features out of many.",
+    epilog=EPILOG,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (select, methods, datasets, demo):
+    app.command(epilog=EPILOG if command is select else None)(command)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"sparsieve {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def before_any_command(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Keep few features out of many."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line with these arguments and return the exit code."""
+    try:
+        code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or ExitCode.FINE)
+    except (BrokenPipeError, SystemExit) as error:
+        # Typer leaves by itself, with code 1, when a pipe breaks while a command prints.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        # The reader (head, a pager) has seen enough; what is left goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.FINE)
+    except (Exception, KeyboardInterrupt) as error:
+        return int(report(error, debug="--debug" in arguments))

@@ -1,0 +1,75 @@
+"""Results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+
+def print_rows(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    right: Sequence[str] = (),
+) -> None:
+    """Print a table to read on a terminal, and tab-separated lines anywhere else."""
+    if not sys.stdout.isatty():
+        for row in (header, *rows):
+            print("\t".join(" ".join(str(cell).split()) for cell in row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for name in header:
+        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))  # Text: names may look like markup
+    Console().print(table)
+
+
+def print_json(value) -> None:
+    """Print strict JSON."""
+    print(as_json(value))
+
+
+def as_json(value) -> str:
+    """Strict JSON: numbers that JSON has no word for (NaN, infinity) become null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not part of the result."""
+    print(message, file=sys.stderr)
+
+
+@contextmanager
+def progress(message: str) -> Iterator[None]:
+    """Show a spinner with the elapsed time on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(message, total=None)
+        yield

@@ -1,0 +1,205 @@
+"""``sparsieve select``: from a data file to the features worth keeping."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .catalogue import DEFAULT_METHOD, find_method
+from .errors import UsageError
+from .options import AsJson, Debug
+from .output import as_json as to_json
+from .output import print_json, print_rows, progress, say
+
+_SHOWN = 50  # features listed on a terminal before it says how many more there are
+
+
+class Task(StrEnum):
+    """How to understand the target."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+def select(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
+            ".libsvm) or .h5ad.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COL",
+            help="Column with the labels or values to predict: of obs for .h5ad; for .npz and "
+            ".mat an array (y if not given); not needed for svmlight.",
+            show_default=False,
+        ),
+    ] = None,
+    count: Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            metavar="N",
+            help="How many features to keep, or a fraction such as 0.1; if not given, what the "
+            "method itself keeps.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="See: sparsieve methods.")
+    ] = DEFAULT_METHOD,
+    task: Annotated[
+        Task, typer.Option(metavar="TASK", help="auto, classification or regression.")
+    ] = Task.auto,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Set a parameter of the method; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help=".csv, .tsv (also .gz) or .parquet: the selected columns, in the order of the "
+            "file, and the target; .json: the result for scripts.",
+            show_default=False,
+        ),
+    ] = None,
+    ranking: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write rank, feature, score and selected of all features (.csv, .tsv, .parquet).",
+            show_default=False,
+        ),
+    ] = None,
+    names_only: Annotated[
+        bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No notes and no summary on stderr.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Select the features of FILE that say most about the target.
+
+    Prints the selected features, best first: a table on a terminal, tab-separated lines anywhere
+    else. With -o or --ranking it writes files instead.
+
+    Example: sparsieve select data.csv --target label -k 20 -o selected.csv
+    """
+    if names_only and as_json:
+        raise UsageError("--names-only and --json exclude each other")
+    _check_outputs(file, output, ranking)
+    with progress("Loading"):
+        from ..io import TargetNeededError, read_table
+        from .selection import build_selector, parse_count, run_selection
+
+        chosen = find_method(method)
+        selector = build_selector(chosen, parse_count(count), task.value, param or ())
+    try:
+        with progress(f"Reading {file.name}"):
+            table = read_table(file, target, drop or ())
+    except TargetNeededError as error:
+        raise UsageError(f"--target is missing: {error}") from None
+    if not quiet:
+        for note in table.notes:
+            say(f"note: {note}")
+    with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
+        selection = run_selection(chosen, selector, table)
+    if not quiet:
+        for warning in selection.warnings:
+            say(f"warning: {warning}")
+    written = _write(selection, output, ranking)
+    if as_json:
+        print_json(selection.as_dict())
+    elif names_only:
+        print("\n".join(selection.kept_names))
+    elif not written:
+        _print_selected(selection)
+    if not quiet:
+        _say_summary(selection, written)
+
+
+def _check_outputs(file: Path, output: Path | None, ranking: Path | None) -> None:
+    from ..io.errors import DataError
+    from ..io.write import WRITABLE_SUFFIXES, check_writable
+
+    if output is not None and ranking is not None and output.resolve() == ranking.resolve():
+        raise UsageError(f"--output and --ranking both write {output}")
+    allowed = ((output, (*WRITABLE_SUFFIXES, ".json")), (ranking, WRITABLE_SUFFIXES))
+    for path, suffixes in allowed:
+        if path is None:
+            continue
+        if path.resolve() == file.resolve():
+            raise UsageError(f"{path} would overwrite the data; choose another output")
+        try:
+            check_writable(path, suffixes)
+        except DataError as error:
+            raise UsageError(str(error)) from None
+
+
+def _write(selection, output: Path | None, ranking: Path | None) -> list[Path]:
+    from ..io.write import replacing, write_table
+
+    if output is not None and output.suffix.lower() == ".json":
+        with replacing(output) as scratch:
+            scratch.write_text(to_json(selection.as_dict()) + "\n", encoding="utf-8")
+    elif output is not None:
+        write_table(output, selection.kept_columns())
+    if ranking is not None:
+        write_table(ranking, selection.ranking_columns())
+    return [path for path in (output, ranking) if path is not None]
+
+
+def _print_selected(selection) -> None:
+    from ..io.write import as_text
+
+    scores = as_text(selection.scores[selection.kept])
+    shown = selection.n_kept
+    if sys.stdout.isatty():
+        shown = min(shown, _SHOWN)
+        scores = [f"{score:.4g}" for score in selection.scores[selection.kept]]
+    names = selection.kept_names
+    rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
+    print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
+    if shown < selection.n_kept:
+        say(f"... and {selection.n_kept - shown} more; --names-only or -o gives all of them")
+
+
+def _say_summary(selection, written: list[Path]) -> None:
+    table = selection.table
+    n_samples, n_features = table.X.shape
+    target = table.target_name
+    if selection.classes is not None:
+        target += f" ({len(selection.classes)} classes)"
+    else:
+        target += " (regression)"
+    say(
+        f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
+        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
+    )
+    for path in written:
+        say(f"wrote {path}")

@@ -1,0 +1,134 @@
+"""Files that hold arrays: NumPy's .npz, MATLAB's .mat and svmlight."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from .errors import DataError
+from .table import (
+    Table,
+    check_dropped,
+    check_unique,
+    listed,
+    numbered,
+    target_from_values,
+    text_columns_error,
+)
+
+_TARGETS = ("y", "Y")
+_NAMES = ("feature_names", "features")
+
+
+def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Read arrays X and y of an .npz file; see ``read_table``."""
+    if not zipfile.is_zipfile(path):
+        raise DataError(f"{path.name} is not a readable .npz file")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            # Arrays nobody asked for are not touched: they may be large or pickled.
+            stored = list(archive.files)
+            wanted = {target, "X", *_TARGETS, *_NAMES}
+            arrays = {name: archive[name] for name in stored if name in wanted}
+    except (zipfile.BadZipFile, OSError, EOFError, AttributeError):
+        raise DataError(f"{path.name} is not a readable .npz file") from None
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise DataError(f"{path.name} is not a readable .npz file: {error}") from None
+        raise DataError(
+            f"{path.name} holds pickled Python objects, which can run code when loaded; save plain "
+            "arrays of numbers (and text labels as a string array)"
+        ) from None
+    return _from_arrays(arrays, stored, target, drop, path.name)
+
+
+def read_mat(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Read arrays X and Y of a .mat file; see ``read_table``."""
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    try:
+        contents = loadmat(path)
+    except NotImplementedError:
+        raise DataError(
+            f"{path.name} is a MATLAB 7.3 file; save it again with save(..., '-v7')"
+        ) from None
+    except (MatReadError, ValueError, TypeError, OSError) as error:
+        raise DataError(f"{path.name} is not a readable .mat file: {error}") from None
+    arrays = {name: _uncelled(a) for name, a in contents.items() if not name.startswith("__")}
+    return _from_arrays(arrays, list(arrays), target, drop, path.name)
+
+
+def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Read an svmlight file; features are called by their numbers in it."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(str(path), zero_based=True)
+    except (ValueError, OSError, EOFError) as error:
+        raise DataError(f"{path.name} is not a readable svmlight file: {error}") from None
+    if X.shape[0] == 0:
+        raise DataError(f"{path.name} holds no samples")
+    first = 0 if X.shape[1] == 1 or X[:, [0]].nnz else 1  # most writers count from one
+    names = tuple(str(j) for j in range(first, X.shape[1]))
+    name = target or "target"
+    return without(
+        Table(X[:, first:], target_from_values(y, name, path.name), names, name), drop, path.name
+    )
+
+
+def _from_arrays(
+    arrays: Mapping[str, np.ndarray],
+    stored: Sequence[str],
+    target: str | None,
+    drop: Sequence[str],
+    owner: str,
+) -> Table:
+    label = target or next((name for name in _TARGETS if name in arrays), "y")
+    for name in ("X", label):
+        if name not in arrays:
+            raise DataError(f"{owner} has no array {name!r}; it holds {listed(stored) or 'none'}")
+    X = arrays["X"]
+    if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
+        raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
+    y = target_from_values(arrays[label], label, owner)
+    if len(y) != X.shape[0]:
+        raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
+    if X.dtype.kind not in "biuf":
+        raise text_columns_error(["X"], owner)
+    names = numbered(X.shape[1])
+    for key in _NAMES:
+        if key in arrays and np.size(arrays[key]) == X.shape[1]:
+            names = tuple(str(name).strip() for name in np.ravel(arrays[key]))
+    check_unique(names, owner)
+    return without(Table(as_real(X), y, names, label), drop, owner)
+
+
+def without(table: Table, drop: Sequence[str], owner: str) -> Table:
+    """The table less the dropped features."""
+    check_dropped(drop, table.feature_names, owner)
+    if not drop:
+        return table
+    kept = [j for j, name in enumerate(table.feature_names) if name not in set(drop)]
+    if not kept:
+        raise DataError(f"every feature of {owner} is dropped; nothing is left to select from")
+    return table.select(kept)
+
+
+def as_real(X):
+    """X as float32 where it is no wider, else float64; sparse matrices as CSR."""
+    dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
+    if sparse.issparse(X):
+        return sparse.csr_matrix(X, dtype=dtype)
+    return np.asarray(X, dtype=dtype)
+
+
+def _uncelled(values):
+    """MATLAB's cell arrays of text as arrays of text."""
+    if sparse.issparse(values) or values.dtype.kind != "O":
+        return values
+    return np.array([str(cell[0]) if np.size(cell) else "" for cell in values.ravel()])

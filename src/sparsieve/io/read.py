@@ -1,0 +1,98 @@
+"""Choose the reader by the name of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .annotated import read_h5ad
+from .arrays import read_mat, read_npz, read_svmlight
+from .columnar import read_parquet
+from .delimited import read_delimited
+from .errors import DataError
+from .table import Table
+
+_READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
+    ".csv": read_delimited,
+    ".tsv": read_delimited,
+    ".txt": read_delimited,
+    ".csv.gz": read_delimited,
+    ".tsv.gz": read_delimited,
+    ".txt.gz": read_delimited,
+    ".parquet": read_parquet,
+    ".npz": read_npz,
+    ".mat": read_mat,
+    ".svm": read_svmlight,
+    ".svmlight": read_svmlight,
+    ".libsvm": read_svmlight,
+    ".svm.gz": read_svmlight,
+    ".svmlight.gz": read_svmlight,
+    ".libsvm.gz": read_svmlight,
+    ".h5ad": read_h5ad,
+}
+
+READABLE_SUFFIXES = tuple(_READERS)
+
+
+def read_table(path, target: str | None = None, drop: Sequence[str] = ()) -> Table:
+    r"""Read a data file into features, target and names.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A .csv, .tsv or .txt file (comma, semicolon or tab; also .gz), .parquet, .npz, .mat,
+        svmlight (.svm, .svmlight, .libsvm; also .gz) or .h5ad file.
+    target : str, default=None
+        Column of the target. For .npz and .mat the name of its array ("y" when not given); for
+        .h5ad a column of ``obs``; svmlight files have it in front and need no name.
+    drop : sequence of str, default=()
+        Columns to leave out.
+
+    Returns
+    -------
+    table : Table
+        The features as numbers (a sparse X stays sparse), the target and their names.
+
+    Raises
+    ------
+    DataError
+        With one sentence about what is wrong with the file.
+    MissingExtraError
+        When the format needs a package that is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.io import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.csv"
+    ...     _ = path.write_text("a,b,label\n1,2,x\n3,4,y\n")
+    ...     table = read_table(path, target="label")
+    >>> table.feature_names, table.X.shape, table.y.tolist()
+    (('a', 'b'), (2, 2), ['x', 'y'])
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a data file in it")
+    if not path.exists():
+        raise DataError(f"file {path} does not exist")
+    suffix = suffix_of(path)
+    if suffix not in _READERS:
+        raise DataError(
+            f"{path.name}: unknown suffix {suffix or '(none)'!r}; known are "
+            f"{', '.join(READABLE_SUFFIXES)}"
+        )
+    if path.stat().st_size == 0:
+        raise DataError(f"{path.name} is empty")
+    try:
+        return _READERS[suffix](path, target, drop)
+    except PermissionError:
+        raise DataError(f"{path} may not be read: permission denied") from None
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix in lower case, together with the one before a ``.gz``."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if not suffixes:
+        return ""
+    return "".join(suffixes[-2:]) if suffixes[-1] == ".gz" else suffixes[-1]

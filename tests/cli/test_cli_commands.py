@@ -1,0 +1,88 @@
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from sparsieve import __version__, all_selectors
+from sparsieve.cli import demo as demo_module
+from sparsieve.cli.catalogue import all_methods
+
+
+def test_version_and_help(sparsieve):
+    assert sparsieve("--version").out == f"sparsieve {__version__}\n"
+    for arguments in ((), ("--help",), ("-h",)):
+        result = sparsieve(*arguments)
+        assert result.code == 0
+        for command in ("select", "methods", "datasets", "demo"):
+            assert command in result.out
+        assert "Exit codes: 0 fine; 1 bad data" in result.out
+    assert "Exit codes" in sparsieve("select", "--help").out
+
+
+def test_unknown_command(sparsieve):
+    result = sparsieve("selct")
+    assert result.code == 2
+    assert result.err.startswith("error: No such command 'selct'")
+
+
+def test_methods(sparsieve, monkeypatch):
+    header, *rows = [line.split("\t") for line in sparsieve("methods").out.splitlines()]
+    assert header == ["name", "class", "regression", "sparse", "description"]
+    assert [row[0] for row in rows] == list(all_methods())
+    fisher = next(row for row in rows if row[0] == "fisher")
+    assert fisher[1:4] == ["FisherSelector", "no", "yes"]
+    assert fisher[4].startswith("Keep the features")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert "fisher" in sparsieve("methods").out
+
+
+def test_methods_json(sparsieve):
+    listed = sparsieve("methods", "--json").json()
+    assert {entry["class"] for entry in listed} <= set(all_selectors())
+    fisher = next(entry for entry in listed if entry["name"] == "fisher")
+    assert fisher["regression"] is False
+    assert fisher["sparse"] is True
+    assert fisher["parameters"]["n_features_to_select"] is None
+
+
+def test_datasets(sparsieve, monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    header, *rows = [line.split("\t") for line in sparsieve("datasets").out.splitlines()]
+    assert header == ["name", "samples", "features", "classes", "kind", "status"]
+    assert ["wine", "178", "13", "3", "tabular", "embedded"] in rows
+    assert ["allaml", "72", "7129", "2", "gene expression", "missing"] in rows
+    listed = sparsieve("datasets", "--json").json()
+    assert len(listed) == len(rows)
+    assert {entry["status"] for entry in listed} == {"embedded", "missing", "unavailable"}
+
+
+def test_demo(sparsieve, monkeypatch):
+    monkeypatch.setattr(demo_module, "PREFERRED", ("fisher", "not-there"))
+    result = sparsieve("demo", "-k", 4)
+    assert result.code == 0
+    header, whole, fisher = [line.split("\t") for line in result.out.splitlines()]
+    assert header == ["method", "features", "accuracy", "seconds"]
+    assert whole[:2] == ["all features", "30 of 30"]
+    assert fisher[:2] == ["fisher", "4 of 30"]
+    assert 90 < float(fisher[2].rstrip("%")) < 100
+    assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
+
+
+def test_demo_json(sparsieve, monkeypatch):
+    monkeypatch.setattr(demo_module, "PREFERRED", ("fisher",))
+    whole, fisher = sparsieve("demo", "--json").json()
+    assert whole["kept"] == whole["n_features"] == 30
+    assert len(fisher["features"]) == fisher["kept"] == 5
+
+
+def test_demo_selects_inside_the_folds():
+    # On labels without any relation to X, selecting before splitting looks good; inside, it
+    # cannot do better than chance.
+    import numpy as np
+
+    from sparsieve import FisherSelector
+
+    rng = np.random.default_rng(0)
+    data = SimpleNamespace(data=rng.normal(size=(60, 3000)), target=np.arange(60) % 2)
+    accuracy, _ = demo_module._cross_validated(FisherSelector(n_features_to_select=10), data)
+    assert accuracy < 0.7

@@ -1,0 +1,85 @@
+"""The command as a shell runs it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from sparsieve import __version__
+
+
+def shell(*arguments, module="sparsieve.cli", **options):
+    return subprocess.run(
+        [sys.executable, "-m", module, *map(str, arguments)],
+        capture_output=True, text=True, timeout=120, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ["sparsieve", "sparsieve.cli"])
+def test_version(module):
+    done = shell("--version", module=module)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"sparsieve {__version__}\n", "")
+
+
+def test_select_to_file_and_pipe(flowers, tmp_path):
+    out = tmp_path / "selected.csv"
+    arguments = ("select", flowers, "--target", "kind", "-k", 2, "--method", "fisher")
+    done = shell(*arguments, "-o", out, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["selected"] == ["t", "q"]
+    assert out.read_text().splitlines()[0] == "q,t,kind"
+    assert "kept 2 of 6" in done.stderr
+
+
+def test_bad_data_and_bad_usage(flowers):
+    done = shell("select", flowers, "--target", "knid", "--method", "fisher")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("error: flowers.csv has no column 'knid'; did you mean 'kind'?\n")
+    done = shell("select", flowers, "--targte", "kind")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: No such option")
+
+
+def test_works_without_the_extras(flowers, tmp_path):
+    program = (
+        "import sys\n"
+        "for name in ('pandas', 'pyarrow', 'anndata', 'h5py', 'matplotlib'):\n"
+        "    sys.modules[name] = None\n"
+        "from sparsieve.cli.app import run\n"
+        "sys.exit(run(sys.argv[1:]))\n"
+    )
+    out = tmp_path / "out.csv"
+    arguments = ["select", flowers, "-t", "kind", "-k", "1", "-m", "fisher", "-o", out]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert out.read_text().splitlines()[0] == "t,kind"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_is_no_error(flowers, unbuffered):
+    command = f"'{sys.executable}' -m sparsieve.cli select '{flowers}' -t kind -m fisher -n -q"
+    done = subprocess.run(
+        ["sh", "-c", f"({command}; echo $? >&2) | true"],
+        capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )  # fmt: skip
+    assert done.stderr == "0\n"
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_scikit_learn_is_not_imported_without_need(argument):
+    program = (
+        "import sys\n"
+        "from sparsieve.cli.app import run\n"
+        "run(sys.argv[1:])\n"
+        "sys.exit('sklearn' in sys.modules or 'scipy' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, argument], capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0

@@ -1,0 +1,294 @@
+import csv
+import json
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsieve import FisherSelector, __version__
+from sparsieve.cli import catalogue
+from sparsieve.cli.errors import ExitCode
+from sparsieve.io import read_table
+
+FISHER = ("--method", "fisher")
+
+
+def rows_of(path, delimiter=","):
+    with open(path, newline="") as stream:
+        return list(csv.reader(stream, delimiter=delimiter))
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def test_plain_output_for_scripts(sparsieve, flowers):
+    result = sparsieve("select", flowers, "--target", "kind", "-k", 2, *FISHER)
+    assert result.code == 0
+    header, *rows = [line.split("\t") for line in result.out.splitlines()]
+    assert header == ["rank", "feature", "score"]
+    assert [row[:2] for row in rows] == [["1", "t"], ["2", "q"]]
+    assert "kept 2 of 6 features with fisher for kind (3 classes), 45 samples" in result.err
+    table = read_table(flowers, "kind")
+    scores = FisherSelector().fit(table.X, table.y).scores_
+    assert float(rows[0][2]) == scores[4]
+
+
+def test_table_on_a_terminal(sparsieve, flowers, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER)
+    assert result.code == 0
+    assert "feature" in result.out
+    assert "\t" not in result.out
+    assert "Selecting" not in result.out
+
+
+def test_names_only_and_quiet(sparsieve, flowers):
+    result = sparsieve("select", flowers, "-t", "kind", "-k", 2, "-n", "-q", *FISHER)
+    assert (result.code, result.out, result.err) == (0, "t\nq\n", "")
+
+
+def test_json_to_stdout_and_file(sparsieve, flowers, tmp_path):
+    out = tmp_path / "result.json"
+    arguments = ("select", flowers, "-t", "kind", "-k", "0.5", "--param", "class_weight=balanced")
+    printed = sparsieve(*arguments, *FISHER, "--json").json()
+    silent = sparsieve(*arguments, *FISHER, "-o", out)
+    assert silent.out == ""
+    assert f"wrote {out}" in silent.err
+    stored = json.loads(out.read_text())
+    assert stored.pop("seconds") >= 0
+    assert printed.pop("seconds") >= 0
+    assert printed == stored
+    assert stored["method"] == "fisher"
+    assert stored["class"] == "FisherSelector"
+    assert stored["parameters"] == {"class_weight": "balanced", "n_features_to_select": 0.5}
+    assert stored["classes"] == ["lily", "rose", "tulip"]
+    assert stored["task"] == "classification"
+    assert (stored["n_samples"], stored["n_features"], stored["n_selected"]) == (45, 6, 3)
+    assert stored["selected"][:2] == ["t", "q"]
+    assert [entry["rank"] for entry in stored["ranking"]] == list(range(1, 7))
+    assert [e["feature"] for e in stored["ranking"] if e["selected"]] == stored["selected"]
+    assert stored["version"] == __version__
+
+
+def test_infinite_scores_are_null_in_json(sparsieve, tmp_path):
+    path = tmp_path / "perfect.csv"
+    path.write_text("a,b,y\n0,1,0\n0,2,0\n1,1,1\n1,3,1\n")
+    result = sparsieve("select", path, "-t", "y", "-k", 1, "--json", *FISHER)
+    assert result.json()["ranking"][0] == {
+        "rank": 1, "feature": "a", "score": None, "selected": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_selected_columns(sparsieve, flowers, tmp_path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    out = tmp_path / f"selected{suffix}"
+    result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "-o", out)
+    assert result.code == 0
+    before, after = read_table(flowers, "kind"), read_table(out, "kind")
+    assert after.feature_names == ("q", "t")  # in the order of the file
+    np.testing.assert_array_equal(after.X, before.X[:, [1, 4]])
+    np.testing.assert_array_equal(after.y, before.y)
+
+
+def test_ranking_file(sparsieve, flowers, tmp_path):
+    out = tmp_path / "ranking.tsv"
+    result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "--ranking", out)
+    assert result.code == 0
+    header, *rows = rows_of(out, "\t")
+    assert header == ["rank", "feature", "score", "selected"]
+    assert [row[0] for row in rows] == list("123456")
+    assert [row[1] for row in rows[:2]] == ["t", "q"]
+    assert [row[3] for row in rows] == ["True"] * 2 + ["False"] * 4
+
+
+def test_without_k_the_method_decides(sparsieve, flowers):
+    result = sparsieve("select", flowers, "-t", "kind", *FISHER)
+    assert "kept 6 of 6 features" in result.err
+    assert len(result.out.splitlines()) == 7
+
+
+def test_drop_and_notes(sparsieve, tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text(",id,a,b,y\n0,p,1,5,u\n1,q,2,1,v\n2,r,1,2,u\n3,s,3,4,v\n")
+    refused = sparsieve("select", path, "-t", "y", *FISHER)
+    assert refused.code == ExitCode.BAD_DATA
+    assert "text column besides the target: 'id'" in refused.err
+    assert "--drop" in refused.err
+    result = sparsieve("select", path, "-t", "y", "--drop", "id", "--drop", "b", "-n", *FISHER)
+    assert (result.code, result.out) == (0, "a\n")
+    assert "note: the first column has no name" in result.err
+
+
+def test_sparse_h5ad_and_default_targets(sparsieve, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(1.0, size=(20, 5)) * 1.0
+    X[:, 3] += 5 * (np.arange(20) % 2)
+    np.savez(tmp_path / "d.npz", X=X, y=np.arange(20) % 2)
+    assert sparsieve("select", tmp_path / "d.npz", "-k", 1, "-n", *FISHER).out == "x3\n"
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(sparse.csr_matrix(X))
+    data.obs["kind"] = ["T", "B"] * 10
+    data.var_names = list("ABCDE")
+    data.write_h5ad(tmp_path / "d.h5ad")
+    arguments = ("select", tmp_path / "d.h5ad", "-t", "kind", "-k", 1, "-n", *FISHER)
+    assert sparsieve(*arguments).out == "D\n"
+
+
+def test_default_method(sparsieve, flowers):
+    if catalogue.DEFAULT_METHOD not in catalogue.all_methods():
+        pytest.skip("the default method is not there yet")
+    result = sparsieve("select", flowers, "-t", "kind", "-k", 2, "--json")
+    assert result.json()["method"] == catalogue.DEFAULT_METHOD
+    assert set(result.json()["selected"]) == {"q", "t"}
+
+
+@pytest.mark.parametrize("name", catalogue.all_methods())
+def test_every_method_runs(sparsieve, flowers, name):
+    lines = flowers.read_text().splitlines()
+    flowers.write_text("\n".join(line for line in lines if not line.endswith("tulip")) + "\n")
+    result = sparsieve("select", flowers, "-t", "kind", "-k", 2, "-m", name, "--json")
+    assert result.code == 0, result.err
+    assert result.json()["n_selected"] == 2
+    assert "t" in result.json()["selected"]
+
+
+def test_warnings_reach_the_user_in_a_sentence(sparsieve, flowers, monkeypatch):
+    fit = FisherSelector._fit
+
+    def warning_fit(self, data):
+        warnings.warn("not converged", ConvergenceWarning)
+        warnings.warn("for developers", DeprecationWarning)
+        return fit(self, data)
+
+    monkeypatch.setattr(FisherSelector, "_fit", warning_fit)
+    result = sparsieve("select", flowers, "-t", "kind", "--json", *FISHER)
+    assert result.err.splitlines()[0] == "warning: not converged"
+    assert result.json()["warnings"] == ["not converged"]
+    assert "for developers" not in result.err
+
+
+# -- errors ------------------------------------------------------------------------------------
+
+BAD_USAGE = [
+    (("-m", "fishr"), "unknown method 'fishr'; did you mean fisher"),
+    (("-k", "0", *FISHER), "-k must be at least 1, got 0"),
+    (("-k", "-3", *FISHER), "-k must be at least 1, got -3"),
+    (("-k", "1.5", *FISHER), "-k as a fraction must lie in (0, 1], got 1.5"),
+    (("-k", "many", *FISHER), "-k must be a number of features or a fraction"),
+    (("-k", "7", *FISHER), "-k=7 is larger than the 6 features"),
+    (("--task", "regression", *FISHER), "fisher selects for class labels only"),
+    (("--task", "guess", *FISHER), "--task"),
+    (("--param", "class_wieght=balanced", *FISHER), "did you mean class_weight?"),
+    (("--param", "class_weight", *FISHER), "--param wants name=value, got 'class_weight'"),
+    (("--param", "n_features_to_select=3", *FISHER), "use -k instead"),
+    (("--colour", *FISHER), "No such option"),
+    (("-o", "out.xlsx", *FISHER), "unknown suffix '.xlsx'; known are .csv"),
+    (("--ranking", "out.json", *FISHER), "unknown suffix '.json'"),
+    (("-o", "no/such/folder/out.csv", *FISHER), "does not exist"),
+    (("--names-only", "--json", *FISHER), "exclude each other"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), BAD_USAGE)
+def test_bad_usage(sparsieve, flowers, monkeypatch, tmp_path, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    result = sparsieve("select", flowers, "--target", "kind", *arguments)
+    assert result.code == ExitCode.BAD_USAGE == 2
+    assert result.err.startswith("error: ")
+    assert sentence in result.err
+    assert len(result.err.splitlines()) == 1
+    assert result.out == ""
+
+
+def test_target_is_needed(sparsieve, flowers):
+    result = sparsieve("select", flowers, *FISHER)
+    assert result.code == 2
+    assert "--target is missing" in result.err
+
+
+def test_the_data_is_never_overwritten(sparsieve, flowers):
+    before = flowers.read_bytes()
+    for option in ("-o", "--ranking"):
+        result = sparsieve("select", flowers, "-t", "kind", *FISHER, option, flowers)
+        assert result.code == 2
+        assert "would overwrite the data" in result.err
+    assert flowers.read_bytes() == before
+
+
+BAD_DATA = [
+    ("a,b,y\n", "no rows"),
+    ("", "is empty"),
+    ("a,b,label\n1,2,3\n", "no column 'y'"),
+    ("a,a,y\n1,2,3\n", "duplicate column names"),
+    ("a,b,y\n1,2,u\n3,,v\n4,5,u\n", "1 value in 1 column ('b')"),
+    ("a,b,y\n1,2,u\n3,inf,v\n4,5,u\n", "infinite"),
+    ("a,b,y\n1,2,u\n3,4,\n4,5,u\n", "target 'y' of d.csv is missing in 1 row"),
+    ("a,b,y\n1,2,u\n3,4,u\n4,5,u\n", "only one class"),
+    ("a,b,y\n1,2,u\n3,4\n", "line 3 has 2 fields"),
+    ("a,b,y\n1,2,0.5\n3,4,0.7\n1,3,1.2\n", "needs one column of class labels"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), BAD_DATA)
+def test_bad_data(sparsieve, tmp_path, text, sentence):
+    path = tmp_path / "d.csv"
+    path.write_text(text)
+    result = sparsieve("select", path, "--target", "y", *FISHER, "-o", tmp_path / "out.csv")
+    assert result.code == ExitCode.BAD_DATA == 1
+    assert result.err.startswith("error: ")
+    assert sentence in result.err
+    assert len(result.err.splitlines()) == 1
+    assert result.out == ""
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_bad_paths_are_bad_data(sparsieve, tmp_path):
+    for path, sentence in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "none.csv", "does not exist"),
+    ):
+        result = sparsieve("select", path, "-t", "y", *FISHER)
+        assert result.code == 1
+        assert sentence in result.err
+
+
+def test_missing_extra(sparsieve, flowers, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    out = tmp_path / "out.parquet"
+    result = sparsieve("select", flowers, "-t", "kind", *FISHER, "-o", out)
+    assert result.code == 1
+    assert "pip install 'sparsieve[data]'" in result.err
+
+
+def test_sparse_data_for_a_dense_method(sparsieve, tmp_path, monkeypatch):
+    monkeypatch.setattr(FisherSelector, "_accepts_sparse", False)
+    path = tmp_path / "d.svm"
+    path.write_text("0 1:2\n1 2:3\n0 1:1\n1 2:1\n")
+    result = sparsieve("select", path, *FISHER)
+    assert result.code == 1
+    assert "takes dense ones only" in result.err
+
+
+def test_unexpected_errors_and_debug(sparsieve, flowers, monkeypatch):
+    def broken(self, data):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(FisherSelector, "_fit", broken)
+    arguments = ("select", flowers, "-t", "kind", *FISHER)
+    result = sparsieve(*arguments)
+    assert result.code == ExitCode.UNEXPECTED == 3
+    assert result.err == (
+        "error: unexpected RuntimeError: a bug; run again with --debug to see where\n"
+    )
+    traced = sparsieve(*arguments, "--debug")
+    assert traced.code == 3
+    assert "Traceback" in traced.err
+    assert "in broken" in traced.err
+    assert "Traceback" in sparsieve("--debug", *arguments).err

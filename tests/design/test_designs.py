@@ -1,0 +1,177 @@
+"""One oracle for every design: a plain dense array that holds what the design stands for."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparsieve.design import (
+    DenseDesign,
+    DesignMatrix,
+    Scaled,
+    SparseDesign,
+    as_design,
+    convert,
+    standardised,
+)
+from sparsieve.design.clipped import ClippedDense, clipped_sparse
+
+SHAPES = [(7, 12), (30, 9), (5, 5)]
+
+
+def matrix(shape, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(shape) + 3.0 * rng.standard_normal(shape[1])
+    X[rng.random(shape) < 0.4] = 0.0
+    return X.astype(dtype)
+
+
+def scaling(shape, seed=1):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.standard_normal(shape[1]),
+        rng.random(shape[1]) + 0.5,
+        rng.random(shape[0]) + 0.5,
+    )
+
+
+def build(kind, shape, dtype):
+    """A design of some kind and the dense array it stands for."""
+    X = matrix(shape, dtype)
+    centre, scale, row_scale = scaling(shape)
+    if kind == "dense C":
+        return DenseDesign(np.ascontiguousarray(X)), X
+    if kind == "dense F":
+        return DenseDesign(np.asfortranarray(X)), X
+    if kind == "csr":
+        return SparseDesign(sparse.csr_matrix(X)), X
+    if kind == "csc":
+        return SparseDesign(sparse.csc_array(X)), X
+    if kind == "clipped":
+        low, high = -np.abs(centre), np.abs(centre) + 0.1
+        return ClippedDense(DenseDesign(X), low, high), np.clip(X, low, high).astype(dtype)
+    base = SparseDesign(sparse.csr_array(X)) if kind == "scaled sparse" else DenseDesign(X)
+    oracle = (row_scale[:, None] * (X - centre) / scale).astype(dtype)
+    return Scaled(base, centre, scale, row_scale), oracle
+
+
+KINDS = ["dense C", "dense F", "csr", "csc", "clipped", "scaled dense", "scaled sparse"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_design_agrees_with_its_dense_oracle(kind, shape, dtype, rng):
+    design, X = build(kind, shape, dtype)
+    tol = {"rtol": 1e-10, "atol": 1e-10} if dtype == np.float64 else {"rtol": 2e-4, "atol": 2e-4}
+    n, d = shape
+    assert isinstance(design, DesignMatrix)
+    assert design.shape == shape
+    assert design.dtype == dtype
+    for c in (1, 3):
+        W = rng.standard_normal((d, c)).astype(dtype)
+        R = rng.standard_normal((n, c)).astype(dtype)
+        np.testing.assert_allclose(design.matmul(W), X @ W, **tol)
+        np.testing.assert_allclose(design.rmatmul(R), X.T @ R, **tol)
+        assert design.matmul(W).dtype == dtype
+        assert design.rmatmul(R).dtype == dtype
+
+        def squash(Z, rows, R=R):
+            return np.tanh(Z) * R[rows]
+
+        np.testing.assert_allclose(design.rmatmul_of(squash, W), X.T @ (np.tanh(X @ W) * R), **tol)
+    np.testing.assert_allclose(design.column_sq_norms(), (X**2).sum(axis=0), **tol)
+    weights = rng.random(n) + 0.1
+    for w in (None, weights):
+        means, variances = design.column_moments(w)
+        np.testing.assert_allclose(means, np.average(X, axis=0, weights=w), **tol)
+        expected = np.average((X - np.average(X, axis=0, weights=w)) ** 2, axis=0, weights=w)
+        np.testing.assert_allclose(variances, expected, **tol)
+    np.testing.assert_allclose(design.cross_gram(), X @ X.T, **tol)
+    if d <= n:
+        np.testing.assert_allclose(design.gram(), X.T @ X, **tol)
+    else:
+        with pytest.raises(ValueError, match="cross_gram"):
+            design.gram()
+    assert design.spectral_norm(0) == pytest.approx(np.linalg.norm(X.astype(float), 2), rel=1e-4)
+    some_rows = np.array([n - 1, 0, 2])
+    some_columns = np.array([d - 1, 1])
+    np.testing.assert_allclose(
+        design.rows(some_rows).matmul(np.eye(d, dtype=dtype)), X[some_rows], **tol
+    )
+    np.testing.assert_allclose(
+        design.columns(some_columns).matmul(np.eye(2, dtype=dtype)), X[:, some_columns], **tol
+    )
+    columns = design.dense_columns(some_columns)
+    np.testing.assert_allclose(columns, X[:, some_columns], **tol)
+    assert columns.flags.f_contiguous
+    assert columns.dtype == dtype
+
+
+def test_spectral_norm_of_larger_and_of_zero_matrices(rng):
+    X = rng.standard_normal((200, 300)) * np.linspace(1, 3, 300)
+    assert as_design(X).spectral_norm(0) == pytest.approx(np.linalg.norm(X, 2), rel=1e-5)
+    assert as_design(np.zeros((4, 6))).spectral_norm(0) == 0.0
+    assert as_design(np.ones((6, 4))).spectral_norm(0) == pytest.approx(np.sqrt(24))
+
+
+def test_rmatmul_of_streams_many_blocks(rng, monkeypatch):
+    monkeypatch.setattr("sparsieve.design.dense.BLOCK_BYTES", 8 * 20 * 3)
+    X, W = rng.standard_normal((50, 20)), rng.standard_normal((20, 2))
+    design = DenseDesign(X)
+    assert len(list(design.row_blocks())) == 17
+    expected = X.T @ np.tanh(X @ W)
+    np.testing.assert_allclose(design.rmatmul_of(lambda Z, rows: np.tanh(Z), W), expected)
+    means, variances = design.column_moments()
+    np.testing.assert_allclose(means, X.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(variances, X.var(axis=0))
+
+
+@pytest.mark.parametrize("clip", [None, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["small dense", "large dense", "sparse"])
+def test_standardised(kind, weighted, clip, rng, monkeypatch):
+    X = matrix((40, 6))
+    X[:, 3] = 7.0  # constant
+    weights = rng.random(40) + 0.2 if weighted else None
+    if kind == "large dense":
+        monkeypatch.setattr(convert, "COPY_BYTES", 0)
+    design = SparseDesign(sparse.csr_array(X)) if kind == "sparse" else DenseDesign(X)
+    view = standardised(design, centre=True, scale=True, sample_weight=weights, clip=clip)
+
+    def standard(Z):
+        Z = Z - np.average(Z, axis=0, weights=weights)
+        deviation = np.sqrt(np.average(Z**2, axis=0, weights=weights))
+        return Z / np.where(deviation < 1e-12, 1.0, deviation)
+
+    expected = standard(X)
+    if clip is not None:
+        expected = standard(np.clip(expected, -clip, clip))
+    if weighted:
+        expected *= np.sqrt(weights)[:, None]
+    np.testing.assert_allclose(view.design.matmul(np.eye(6)), expected, atol=1e-9)
+    np.testing.assert_array_equal(view.constant, [False, False, False, True, False, False])
+
+
+def test_large_designs_are_not_copied(monkeypatch):
+    monkeypatch.setattr(convert, "COPY_BYTES", 0)
+    design = DenseDesign(matrix((20, 5)))
+    assert standardised(design, centre=True, scale=True).design.base is design
+
+
+def test_nothing_to_standardise_is_the_design_itself():
+    design = DenseDesign(matrix((20, 5)))
+    assert standardised(design, centre=False, scale=False).design is design
+
+
+def test_clipped_sparse_keeps_the_pattern():
+    X = sparse.csc_array(matrix((20, 5)))
+    low, high = np.full(5, 0.5), np.full(5, 1.5)  # zero lies outside the interval
+    clipped = clipped_sparse(SparseDesign(X), low, high)
+    assert clipped.matrix.nnz <= X.nnz
+    np.testing.assert_allclose(clipped.matrix.toarray() + 0.5, np.clip(X.toarray(), 0.5, 1.5))
+
+
+def test_float32_moments_do_not_lose_a_large_offset(rng):
+    X = (rng.standard_normal((1000, 3)) + 1e4).astype(np.float32)
+    _, variances = DenseDesign(X).column_moments()
+    np.testing.assert_allclose(variances, X.astype(np.float64).var(axis=0), rtol=1e-9)

@@ -1,0 +1,155 @@
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsieve import L21Selector
+
+
+def certified(X, Y, alpha, intercept, weights=None):
+    root = np.ones(len(X)) if weights is None else np.sqrt(weights)
+    W = cp.Variable((X.shape[1], Y.shape[1]))
+    b = cp.Variable((1, Y.shape[1])) if intercept else np.zeros((1, Y.shape[1]))
+    residual = cp.multiply(root[:, None], X @ W + np.ones((len(X), 1)) @ b - Y)
+    objective = cp.sum_squares(residual) + alpha * cp.sum(cp.norm(W, 2, axis=1))
+    return cp.Problem(cp.Minimize(objective)).solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10
+    )
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(20, 45), (60, 12)])
+def test_objective_is_optimal_for_the_data_given(n, d, weighted, intercept, rng):
+    X, y = rng.standard_normal((n, d)) + 1.0, rng.integers(0, 3, n)
+    X[:, 0] += y
+    weights = rng.random(n) + 0.5 if weighted else None
+    selector = L21Selector(alpha=6.0, fit_intercept=intercept, standardize=False, tol=1e-9)
+    selector.fit(X, y, sample_weight=weights)
+    Y = np.eye(3)[y]
+    assert selector.objective_ == pytest.approx(certified(X, Y, 6.0, intercept, weights), rel=1e-6)
+    W = selector.coef_.T
+    w = np.ones(n) if weights is None else weights
+    value = (w[:, None] * (X @ W + selector.intercept_ - Y) ** 2).sum()
+    value += 6.0 * np.linalg.norm(W, axis=1).sum()
+    assert selector.objective_ == pytest.approx(value, rel=1e-8)
+
+
+def test_float32_reaches_1e_4(rng):
+    X, y = rng.standard_normal((25, 60)), rng.integers(0, 2, 25)
+    selector = L21Selector(alpha=3.0, fit_intercept=False, standardize=False)
+    selector.fit(X.astype(np.float32), y)
+    optimum = certified(X, np.eye(2)[y], 3.0, False)
+    assert selector.objective_ == pytest.approx(optimum, rel=1e-4)
+    assert selector.coef_.dtype == np.float32
+
+
+def test_scores_are_row_norms_of_the_standardised_problem():
+    X, y = load_wine(return_X_y=True)
+    selector = L21Selector(alpha=60.0).fit(X, y)
+    norms = np.linalg.norm(selector.coef_ * X.std(axis=0), axis=0)
+    np.testing.assert_allclose(selector.scores_, norms, atol=1e-10)
+    assert selector.support_.sum() == (norms > 0).sum()
+    assert selector.optimality_ <= 1e-6
+
+
+def test_order_of_entry_follows_the_strengths():
+    X, y = load_digits(return_X_y=True)
+    selector = L21Selector(n_features_to_select=15).fit(X, y)
+    entry = selector.path_.strength
+    assert len(entry) >= 15
+    assert (np.diff(entry) <= 0).all()
+    # A feature is active just below its strength of entry and not well above it.
+    for feature in selector.path_.features[:6]:
+        strength = selector.scores_[feature]
+        below = L21Selector(alpha=0.85 * strength).fit(X, y)
+        above = L21Selector(alpha=1.12 * strength).fit(X, y)
+        assert below.scores_[feature] > 0
+        assert above.scores_[feature] == 0
+
+
+def test_asking_for_more_features_than_can_enter():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((10, 80)), np.arange(10) % 2
+    selector = L21Selector(n_features_to_select=60).fit(X, y)
+    assert selector.support_.sum() == 60
+
+
+def test_public_path(rng):
+    X, y = rng.standard_normal((40, 60)), rng.integers(0, 3, 40)
+    path = L21Selector().path(X, y, n_alphas=20)
+    assert len(path) == 20
+    assert path.strengths[-1] == pytest.approx(0.01 * path.strengths[0])
+    assert path.n_features[0] == 0
+    assert path.n_features[-1] > 20
+    assert max(path.optimality) <= 1e-6
+    alone = L21Selector(alpha=path.strengths[12]).fit(X, y)
+    assert path.objectives[12] == pytest.approx(alone.objective_, rel=1e-5)
+    np.testing.assert_allclose(path.coefs[12].toarray(), alone.coef_, atol=1e-3)
+    with pytest.raises(ValueError, match="falling order"):
+        L21Selector().path(X, y, alphas=[1.0, 2.0])
+    with pytest.raises(ValueError, match="positive"):
+        L21Selector().path(X, y, alphas=[1.0, -2.0])
+
+
+def test_not_converging_warns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 60))
+    X += 0.1 * rng.standard_normal((30, 60))
+    y = rng.integers(0, 3, 30)
+    with pytest.warns(ConvergenceWarning, match="max_iter=5"):
+        L21Selector(alpha=0.01, max_iter=5, tol=1e-12).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        L21Selector(alpha=1.0).fit(X, y)
+
+
+def test_a_feature_is_used_for_all_outputs_or_none(rng):
+    X = rng.standard_normal((50, 20))
+    Y = X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((50, 4))
+    coef = L21Selector(alpha=20.0).fit(X, Y).coef_
+    assert coef.shape == (4, 20)
+    used = coef.any(axis=0)
+    assert used[:3].all()
+    assert (coef[:, used] != 0).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": -1.0}, "alpha must be positive, got -1.0"),
+        ({"alpha": 0}, "alpha must be positive, got 0"),
+        ({"alpha": "big"}, "alpha must be a real number"),
+        ({"tol": 0}, "tol must be positive"),
+        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"max_iter": 1.5}, "max_iter must be an integer"),
+        ({"standardize": 1}, "standardize must be True or False"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        L21Selector(**parameters).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_class_weight(rng):
+    X, y = rng.standard_normal((40, 8)), (np.arange(40) < 8).astype(int)
+    balanced = L21Selector(alpha=2.0, class_weight="balanced").fit(X, y)
+    by_hand = L21Selector(alpha=2.0).fit(X, y, sample_weight=np.where(y == 1, 2.5, 0.625))
+    np.testing.assert_allclose(balanced.coef_, by_hand.coef_, atol=1e-6)
+    with pytest.raises(ValueError, match="class_weight is for class labels"):
+        L21Selector(class_weight="balanced").fit(X, X[:, 0])
+
+
+def test_verbose_shows_progress(rng, capsys):
+    X, y = rng.standard_normal((40, 8)), rng.integers(0, 2, 40)
+    L21Selector(alpha=2.0, verbose=1).fit(X, y)
+    assert "objective" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["allaml", "warppie10p"])
+def test_real_data_reaches_its_gap(name, real_data):
+    X, y = real_data(name)
+    assert L21Selector().fit(X, y).optimality_ <= 1e-6

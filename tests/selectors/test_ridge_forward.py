@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+
+from sparsieve import RidgeForwardSelector
+
+
+def published_steps(X, y, k, ridge=1.0, clip=3.0):
+    """The algorithm written down step by step, dense and plain."""
+    n = len(X)
+    X = X - X.mean(axis=0)
+    X = X[:, X.std(axis=0) > 0]
+    X = np.clip(X / X.std(axis=0), -clip, clip)
+    X = X - X.mean(axis=0)
+    X = X / X.std(axis=0)
+    classes, sizes = np.unique(y, return_counts=True)
+    Y = (y[:, None] == classes) / sizes**0.25
+    Y = Y - Y.mean(axis=0)
+    lam = ridge * n
+    C, nu, R = X.T @ Y, np.full(X.shape[1], float(n)), Y.copy()
+    chosen, vs, ws, gains = [], [], [], []
+    for _ in range(k):
+        score = (C**2).sum(axis=1) / (lam + nu)
+        score[chosen] = -1
+        j = int(np.argmax(score))
+        gains.append(score[j])
+        v = X[:, j].copy()
+        for w_s, v_s in zip(ws, vs, strict=True):
+            v = v - w_s * v_s * (v_s @ X[:, j])
+        w = 1 / (lam + X[:, j] @ v)
+        p, r = X.T @ v, X[:, j] @ R
+        C -= w * np.outer(p, r)
+        nu -= w * p * p
+        R -= w * np.outer(v, r)
+        chosen.append(j)
+        vs.append(v)
+        ws.append(w)
+    return chosen, gains
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
+def test_equals_the_published_steps(load):
+    X, y = load(return_X_y=True)
+    X = X[:, X.std(axis=0) > 0]
+    order, gains = published_steps(X, y, 12)
+    selector = RidgeForwardSelector(12).fit(X, y)
+    assert selector.path_.features.tolist() == order
+    np.testing.assert_allclose(selector.gains_, gains, rtol=1e-8)
+
+
+def test_coefficients_minimise_the_stated_objective(rng):
+    X, y = rng.standard_normal((50, 20)), rng.integers(0, 3, 50)
+    selector = RidgeForwardSelector(6, ridge=0.5, fit_intercept=False, standardize=False).fit(X, y)
+    Y = np.eye(3)[y]
+    S = selector.get_support(indices=True)
+    W = np.linalg.solve(X[:, S].T @ X[:, S] + 25 * np.eye(6), X[:, S].T @ Y)
+    np.testing.assert_allclose(selector.coef_[:, S].T, W, atol=1e-10)
+    assert not np.delete(selector.coef_, S, axis=1).any()
+    value = ((X[:, S] @ W - Y) ** 2).sum() + 25 * (W**2).sum()
+    assert selector.objective_ == pytest.approx(value, rel=1e-10)
+
+
+def test_at_refits_the_coefficients():
+    X, y = load_breast_cancer(return_X_y=True)
+    long, short = RidgeForwardSelector(10).fit(X, y), RidgeForwardSelector(4).fit(X, y)
+    np.testing.assert_allclose(long.at(4).coef_, short.coef_, atol=1e-10)
+    np.testing.assert_array_equal(long.at(4).support_, short.support_)
+    assert long.at(4).objective_ == pytest.approx(short.objective_)
+
+
+def test_prediction_in_user_units():
+    X, y = load_diabetes(return_X_y=True)
+    selector = RidgeForwardSelector(5, ridge=1e-6, clip=None, task="regression")
+    selector.fit(X * 3 + 7, y)
+    prediction = (X * 3 + 7) @ selector.coef_.T + selector.intercept_
+    assert np.corrcoef(prediction[:, 0], y)[0, 1] > 0.7
+    assert prediction.mean() == pytest.approx(y.mean())
+
+
+def test_repeated_rows_count_like_weights(rng):
+    X, y = rng.standard_normal((30, 10)), rng.integers(0, 3, 30)
+    weights = rng.integers(0, 4, 30)
+    weighted = RidgeForwardSelector(5).fit(X, y, sample_weight=weights)
+    repeated = RidgeForwardSelector(5).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.scores_, repeated.scores_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-10)
+
+
+def test_sparse_equals_dense_also_with_clipping(rng):
+    X = rng.poisson(0.3, (80, 40)).astype(float)
+    X[0, 0] = 50.0
+    y = rng.integers(0, 2, 80)
+    dense = RidgeForwardSelector(8).fit(X, y)
+    other = RidgeForwardSelector(8).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_array_equal(dense.ranking_[dense.support_], other.ranking_[dense.support_])
+    np.testing.assert_allclose(dense.gains_, other.gains_, rtol=1e-8)
+
+
+def test_multi_output_regression_and_multilabel(rng):
+    X = rng.standard_normal((60, 15))
+    Y = X[:, [2, 7]] @ rng.standard_normal((2, 3)) + 0.1 * rng.standard_normal((60, 3))
+    assert set(RidgeForwardSelector(2).fit(X, Y).get_support(indices=True)) == {2, 7}
+    assert RidgeForwardSelector(2).fit(X, (Y > 0).astype(int)).coef_.shape == (3, 15)
+
+
+def test_without_a_number_it_stops_at_noise():
+    rng = np.random.default_rng(3)
+    y = np.arange(120) % 3
+    X = rng.standard_normal((120, 500))
+    X[:, 10] += 2.0 * (y == 0)
+    X[:, 20] += 2.0 * (y == 1)
+    kept = RidgeForwardSelector().fit(X, y).get_support(indices=True)
+    assert {10, 20} <= set(kept)
+    assert len(kept) <= 4
+
+
+def test_k_may_exceed_the_number_of_samples(rng):
+    X, y = rng.standard_normal((12, 60)), np.arange(12) % 2
+    selector = RidgeForwardSelector(40).fit(X, y)
+    assert selector.support_.sum() == 40
+    assert len(selector.path_) == 40
+
+
+def test_class_balance_and_verbose(rng, capsys):
+    X, y = rng.standard_normal((40, 6)), (np.arange(40) < 5).astype(int)
+    even = RidgeForwardSelector(3, class_balance=0.0).fit(X, y)
+    balanced = RidgeForwardSelector(3, class_balance=0.5, verbose=1).fit(X, y)
+    assert even.gains_[0] != balanced.gains_[0]
+    assert "step 3: feature" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"ridge": -1.0}, "ridge must be at least 0, got -1.0"),
+        ({"clip": 0}, "clip must be positive, got 0"),
+        ({"clip": 2.0, "standardize": False}, "needs standardize=True"),
+        ({"class_balance": -0.1}, "class_balance must be at least 0"),
+        ({"fit_intercept": "yes"}, "fit_intercept must be True or False"),
+        ({"task": "rank"}, "task must be one of"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RidgeForwardSelector(**parameters).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_real_data(real_data):
+    X, y = real_data("allaml")
+    selector = RidgeForwardSelector(50).fit(X, y)
+    assert len(selector.path_) == 50
+    assert (np.diff(selector.path_.objective) < 0).all()

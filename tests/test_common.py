@@ -1,0 +1,306 @@
+"""What every selector must do, run over every selector that exists."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import (
+    check_set_output_transform,
+    check_set_output_transform_pandas,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+    parametrize_with_checks,
+)
+
+from sparsieve import all_selectors
+
+ESTIMATORS = all_selectors()
+
+
+def plain(cls):
+    """Can be built without arguments (a meta-selector cannot)."""
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return all(
+        p.default is not inspect.Parameter.empty or p.name == "self" or p.kind == p.VAR_KEYWORD
+        for p in parameters
+    )
+
+
+INSTANCES = [cls() for cls in ESTIMATORS.values() if plain(cls)]
+SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
+each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
+
+
+@parametrize_with_checks(INSTANCES)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@each
+@pytest.mark.parametrize(
+    "check",
+    [
+        check_set_output_transform,
+        check_set_output_transform_pandas,
+        check_transformer_get_feature_names_out,
+        check_transformer_get_feature_names_out_pandas,
+    ],
+    ids=lambda c: c.__name__,
+)
+@pytest.mark.filterwarnings("ignore:X .* feature names")
+def test_names_and_output_containers(selector, check):
+    check(type(selector).__name__, clone(selector))
+
+
+@pytest.fixture(scope="module")
+def classes():
+    X, y = make_classification(
+        40, 12, n_informative=4, n_redundant=0, n_classes=2, class_sep=2.0, random_state=0
+    )
+    return X, y
+
+
+def fitting(selector, X, y, **parameters):
+    """Fit a copy; filters that need counts get non-negative data."""
+    selector = clone(selector).set_params(**parameters)
+    if selector.__sklearn_tags__().input_tags.positive_only:
+        X = X - X.min() if isinstance(X, np.ndarray) else X
+    return selector.fit(X, y)
+
+
+@each
+def test_shared_attributes(selector, classes):
+    X, y = classes
+    fitted = fitting(selector, X, y, n_features_to_select=5)
+    assert fitted.scores_.shape == (12,)
+    assert not np.isnan(fitted.scores_).any()
+    assert sorted(fitted.ranking_) == list(range(1, 13))
+    assert fitted.support_.sum() == 5
+    np.testing.assert_array_equal(fitted.support_, fitted.ranking_ <= 5)
+    # Larger scores rank better; equal scores may be told apart by a second criterion.
+    assert (np.diff(fitted.scores_[np.argsort(fitted.ranking_)]) <= 0).all()
+
+
+@each
+def test_at_gives_any_number_without_refitting(selector, classes):
+    X, y = classes
+    fitted = fitting(selector, X, y, n_features_to_select=3)
+    for k, count in [(1, 1), (7, 7), (0.5, 6), (12, 12)]:
+        other = fitted.at(k)
+        assert other.support_.sum() == count
+        assert other.get_support(indices=True).shape == (count,)
+    assert fitted.support_.sum() == 3
+    assert fitted.n_features_to_select == 3
+    with pytest.raises(ValueError, match="12 features"):
+        fitted.at(13)
+
+
+@each
+def test_pipeline_grid_search_and_pickle(selector, classes):
+    X, y = classes
+    if selector.__sklearn_tags__().input_tags.positive_only:
+        X = X - X.min()
+    pipeline = make_pipeline(clone(selector), LogisticRegression())
+    name = pipeline.steps[0][0]
+    search = GridSearchCV(pipeline, {f"{name}__n_features_to_select": [2, 6]}, cv=2).fit(X, y)
+    assert search.score(X, y) > 0.6
+    best = search.best_estimator_[0]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(best)).transform(X), best.transform(X))
+
+
+@each
+def test_feature_names_survive(selector, classes):
+    X, y = classes
+    frame = pd.DataFrame(X - X.min(), columns=[f"gene {j}" for j in range(12)])
+    fitted = clone(selector).set_params(n_features_to_select=4).set_output(transform="pandas")
+    kept = fitted.fit(frame, y).transform(frame)
+    assert list(kept.columns) == list(fitted.get_feature_names_out())
+    assert set(kept.columns) <= set(frame.columns)
+
+
+@each
+def test_float32_stays_float32(selector, classes):
+    X, y = classes
+    X = (X - X.min()).astype(np.float32)
+    fitted = fitting(selector, X, y, n_features_to_select=4)
+    assert fitted.transform(X).dtype == np.float32
+    if hasattr(fitted, "coef_"):
+        assert fitted.coef_.dtype == np.float32
+
+
+@each
+def test_sparse_equals_dense(selector, classes):
+    if not selector.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("takes dense data only")
+    X, y = classes
+    X = np.where(X > 0, X, 0.0)
+    dense = fitting(selector, X, y, n_features_to_select=4)
+    for to_sparse in (sparse.csr_matrix, sparse.csc_array):
+        other = fitting(selector, to_sparse(X), y, n_features_to_select=4)
+        np.testing.assert_allclose(other.scores_, dense.scores_, rtol=1e-4, atol=1e-6)
+        assert sparse.issparse(other.transform(to_sparse(X)))
+
+
+@each
+def test_constant_and_copied_columns(selector, classes):
+    """Constants come last, of two equal columns the first is preferred, nothing is NaN."""
+    X, y = classes
+    X = X - X.min()
+    X = np.hstack([np.full((len(X), 1), 3.0), X, np.zeros((len(X), 1))])
+    fitted = fitting(selector, X, y, n_features_to_select=12)
+    assert not fitted.support_[[0, -1]].any()
+    assert not np.isnan(fitted.scores_).any()
+    twins = np.hstack([X[:, [1]], X[:, [1]]])
+    assert fitting(selector, twins, y, n_features_to_select=1).support_.tolist() == [True, False]
+
+
+@each
+def test_same_answer_twice(selector, classes):
+    X, y = classes
+    X = X - X.min()
+    first, second = (fitting(selector, X, y, n_features_to_select=4) for _ in range(2))
+    np.testing.assert_array_equal(first.ranking_, second.ranking_)
+    np.testing.assert_array_equal(first.scores_, second.scores_)
+
+
+# -- bad and odd input ---------------------------------------------------------------------
+
+
+def frame_with(X, **columns):
+    return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]).assign(**columns)
+
+
+def with_nan(X):
+    X = X.copy()
+    X[2, 3] = X[5, 3] = X[1, 7] = np.nan
+    return X
+
+
+def with_inf(X):
+    X = X.copy()
+    X[0, 4] = np.inf
+    return X
+
+
+def doubled_names(X):
+    return pd.DataFrame(X, columns=["a", "b", "a", *[f"f{j}" for j in range(X.shape[1] - 3)]])
+
+
+BAD = {
+    "nan": (lambda X, y: (with_nan(X), y), r"NaN.*3 values in 2 columns \(3, 7\)"),
+    "nan in names": (lambda X, y: (frame_with(with_nan(X)), y), "'f3', 'f7'"),
+    "infinite": (lambda X, y: (with_inf(X), y), r"infinite.*1 value in 1 column \(4\)"),
+    "sparse nan": (lambda X, y: (sparse.csr_array(with_nan(X)), y), "NaN|[Ss]parse"),
+    "one class": (lambda X, y: (X, np.zeros_like(y)), "only one class"),
+    "class per sample": (lambda X, y: (X, np.arange(len(y))), "single sample"),
+    "text column": (lambda X, y: (frame_with(X, sex=["m"] * len(y)), y), "text columns: 'sex'"),
+    "text array": (lambda X, y: (np.full(X.shape, "a", dtype=object), y), "text|convert"),
+    "same names": (lambda X, y: (doubled_names(X), y), "duplicate column names: 'a'"),
+    "lengths differ": (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+    "no samples": (lambda X, y: (X[:0], y[:0]), "0 sample"),
+    "no features": (lambda X, y: (X[:, :0], y), "0 feature"),
+    "one dimension": (lambda X, y: (X[:, 0], y), "2D array"),
+    "nan target": (lambda X, y: (X, np.where(y == 0, np.nan, 1.0)), "y contains NaN"),
+    "no target": (lambda X, y: (X, None), "requires y"),
+}
+
+
+@each
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_bad_input_gets_one_clear_sentence(selector, case, classes):
+    X, y = classes
+    spoil, message = BAD[case]
+    allows_nan = selector.__sklearn_tags__().input_tags.allow_nan
+    if allows_nan and "nan" in case and "target" not in case:
+        pytest.skip("takes missing values")
+    X, y = spoil(X - X.min(), y)
+    with pytest.raises(ValueError, match=message) as caught:
+        clone(selector).fit(X, y)
+    assert len(str(caught.value)) < 600
+
+
+@each
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (13, "larger than the 12 features"),
+        (0, "at least 1"),
+        (-2, "at least 1"),
+        (1.5, "fraction"),
+        (0.0, "fraction"),
+        ("five", "integer, a fraction"),
+        (True, "integer, a fraction"),
+    ],
+)
+def test_bad_counts(selector, count, message, classes):
+    X, y = classes
+    with pytest.raises(ValueError, match=message):
+        fitting(selector, X, y, n_features_to_select=count)
+
+
+ODD = {
+    "two samples": lambda X, y: (X[np.argsort(y)[[0, 1, -1]]], np.sort(y)[[0, 1, -1]]),
+    "one feature": lambda X, y: (X[:, :1], y),
+    "text labels": lambda X, y: (X, np.array(["healthy", "ill"])[y]),
+    "boolean labels": lambda X, y: (X, y.astype(bool)),
+    "lists": lambda X, y: (X.tolist(), y.tolist()),
+    "integers": lambda X, y: ((10 * X).astype(int), y),
+    "fortran order": lambda X, y: (np.asfortranarray(X), y),
+    "strided": lambda X, y: (np.repeat(X, 2, axis=1)[:, ::2], y),
+    "read only": lambda X, y: (_frozen(X), y),
+    "all constant": lambda X, y: (np.ones_like(X), y),
+    "huge scale": lambda X, y: (X * 1e8, y),
+    "tiny scale": lambda X, y: (X * 1e-8, y),
+    "large offset": lambda X, y: (X + 1e6, y),
+    "many classes": lambda X, y: (X, np.arange(len(y)) // 4),
+    "tiny class": lambda X, y: (X, np.where(np.arange(len(y)) == 0, 2, y)),
+    "data frame": lambda X, y: (frame_with(X), pd.Series(y)),
+}
+
+
+MAY_BE_REFUSED = {"two samples", "all constant", "tiny class", "one feature"}
+
+
+def _frozen(X):
+    X = X.copy()
+    X.setflags(write=False)
+    return X
+
+
+@each
+@pytest.mark.parametrize("case", ODD)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_odd_input_is_handled_or_refused_in_words(selector, case, classes):
+    """Unusual data gives a full ranking without NaN, or a ValueError of one sentence."""
+    X, y = classes
+    X, y = ODD[case](X - X.min(), y)
+    before = np.array(X, copy=True)
+    fitted = clone(selector)
+    refusal = None
+    try:
+        fitted.fit(X, y)
+    except ValueError as error:
+        refusal = str(error)
+    if refusal is not None:
+        assert 10 < len(refusal) < 600
+        assert case in MAY_BE_REFUSED
+        return
+    np.testing.assert_array_equal(np.asarray(X), before)
+    assert not np.isnan(fitted.scores_).any()
+    assert sorted(fitted.ranking_) == list(range(1, fitted.n_features_in_ + 1))
+    assert fitted.support_.any()
+
+
+def test_classifiers_and_selectors_do_not_mix():
+    for estimator in INSTANCES:
+        name = type(estimator).__name__
+        assert name.endswith("Classifier") == (is_classifier(estimator) and "Sel" not in name)
