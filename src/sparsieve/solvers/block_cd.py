@@ -17,6 +17,7 @@ from ..design import DesignMatrix
 from ..losses import SquaredLoss
 from ..penalties import require, row_norms
 from .base import Callback, Problem, Result
+from .entry_newton import newton_entries
 from .row_newton import newton_rows
 
 SWEEPS_PER_CHECK = 5
@@ -205,9 +206,9 @@ class BlockCD:
 def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
     """Coordinate descent on the working set until its own duality gap reaches ``goal``.
 
-    Sweeps find the support; where the penalty is the plain l2,1 norm, Newton steps in the row
-    norms then take over the slow tail. They are tried whenever the sweeps since the last try
-    cost as much as they would.
+    Sweeps find the support; Newton steps then take over the slow tail, in the row norms where
+    the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are tried
+    whenever the sweeps since the last try cost as much as they would.
     """
     if state.size == 0:
         return 0
@@ -226,17 +227,17 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
         if gap <= goal:
             break
         candidate = None
-        if beta == 0 and since_newton >= _sweeps_worth(len(active), state.size, W.shape[1]):
+        if since_newton >= _sweeps_worth(len(active), state.size, W.shape[1], beta > 0):
             since_newton, trail = 0, []
             candidate = np.zeros_like(W)
-            candidate[active] = newton_rows(
-                state.gram[np.ix_(active, active)],
-                state.correlation[active],
-                alpha,
-                W[active],
-                state.power,
-                max(0.1 * goal, 0.01 * gap),
-            )
+            gram, correlation = state.gram[np.ix_(active, active)], state.correlation[active]
+            if beta == 0:
+                accuracy = max(0.1 * goal, 0.01 * gap)
+                candidate[active] = newton_rows(
+                    gram, correlation, alpha, W[active], state.power, accuracy
+                )
+            else:
+                candidate[active] = newton_entries(gram, correlation, alpha, beta, W[active])
         elif len(trail) == ANDERSON_DEPTH:
             candidate, trail = _extrapolate([*trail, W]), []
         if candidate is not None:
@@ -275,12 +276,15 @@ def _accept_if_lower(state, penalty, Q, candidate, value: float, gap: float) -> 
     return gap
 
 
-def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int) -> float:
+def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:
     """How many sweeps take as long as a round of Newton steps.
 
-    A round of about three steps costs 4 n_active^3 flops in LAPACK, a sweep
-    2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
+    A round of about three steps in the row norms costs 4 n_active^3 flops in LAPACK; one step
+    in the entries costs n_active^3 and about 20 products of 4 n_active^2 n_outputs. A sweep
+    takes 2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
     """
+    if entries:
+        return (n_active**2 + 80 * n_active * n_outputs) / max(1, 8 * n_rows * n_outputs)
     return NEWTON_SHARE * n_active**2 / max(1, 2 * n_rows * n_outputs)
 
 
