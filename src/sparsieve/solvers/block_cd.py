@@ -59,9 +59,10 @@ class _WorkingSet:
             self._reserve(max(new, 2 * old))
         block = self.design.dense_columns(features).astype(np.float64, copy=False)
         self._columns[:, old:new] = block
-        cross = self._columns[:, :new].T @ block
-        self._gram[:new, old:new] = cross
-        self._gram[old:new, :old] = cross[:old].T
+        cross = self._columns[:, :old].T @ block
+        self._gram[:old, old:new] = cross
+        self._gram[old:new, :old] = cross.T
+        self._gram[old:new, old:new] = block.T @ block  # symmetric, so at half the price
         self.slot[features] = np.arange(old, new)
         self.features = np.concatenate([self.features, features])
         self.W = np.vstack([self.W, np.zeros((len(features), self.W.shape[1]))])
@@ -160,11 +161,12 @@ class BlockCD:
         return G
 
     def _solve(self, state, penalty, norms, callback):
-        alpha, _ = penalty.row_strengths()
+        alpha, beta = penalty.row_strengths()
         wanted = self.tol * state.power
         history: list[float] = []
         n_sweeps = 0
-        gap = np.inf
+        # Where Newton steps are dear the first few features are not solved to the last digit.
+        gap = state.power if beta > 0 else np.inf
         while True:
             self._grow(state, norms, alpha)
             left = self.max_iter - n_sweeps

@@ -22,7 +22,7 @@ from scipy.linalg import lapack
 from ..penalties import ExclusiveL21, row_norms
 
 # Relative accuracy of the Newton equations, and the most conjugate gradient steps spent on them.
-FORCING, INNER_STEPS = 0.05, 30
+FORCING, INNER_STEPS = 0.2, 10
 # Where more than this share of the entries is nonzero all outputs share one preconditioner.
 CROWDED = 0.5
 
