@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FisherSelector",
+    "ReliefFSelector",
     "RidgeForwardSelector",
     "__version__",
     "all_selectors",
