@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +15,7 @@ from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.target import Target
 from ..selectors.validation import check_integer, check_real, listed
 from .base import DEFAULT_COUNT
+from .missing import IncompleteColumns
 
 # Samples per side of a tile of distances: a tile and the eight columns of features it is made
 # from at a time stay in the second-level cache.
@@ -114,7 +116,7 @@ class ReliefFSelector(BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # type: ignore[override]
         """Rank the features of X by what they say about y.
 
         Parameters
@@ -143,14 +145,13 @@ class ReliefFSelector(BaseSelector):
         n_samples, n_features = X.shape
         discrete = _discrete_mask(self.discrete_features, n_features)
         names = getattr(self, "feature_names_in_", None)
-        is_classes = target.codes is not None
-        groups = target.codes if is_classes else np.zeros(n_samples, dtype=np.intp)
+        groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
         features = _prepare(X, discrete, groups, names)
 
         queries = self._queries(n_samples)
         nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
         influence = _influence(nearest, self.sigma)
-        score = _class_score if is_classes else _regression_score
+        score = _regression_score if target.codes is None else _class_score
         scores = np.zeros(n_features)
         scores[features.order] = score(features, target, queries, nearest, influence, self.n_jobs)
         constant = np.ones(n_features, dtype=bool)
@@ -173,20 +174,10 @@ class ReliefFSelector(BaseSelector):
 
 
 @dataclass(frozen=True)
-class _Incomplete:
-    """The columns with missing values and what a missing value counts (see the kernels)."""
-
-    values: np.ndarray
-    discrete: np.ndarray
-    groups: np.ndarray
-    table: np.ndarray
-
-
-@dataclass(frozen=True)
 class _Features:
-    """The columns that vary, range-scaled: first the numeric, then the discrete ones.
+    """The columns that vary, scaled: numeric ones to [0, 1], discrete ones to gaps above 1.
 
-    ``order`` names their columns in X, then those of ``incomplete``.
+    The numeric columns come first. ``order`` names their columns in X, then those of ``incomplete``.
     """
 
     X: np.ndarray
@@ -196,7 +187,7 @@ class _Features:
     n_numeric: int
     n_complete: int
     n_samples: int
-    incomplete: _Incomplete | None
+    incomplete: IncompleteColumns | None
 
     def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
         """These samples of the complete columns start..stop, transposed."""
@@ -205,7 +196,9 @@ class _Features:
         block = self.X[samples].T
         if not np.array_equal(columns, np.arange(len(block))):
             block = block[columns]
-        return np.ascontiguousarray((block - self.low[part, None]) / self.span[part, None])
+        block = block - self.low[part, None]
+        block /= self.span[part, None]
+        return np.ascontiguousarray(block)
 
 
 class _ScaledFeatures(_Features):
@@ -227,18 +220,19 @@ def _prepare(X, discrete, groups, names) -> _Features:
         )
     span = high - low
     varies = span > 0  # false where nothing is known
-    span = np.where(discrete, 1.0, span)
+    if discrete.any():
+        # Half the smallest gap: different codes then differ by more than 1, which counts as 1.
+        steps = np.diff(np.sort(X[:, discrete].astype(np.float64), axis=0), axis=0)
+        smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
+        span[discrete] = np.where(varies[discrete], smallest / 2, 1.0)
     missing = np.isnan(X).any(axis=0) if np.isnan(X.sum()) else np.zeros(len(span), dtype=bool)
     numeric = np.flatnonzero(varies & ~missing & ~discrete)
     coded = np.flatnonzero(varies & ~missing & discrete)
     gaps = np.flatnonzero(varies & missing)
     incomplete = None
     if len(gaps):
-        from .relieff_kernels import expected_differences
-
-        values = np.ascontiguousarray((X[:, gaps] - low[gaps]) / span[gaps])
-        table = expected_differences(values, discrete[gaps], groups, int(groups.max()) + 1)
-        incomplete = _Incomplete(values, discrete[gaps], groups, table)
+        values = (X[:, gaps] - low[gaps]) / span[gaps]
+        incomplete = IncompleteColumns(values, discrete[gaps], groups)
     order = np.concatenate([numeric, coded, gaps])
     n_complete = len(numeric) + len(coded)
     features = _Features(
@@ -309,16 +303,16 @@ def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jo
 
 
 def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
-    from .relieff_kernels import add_incomplete_distances, tile_distances
+    from .relieff_kernels import tile_distances
 
     same = symmetric and bool(samples[0] == start)
     rows = columns if same else features.scaled(samples)
     distances = tile_distances(rows, columns, features.n_numeric, same)
-    gaps = features.incomplete
-    if gaps is not None:
-        add_incomplete_distances(
-            gaps.values, gaps.discrete, gaps.groups, gaps.table, samples, start, distances
-        )
+    if same:
+        distances = np.maximum(distances, distances.T)  # the lower triangle is still zero
+    if features.incomplete is not None:
+        others = np.arange(start, start + columns.shape[1])
+        features.incomplete.add_distances(samples, others, distances)
     return distances
 
 
@@ -337,6 +331,7 @@ def _influence(nearest: np.ndarray, sigma) -> np.ndarray:
 
 
 def _class_score(features, target: Target, queries, nearest, influence, n_jobs) -> np.ndarray:
+    assert target.codes is not None
     priors = np.bincount(target.codes) / len(target.codes)
     own = target.codes[queries]
     sign = priors / (1.0 - priors[own])[:, None]
@@ -367,7 +362,7 @@ def _regression_score(features, target: Target, queries, nearest, influence, n_j
 
 def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.ndarray:
     """Sum over (query, neighbour) of weight * difference, for every varying column."""
-    from .relieff_kernels import incomplete_weighted_differences, weighted_differences
+    from .relieff_kernels import weighted_differences
 
     n_samples = features.n_samples
     found = nearest >= 0
@@ -387,12 +382,9 @@ def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.
         return weighted_differences(block, start >= features.n_numeric, *csr)
 
     sums = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(block_sum)(start, stop)
-        for start, stop in zip(edges[:-1], edges[1:], strict=True)
-        if stop > start
+        delayed(block_sum)(start, stop) for start, stop in pairwise(edges) if stop > start
     )
-    gaps = features.incomplete
-    if gaps is not None:
-        arrays = (gaps.values, gaps.discrete, gaps.groups, gaps.table)
-        sums.append(incomplete_weighted_differences(*arrays, *csr))
+    if features.incomplete is not None:
+        first, second = pairs.tocoo().coords
+        sums.append(features.incomplete.weighted_differences(first, second, pairs.data))
     return np.concatenate([np.zeros(0), *sums])

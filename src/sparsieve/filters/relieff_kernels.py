@@ -18,49 +18,30 @@ STEPS_PER_UNIT = 1e9
 def tile_distances(rows, columns, n_numeric, same):
     """Distances between the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
 
-    The first ``n_numeric`` features count |u - v|, the others u != v. The inner loop runs over
+    A feature counts min(|u - v|, 1); the first ``n_numeric`` ones never differ by more than 1
+    and are spared the minimum, different values of the others differ by more. The inner loop runs over
     the samples of ``columns``: nothing is reduced there, so it vectorises as it stands. When
-    both are the ``same`` samples only the upper triangle is computed and then mirrored.
+    both are the ``same`` samples only the upper triangle is filled.
     """
     n_features, n_rows = rows.shape
     distances = np.zeros((n_rows, columns.shape[1]))
-    unrolled = n_numeric - n_numeric % 8
-    for f in range(0, unrolled, 8):
+    unrolled = n_numeric - n_numeric % 4
+    for f in range(0, unrolled, 4):
         for i in range(n_rows):
             first = i if same else 0
             out = distances[i, first:]
-            p0, p1, p2, p3 = (
-                columns[f, first:],
-                columns[f + 1, first:],
-                columns[f + 2, first:],
-                columns[f + 3, first:],
-            )
-            p4, p5, p6, p7 = (
-                columns[f + 4, first:],
-                columns[f + 5, first:],
-                columns[f + 6, first:],
-                columns[f + 7, first:],
-            )
-            a0, a1, a2, a3 = rows[f, i], rows[f + 1, i], rows[f + 2, i], rows[f + 3, i]
-            a4, a5, a6, a7 = rows[f + 4, i], rows[f + 5, i], rows[f + 6, i], rows[f + 7, i]
+            p, q = columns[f, first:], columns[f + 1, first:]
+            r, s = columns[f + 2, first:], columns[f + 3, first:]
+            a, b, c, d = rows[f, i], rows[f + 1, i], rows[f + 2, i], rows[f + 3, i]
             for j in range(len(out)):
-                total = ((out[j] + abs(a0 - p0[j])) + abs(a1 - p1[j])) + abs(a2 - p2[j])
-                total = ((total + abs(a3 - p3[j])) + abs(a4 - p4[j])) + abs(a5 - p5[j])
-                out[j] = (total + abs(a6 - p6[j])) + abs(a7 - p7[j])
+                total = ((out[j] + abs(a - p[j])) + abs(b - q[j])) + abs(c - r[j])
+                out[j] = total + abs(d - s[j])
     for f in range(unrolled, n_features):
-        discrete = f >= n_numeric
         for i in range(n_rows):
             first = i if same else 0
             out, p, a = distances[i, first:], columns[f, first:], rows[f, i]
             for j in range(len(out)):
-                gap = abs(a - p[j])
-                if discrete and gap > 0.0:
-                    gap = 1.0
-                out[j] += gap
-    if same:
-        for i in range(n_rows):
-            for j in range(i):
-                distances[i, j] = distances[j, i]
+                out[j] += min(abs(a - p[j]), 1.0)
     return distances
 
 
@@ -117,94 +98,6 @@ def weighted_differences(block, discrete, starts, partners, weights):
             other = block[partners[p]]
             weight = weights[p]
             for f in range(width):
-                if discrete:
-                    total[f] += weight if own[f] != other[f] else 0.0
-                else:
-                    total[f] += weight * abs(own[f] - other[f])
+                total[f] += weight * min(abs(own[f] - other[f]), 1.0)
             p += 1
-    return total
-
-
-# -- columns with missing values -------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def expected_differences(values, discrete, groups, n_groups):
-    """What to count for a missing value: the table (column, group of the missing one, sample).
-
-    Entry [f, g, j] is the mean of the difference between sample j and the known values of
-    column f in group g: with discrete columns 1 - P(value of j | g). Where j is missing as
-    well the mean runs over the known values of its group too. A group without any known value
-    takes those of all samples.
-    """
-    n_samples, n_columns = values.shape
-    table = np.zeros((n_columns, n_groups, n_samples))
-    for f in range(n_columns):
-        known = np.zeros(n_groups)
-        for i in range(n_samples):
-            if not np.isnan(values[i, f]):
-                known[groups[i]] += 1.0
-                for j in range(n_samples):
-                    if not np.isnan(values[j, f]):
-                        table[f, groups[i], j] += _difference(
-                            values[i, f], values[j, f], discrete[f]
-                        )
-        everyone = known.sum()
-        for j in range(n_samples):
-            if not np.isnan(values[j, f]):
-                overall = table[f, :, j].sum() / everyone
-                for g in range(n_groups):
-                    table[f, g, j] = table[f, g, j] / known[g] if known[g] > 0 else overall
-        for g in range(n_groups):
-            sums = np.zeros(n_groups)
-            for j in range(n_samples):
-                if not np.isnan(values[j, f]):
-                    sums[groups[j]] += table[f, g, j]
-            overall = sums.sum() / everyone
-            for j in range(n_samples):
-                if np.isnan(values[j, f]):
-                    h = groups[j]
-                    table[f, g, j] = sums[h] / known[h] if known[h] > 0 else overall
-    return table
-
-
-@njit(cache=True, nogil=True)
-def _difference(u, v, discrete):
-    if discrete:
-        return 1.0 if u != v else 0.0
-    return abs(u - v)
-
-
-@njit(cache=True, nogil=True)
-def _incomplete_difference(values, discrete, groups, table, f, i, j):
-    if np.isnan(values[i, f]):
-        return table[f, groups[i], j]
-    if np.isnan(values[j, f]):
-        return table[f, groups[j], i]
-    return _difference(values[i, f], values[j, f], discrete[f])
-
-
-@njit(cache=True, nogil=True)
-def add_incomplete_distances(values, discrete, groups, table, rows, first_column, distances):
-    """Add the columns with missing values to the distances of a tile."""
-    n_rows, width = distances.shape
-    for f in range(values.shape[1]):
-        for i in range(n_rows):
-            for j in range(width):
-                distances[i, j] += _incomplete_difference(
-                    values, discrete, groups, table, f, rows[i], first_column + j
-                )
-
-
-@njit(cache=True, nogil=True)
-def incomplete_weighted_differences(values, discrete, groups, table, starts, partners, weights):
-    """``weighted_differences`` for the columns with missing values."""
-    n_samples, n_columns = values.shape
-    total = np.zeros(n_columns)
-    for f in range(n_columns):
-        for i in range(n_samples):
-            for p in range(starts[i], starts[i + 1]):
-                total[f] += weights[p] * _incomplete_difference(
-                    values, discrete, groups, table, f, i, partners[p]
-                )
     return total
