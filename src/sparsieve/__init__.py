@@ -10,9 +10,13 @@ if TYPE_CHECKING:
     from .selectors import *  # noqa: F403
 
 __all__ = [
+    "ChiSquareSelector",
+    "FStatisticSelector",
     "FisherSelector",
+    "InfoGainSelector",
     "ReliefFSelector",
     "RidgeForwardSelector",
+    "TTestSelector",
     "__version__",
     "all_selectors",
 ]

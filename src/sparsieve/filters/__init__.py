@@ -1,6 +1,15 @@
 """Filters: features scored one at a time, or greedily, without a model."""
 
 from .fisher import FisherSelector
+from .information import InfoGainSelector
 from .relieff import ReliefFSelector
+from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
 
-__all__ = ["FisherSelector", "ReliefFSelector"]
+__all__ = [
+    "ChiSquareSelector",
+    "FStatisticSelector",
+    "FisherSelector",
+    "InfoGainSelector",
+    "ReliefFSelector",
+    "TTestSelector",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from .base import DEFAULT_COUNT
+from .base import DEFAULT_COUNT, class_moments, ratio
 
 
 class FisherSelector(BaseSelector):
@@ -50,19 +50,6 @@ class FisherSelector(BaseSelector):
         self.class_weight = class_weight
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        codes, weights, design = data.target.codes, data.sample_weight, data.design
-        means, variances = design.column_moments(weights)
-        total = data.total_weight * variances
-        within = np.zeros_like(total)
-        for k in range(len(data.target.classes)):
-            rows = np.flatnonzero(codes == k)
-            class_weights = None if weights is None else weights[rows]
-            size = len(rows) if weights is None else class_weights.sum()
-            within += size * design.rows(rows).column_moments(class_weights)[1]
-        # Rounding leaves crumbs where the spread is exactly zero.
-        crumbs = 1e-14 * (total + data.total_weight * means**2 * 1e-14)
-        constant = total <= crumbs
-        between = np.maximum(total - within, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = np.where(constant, 0.0, between / within)
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+        moments = class_moments(data)
+        scores = np.where(moments.constant, 0.0, ratio(moments.between, moments.within))
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)

@@ -177,7 +177,8 @@ class ReliefFSelector(BaseSelector):
 class _Features:
     """The columns that vary, scaled: numeric ones to [0, 1], discrete ones to gaps above 1.
 
-    The numeric columns come first. ``order`` names their columns in X, then those of ``incomplete``.
+    The numeric columns come first; ``order`` names the columns in X, those of ``incomplete``
+    last.
     """
 
     X: np.ndarray

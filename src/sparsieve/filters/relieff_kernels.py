@@ -19,9 +19,9 @@ def tile_distances(rows, columns, n_numeric, same):
     """Distances between the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
 
     A feature counts min(|u - v|, 1); the first ``n_numeric`` ones never differ by more than 1
-    and are spared the minimum, different values of the others differ by more. The inner loop runs over
-    the samples of ``columns``: nothing is reduced there, so it vectorises as it stands. When
-    both are the ``same`` samples only the upper triangle is filled.
+    and are spared the minimum, different values of the others differ by more. The inner loop
+    runs over the samples of ``columns``: nothing is reduced there, so it vectorises as it
+    stands. When both are the ``same`` samples only the upper triangle is filled.
     """
     n_features, n_rows = rows.shape
     distances = np.zeros((n_rows, columns.shape[1]))
