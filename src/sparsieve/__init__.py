@@ -14,6 +14,7 @@ __all__ = [
     "FStatisticSelector",
     "FisherSelector",
     "InfoGainSelector",
+    "MRMRSelector",
     "ReliefFSelector",
     "RidgeForwardSelector",
     "TTestSelector",

@@ -2,6 +2,7 @@
 
 from .fisher import FisherSelector
 from .information import InfoGainSelector
+from .mrmr import MRMRSelector
 from .relieff import ReliefFSelector
 from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
 
@@ -10,6 +11,7 @@ __all__ = [
     "FStatisticSelector",
     "FisherSelector",
     "InfoGainSelector",
+    "MRMRSelector",
     "ReliefFSelector",
     "TTestSelector",
 ]

@@ -14,17 +14,18 @@ def joint_entropies(codes, n_levels, other, n_other, weights):
     ``n_other=1`` these are the entropies of the features alone.
     """
     n_features, n_samples = codes.shape
-    total = weights.sum()
+    total = 0.0
+    for i in range(n_samples):
+        total += weights[i]
     entropies = np.empty(n_features)
-    counts = np.empty(n_levels * n_other)
+    counts = np.zeros(n_levels * n_other)
     for f in range(n_features):
-        counts[:] = 0.0
         for i in range(n_samples):
             counts[codes[f, i] * n_other + other[i]] += weights[i]
         terms = 0.0
         for cell in range(len(counts)):
-            if counts[cell] > 0.0:
-                terms += counts[cell] * np.log(counts[cell])
+            terms += _x_log_x(counts[cell])
+            counts[cell] = 0.0
         entropies[f] = np.log(total) - terms / total
     return entropies
 
@@ -33,83 +34,79 @@ def joint_entropies(codes, n_levels, other, n_other, weights):
 def mdl_levels(ordered, order, classes, n_classes, weights, levels):
     """Cut every feature by Fayyad and Irani's rule and write the level of every sample.
 
-    ``ordered`` holds the sorted features in rows and ``order`` who has those values. Works in
-    nats: the rule compares a gain with logarithms, so the unit does not matter.
+    ``ordered`` holds the sorted features in rows and ``order`` who has those values.
     """
     n_features, n_samples = ordered.shape
-    is_cut = np.empty(n_samples + 1, dtype=np.bool_)
-    stack = np.empty((n_samples + 1, 2), dtype=np.int64)
-    left, right, whole = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    starts = np.empty(n_samples + 1, dtype=np.int64)
+    left, right = np.empty(n_classes), np.empty(n_classes)
     for f in range(n_features):
-        is_cut[:] = False
-        stack[0, 0], stack[0, 1] = 0, n_samples
-        depth = 1
-        while depth > 0:
-            depth -= 1
-            low, high = stack[depth, 0], stack[depth, 1]
-            whole[:] = 0.0
-            for i in range(low, high):
-                whole[classes[order[f, i]]] += weights[order[f, i]]
-            total = whole.sum()
-            # n H(S) = n log n - sum of c log c; the sums for the two sides are kept up to date.
-            left[:] = 0.0
-            right[:] = whole
-            terms = _c_log_c(whole)
-            left_terms, right_terms = 0.0, terms
-            left_total, right_total = 0.0, total
-            best, best_left, best_right, cut = np.inf, 0.0, 0.0, -1
-            for i in range(low, high - 1):
-                who = order[f, i]
-                k, weight = classes[who], weights[who]
-                left_terms += _x_log_x(left[k] + weight) - _x_log_x(left[k])
-                right_terms += _x_log_x(right[k] - weight) - _x_log_x(right[k])
-                left[k] += weight
-                right[k] -= weight
-                left_total += weight
-                right_total -= weight
-                if ordered[f, i] < ordered[f, i + 1]:
-                    # n_1 H(S_1) and n_2 H(S_2)
-                    first = _x_log_x(left_total) - left_terms
-                    second = _x_log_x(right_total) - right_terms
-                    if first + second < best - 1e-10 * total:
-                        best, best_left, best_right, cut = first + second, first, second, i + 1
-            if cut < 0 or total <= 1.0:
+        # The ends of the segments still to be cut, the first of them on top.
+        starts[0] = n_samples
+        waiting, low, level = 1, 0, 0
+        while waiting > 0:
+            high = starts[waiting - 1]
+            cut = _best_cut(ordered[f], order[f], low, high, classes, weights, left, right)
+            if cut > 0:
+                starts[waiting] = cut
+                waiting += 1
                 continue
-            left[:] = 0.0
-            for i in range(low, cut):
-                left[classes[order[f, i]]] += weights[order[f, i]]
-            in_left, in_right, in_whole = 0, 0, 0
-            first_total = left.sum()
-            for k in range(n_classes):
-                in_whole += whole[k] > 0.0
-                in_left += left[k] > 0.0
-                in_right += whole[k] - left[k] > 1e-9 * whole[k]
-            spread = _x_log_x(total) - terms
-            delta = np.log(3.0**in_whole - 2.0) - (
-                in_whole * spread / total
-                - in_left * best_left / first_total
-                - in_right * best_right / (total - first_total)
-            )
-            if spread - best > np.log(total - 1.0) + delta:
-                is_cut[cut] = True
-                stack[depth, 0], stack[depth, 1] = low, cut
-                stack[depth + 1, 0], stack[depth + 1, 1] = cut, high
-                depth += 2
-        level = 0
-        for i in range(n_samples):
-            if is_cut[i] and level < 255:
-                level += 1
-            levels[f, order[f, i]] = level
+            for i in range(low, high):
+                levels[f, order[f, i]] = level
+            level += level < 255
+            low = high
+            waiting -= 1
+
+
+@njit(inline="always")
+def _best_cut(values, order, low, high, classes, weights, left, right):
+    """Where to cut the segment low..high, or 0 where no cut pays for itself.
+
+    Entropies are in nats: the rule compares them with logarithms, so the unit does not matter.
+    """
+    total = 0.0
+    for k in range(len(left)):
+        left[k] = right[k] = 0.0
+    for i in range(low, high):
+        right[classes[order[i]]] += weights[order[i]]
+        total += weights[order[i]]
+    # n H(S) = n log n - sum of c log c; the sums of both sides are kept up to date.
+    terms = 0.0
+    n_whole = 0
+    for k in range(len(right)):
+        terms += _x_log_x(right[k])
+        n_whole += right[k] > 0.0
+    spread = _x_log_x(total) - terms
+    left_terms, right_terms, left_total = 0.0, terms, 0.0
+    n_left, n_right = 0, n_whole
+    best, cost, cut = np.inf, 0.0, 0
+    for i in range(low, high - 1):
+        k, weight = classes[order[i]], weights[order[i]]
+        n_left += left[k] == 0.0
+        left_terms -= _x_log_x(left[k])
+        right_terms -= _x_log_x(right[k])
+        left[k] += weight
+        right[k] -= weight
+        if right[k] < 1e-9 * left[k]:  # nothing but rounding is left of this class
+            right[k] = 0.0
+            n_right -= 1
+        left_terms += _x_log_x(left[k])
+        right_terms += _x_log_x(right[k])
+        left_total += weight
+        if values[i] == values[i + 1]:
+            continue
+        right_total = total - left_total
+        one = _x_log_x(left_total) - left_terms
+        two = _x_log_x(right_total) - right_terms
+        if one + two < best - 1e-10 * total:  # the first of equally good cuts
+            best, cut = one + two, i + 1
+            cost = n_left * one / left_total + n_right * two / right_total
+    if cut == 0 or total <= 1.0:
+        return 0
+    delta = n_whole * np.log(3.0) + np.log(1.0 - 2.0 * np.exp(-n_whole * np.log(3.0)))
+    delta += cost - n_whole * spread / total
+    return cut if spread - best > np.log(total - 1.0) + delta else 0
 
 
 @njit(cache=True, nogil=True)
 def _x_log_x(x):
-    return x * np.log(x) if x > 1e-12 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _c_log_c(counts):
-    total = 0.0
-    for count in counts:
-        total += _x_log_x(count)
-    return total
+    return x * np.log(x) if x > 0.0 else 0.0

@@ -57,18 +57,21 @@ class FStatisticSelector(BaseSelector):
         self.task = task
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        if data.target.codes is None:
-            scores, constant, degrees = _correlation_f(data)
-        else:
-            moments = class_moments(data)
-            n_classes = len(moments.sizes)
-            degrees = (n_classes - 1, data.total_weight - n_classes)
-            check_degrees(degrees[1], data.total_weight, f"the {n_classes} classes")
-            constant = moments.constant
-            scores = ratio(moments.between / degrees[0], moments.within / degrees[1])
-        scores = np.where(constant, 0.0, scores)
+        scores, constant, degrees = f_statistics(data)
         self.pvalues_ = special.fdtrc(*degrees, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+
+def f_statistics(data: TrainingData):
+    """F of every feature (0 for constant ones), the constant columns, degrees of freedom."""
+    if data.target.codes is None:
+        return _correlation_f(data)
+    moments = class_moments(data)
+    n_classes = len(moments.sizes)
+    degrees = (n_classes - 1, data.total_weight - n_classes)
+    check_degrees(degrees[1], data.total_weight, f"the {n_classes} classes")
+    scores = ratio(moments.between / degrees[0], moments.within / degrees[1])
+    return np.where(moments.constant, 0.0, scores), moments.constant, degrees
 
 
 def _correlation_f(data: TrainingData):
@@ -87,7 +90,8 @@ def _correlation_f(data: TrainingData):
     explained = (products**2).max(axis=1) / data.total_weight
     unexplained = 1.0 - explained
     unexplained[unexplained <= PERFECT[np.dtype(dtype)]] = 0.0
-    return ratio(explained, unexplained) * degrees, view.constant, (1, degrees)
+    scores = ratio(explained, unexplained) * degrees
+    return np.where(view.constant, 0.0, scores), view.constant, (1, degrees)
 
 
 class TTestSelector(BaseSelector):
