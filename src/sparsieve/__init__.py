@@ -17,6 +17,7 @@ __all__ = [
     "MRMRSelector",
     "ReliefFSelector",
     "RidgeForwardSelector",
+    "SVMRFESelector",
     "TTestSelector",
     "__version__",
     "all_selectors",

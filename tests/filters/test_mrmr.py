@@ -94,7 +94,7 @@ def test_choices_equal_the_formula(seed, criterion):
 
 @pytest.mark.parametrize("criterion", ["fcq", "fcd"])
 def test_regression(criterion):
-    X, y = make(7)
+    X, _ = make(7)
     target = X[:, 0] + X[:, 3] ** 2
     selector = MRMRSelector(n_features_to_select=6, criterion=criterion).fit(X, target)
     assert_array_equal(selector.path_, reference(X, target, 6, criterion))
