@@ -87,8 +87,8 @@ def test_choices_equal_the_formula(seed, criterion):
     X, y = make(seed)
     selector = MRMRSelector(n_features_to_select=8, criterion=criterion).fit(X, y)
     expected = reference(X, y, 8, criterion, std_levels(X))
-    assert_array_equal(selector.path_, expected)
-    assert_array_equal(selector.ranking_[selector.path_], np.arange(1, 9))
+    assert_array_equal(selector.path_.features, expected)
+    assert_array_equal(selector.ranking_[selector.path_.features], np.arange(1, 9))
     assert_array_equal(np.flatnonzero(selector.support_), np.sort(expected))
 
 
@@ -97,7 +97,7 @@ def test_regression(criterion):
     X, _ = make(7)
     target = X[:, 0] + X[:, 3] ** 2
     selector = MRMRSelector(n_features_to_select=6, criterion=criterion).fit(X, target)
-    assert_array_equal(selector.path_, reference(X, target, 6, criterion))
+    assert_array_equal(selector.path_.features, reference(X, target, 6, criterion))
     assert_allclose(selector.relevance_, f_regression(X, target)[0])
 
 
@@ -106,7 +106,7 @@ def test_the_path_is_nested_and_complete():
     for criterion in ALL:
         whole = MRMRSelector(n_features_to_select=12, criterion=criterion).fit(X, y)
         part = MRMRSelector(n_features_to_select=4, criterion=criterion).fit(X, y)
-        assert_array_equal(whole.path_[:4], part.path_)
+        assert_array_equal(whole.path_.features[:4], part.path_.features)
         assert_array_equal(whole.at(4).support_, part.support_)
         assert_array_equal(np.sort(whole.ranking_), np.arange(1, 13))
         assert_array_equal(np.sort(part.ranking_), np.arange(1, 13))
@@ -117,8 +117,8 @@ def test_weights_repeat_samples(criterion):
     X, y = make(2)
     weights = np.random.default_rng(0).integers(0, 3, len(y))
     selector = MRMRSelector(n_features_to_select=7, criterion=criterion)
-    weighted = selector.fit(X, y, sample_weight=weights).path_
-    repeated = selector.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).path_
+    weighted = selector.fit(X, y, sample_weight=weights).path_.features
+    repeated = selector.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).path_.features
     assert_array_equal(weighted, repeated)
 
 
@@ -127,19 +127,19 @@ def test_order_and_sparse(criterion):
     X, y = make(3)
     X[np.abs(X) < 0.3] = 0.0
     selector = MRMRSelector(n_features_to_select=7, criterion=criterion)
-    path = selector.fit(X, y).path_
-    assert_array_equal(selector.fit(sparse.csr_array(X), y).path_, path)
+    path = selector.fit(X, y).path_.features
+    assert_array_equal(selector.fit(sparse.csr_array(X), y).path_.features, path)
     rows, columns = (np.random.default_rng(0).permutation(k) for k in X.shape)
-    assert_array_equal(selector.fit(X[rows], y[rows]).path_, path)
-    assert_array_equal(columns[selector.fit(X[:, columns], y).path_], path)
+    assert_array_equal(selector.fit(X[rows], y[rows]).path_.features, path)
+    assert_array_equal(columns[selector.fit(X[:, columns], y).path_.features], path)
 
 
 def test_copies_are_not_picked_second():
     X, y = make(4)
     for criterion in ("fcq", "mid", "cmim"):
-        first = MRMRSelector(1, criterion=criterion).fit(X, y).path_[0]
+        first = MRMRSelector(1, criterion=criterion).fit(X, y).path_.features[0]
         doubled = np.c_[X, X[:, first], -2 * X[:, first] + 1]
-        path = MRMRSelector(2, criterion=criterion).fit(doubled, y).path_
+        path = MRMRSelector(2, criterion=criterion).fit(doubled, y).path_.features
         assert path[0] == first
         assert path[1] < X.shape[1]
 
@@ -156,7 +156,7 @@ def test_constant_and_useless_columns_come_last():
         selector = MRMRSelector(14, criterion=criterion).fit(X, y)
         assert selector.ranking_[0] == 14
         assert selector.ranking_[1] == 13
-        assert 1 not in selector.path_
+        assert 1 not in selector.path_.features
         assert np.isfinite(selector.scores_).all()
 
 
@@ -164,7 +164,7 @@ def test_a_perfect_feature_comes_first():
     X, y = make(6)
     X[:, 9] = y + 0.1
     for criterion in ALL:
-        path = MRMRSelector(5, criterion=criterion).fit(X, y).path_
+        path = MRMRSelector(5, criterion=criterion).fit(X, y).path_.features
         assert path[0] == 9
         assert len(set(path)) == 5
 

@@ -111,7 +111,8 @@ def test_elimination_equals_the_plain_loop(n, d, classes, step):
     X, y = make(n + classes, n=n, d=d, classes=classes)
     options = {"C": 0.1, "fit_intercept": False, "standardize": False}
     selector = SVMRFESelector(step=step, **options).fit(X, y)
-    assert_array_equal(np.argsort(-selector.ranking_), plain_elimination(X, y, 0.1, step))
+    assert_array_equal(selector.path_.features[::-1], plain_elimination(X, y, 0.1, step))
+    assert_array_equal(selector.ranking_[selector.path_.features], np.arange(1, d + 1))
 
 
 def test_the_same_features_as_scikit_learn():

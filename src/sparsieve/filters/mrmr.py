@@ -8,6 +8,7 @@ import numpy as np
 
 from ..design import DesignMatrix, standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.path import SelectionPath
 from ..selectors.validation import check_choice, resolve_count
 from .base import DEFAULT_COUNT, constant_columns
 from .discretise import discretise
@@ -65,8 +66,8 @@ class MRMRSelector(BaseSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         How many features come after this one: the order is all that a greedy search knows.
-    path_ : ndarray of int
-        The features in the order they were picked.
+    path_ : SelectionPath
+        ``path_.features`` are the features in the order they were picked.
     path_scores_ : ndarray
         Their scores when they were picked; the first is a plain relevance.
     relevance_ : ndarray of shape (n_features,)
@@ -91,7 +92,7 @@ class MRMRSelector(BaseSelector):
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve import MRMRSelector
     >>> X, y = load_wine(return_X_y=True)
-    >>> MRMRSelector(n_features_to_select=3).fit(X, y).path_
+    >>> MRMRSelector(n_features_to_select=3).fit(X, y).path_.features
     array([ 6, 12,  9])
     """
 
@@ -123,7 +124,7 @@ class MRMRSelector(BaseSelector):
         candidates = (relevance > 0) & ~constant
         path, path_scores, last = greedy(criterion, candidates, count)
         self.relevance_ = relevance
-        self.path_, self.path_scores_ = path, path_scores
+        self.path_, self.path_scores_ = SelectionPath(path), path_scores
 
         # Picked features in order, then by the score of the last step, then the irrelevant.
         picked = np.full(n_features, len(path))

@@ -11,6 +11,7 @@ from ..design import DenseDesign, DesignMatrix, Scaled
 from ..design.convert import CONSTANT_TOLERANCE, COPY_BYTES
 from ..solvers.svm_newton import FeatureSide, GramSide, Side, SVMResult, solve_svm
 from .base import BaseSelector, FeatureScores, TrainingData
+from .path import SelectionPath
 from .validation import check_flag, check_integer, check_real
 
 # Like the filters: kept when nobody asks for a number.
@@ -65,6 +66,8 @@ class SVMRFESelector(BaseSelector):
         Mask of the kept features.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
+    path_ : SelectionPath
+        All features from the last one left to the first one dropped.
     n_steps_ : int
         Elimination steps.
     n_iter_ : int
@@ -167,6 +170,7 @@ class SVMRFESelector(BaseSelector):
         order = np.concatenate(dropped)
         scores = np.empty(n_features)
         scores[order] = np.arange(n_features)
+        self.path_ = SelectionPath(order[::-1])
         if self.optimality_ > self.tol:
             warnings.warn(
                 f"SVMRFESelector: a support vector machine stopped after max_iter={self.max_iter} "
