@@ -93,7 +93,7 @@ def _frequency_levels(block, weights, n_bins: int) -> np.ndarray:
 
 
 def _mdl_levels(block, weights, classes) -> np.ndarray:
-    from .information_kernels import mdl_levels
+    from ._information_kernels import mdl_levels
 
     order = np.argsort(block, axis=1, kind="stable")
     ordered = np.take_along_axis(block, order, axis=1).astype(np.float64, copy=False)

@@ -132,7 +132,7 @@ class Information:
         return self.levels.codes[chosen].astype(np.intp)
 
     def _with(self, other: np.ndarray, n_other: int | None = None) -> np.ndarray:
-        from .information_kernels import joint_entropies
+        from ._information_kernels import joint_entropies
 
         n_levels = self.levels.n_levels
         n_other = n_levels if n_other is None else n_other

@@ -93,7 +93,7 @@ class MRMRSelector(BaseSelector):
     >>> from sparsieve import MRMRSelector
     >>> X, y = load_wine(return_X_y=True)
     >>> MRMRSelector(n_features_to_select=3).fit(X, y).path_.features
-    array([ 6, 12,  9])
+    array([ 6,  9, 12])
     """
 
     def __init__(

@@ -35,8 +35,8 @@ class ReliefFSelector(BaseSelector):
 
     The difference of two values is |u - v| / (max - min) for numeric features and 0 or 1 for
     discrete ones; the distance of two samples is the sum of the differences. Distances are
-    compared after rounding to nine decimals, and of two samples at the same distance the
-    earlier one is nearer. Where a class has fewer than ``n_neighbors`` samples, the mean is
+    compared to about eleven digits, and of two samples at the same distance the earlier one is
+    nearer. Where a class has fewer than ``n_neighbors`` samples, the mean is
     taken over those there are; a class of one sample has no hits.
 
     A missing value (NaN) counts with the mean difference over the known values of its class:
@@ -276,7 +276,7 @@ def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jo
     of its sides; walking the tiles in this order offers the candidates of every sample in
     sample order.
     """
-    from .relieff_kernels import offer
+    from ._relieff_kernels import offer
 
     sizes = np.bincount(groups)
     n_samples, count = len(groups), min(n_neighbors, int(sizes.max()))
@@ -304,7 +304,7 @@ def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jo
 
 
 def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
-    from .relieff_kernels import tile_distances
+    from ._relieff_kernels import tile_distances
 
     same = symmetric and bool(samples[0] == start)
     rows = columns if same else features.scaled(samples)
@@ -363,7 +363,7 @@ def _regression_score(features, target: Target, queries, nearest, influence, n_j
 
 def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.ndarray:
     """Sum over (query, neighbour) of weight * difference, for every varying column."""
-    from .relieff_kernels import weighted_differences
+    from ._relieff_kernels import weighted_differences
 
     n_samples = features.n_samples
     found = nearest >= 0

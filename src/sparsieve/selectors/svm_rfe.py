@@ -32,9 +32,11 @@ class SVMRFESelector(BaseSelector):
     The SVMs are solved exactly by Newton steps in the smaller of the two dimensions, each
     started from the solution of the step before; while features outnumber samples, the matrix
     of inner products is kept and updated by what is dropped, so the cost of a step does not
-    depend on the number of features left but for reading them once. Compared with
-    scikit-learn's ``RFE(LinearSVC())`` the intercept is not penalised, and ``step`` counts
-    from the features left rather than from all features.
+    depend on the number of features left but for reading them once. Without
+    an intercept and with the same steps this is scikit-learn's ``RFE(LinearSVC())``, whose
+    fraction ``step`` counts from all features and not from those left. Its intercept is
+    penalised as if it were a weight, which can be the largest part of the objective when many
+    features share the weights; here it is free.
 
     Parameters
     ----------

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Distances are compared after rounding to this many steps per unit, so that sums that are equal
-# on paper are ties whatever the rounding of their terms.
-STEPS_PER_UNIT = 1e9
+# Multiplying by this and subtracting again rounds a number to 36 bits (Veltkamp's splitting).
+# Distances are compared like that, so that sums that are equal on paper are ties whatever the
+# rounding of their terms: a sum of d positive terms is right to about d times 1e-16.
+SPLIT = 2.0**17 + 1.0
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +61,8 @@ def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest
         for j in range(width):
             candidate = first_candidate + j
             group = groups[candidate]
-            key = np.rint(distances[i, j] * STEPS_PER_UNIT)
+            shifted = SPLIT * distances[i, j]
+            key = shifted - (shifted - distances[i, j])
             if key < keys[slot, group, last] and candidate != samples[i]:
                 place = last
                 while place > 0 and key < keys[slot, group, place - 1]:
