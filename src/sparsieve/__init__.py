@@ -10,9 +10,16 @@ if TYPE_CHECKING:
     from .selectors import *  # noqa: F403
 
 __all__ = [
+    "ChiSquareSelector",
+    "FStatisticSelector",
     "FisherSelector",
+    "InfoGainSelector",
     "L21Selector",
+    "MRMRSelector",
+    "ReliefFSelector",
     "RidgeForwardSelector",
+    "SVMRFESelector",
+    "TTestSelector",
     "__version__",
     "all_selectors",
 ]

@@ -2,8 +2,6 @@ import re
 import sys
 from types import SimpleNamespace
 
-import pytest
-
 from sparsieve import __version__, all_selectors
 from sparsieve.cli import demo as demo_module
 from sparsieve.cli.catalogue import all_methods

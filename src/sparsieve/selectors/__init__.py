@@ -2,5 +2,10 @@
 
 from .l21 import L21Selector
 from .ridge_forward import RidgeForwardSelector
+from .svm_rfe import SVMRFESelector
 
-__all__ = ["L21Selector", "RidgeForwardSelector"]
+__all__ = [
+    "L21Selector",
+    "RidgeForwardSelector",
+    "SVMRFESelector",
+]
