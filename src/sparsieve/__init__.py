@@ -10,10 +10,17 @@ if TYPE_CHECKING:
     from .selectors import *  # noqa: F403
 
 __all__ = [
+    "ChiSquareSelector",
+    "FStatisticSelector",
     "FisherSelector",
     "L20Selector",
+    "InfoGainSelector",
     "L21Selector",
+    "MRMRSelector",
+    "ReliefFSelector",
     "RidgeForwardSelector",
+    "SVMRFESelector",
+    "TTestSelector",
     "__version__",
     "all_selectors",
 ]

@@ -29,6 +29,8 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
                 raise
             continue
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if module.name.rpartition(".")[2].startswith("_"):
+                continue  # compiled kernels: importing them would import numba
             for name, member in vars(importlib.import_module(module.name)).items():
                 if _is_public_estimator(name, member) and hasattr(sparsieve, name):
                     found[name] = member

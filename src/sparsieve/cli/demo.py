@@ -73,6 +73,7 @@ def demo(
             f"{N_FOLDS}-fold cross-validated accuracy of logistic regression"
         ),
         right=("features", "accuracy", "seconds"),
+        for_reading=True,
     )
     _say_what_next(results)
 

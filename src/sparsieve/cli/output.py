@@ -15,9 +15,13 @@ def print_rows(
     *,
     title: str | None = None,
     right: Sequence[str] = (),
+    for_reading: bool = False,
 ) -> None:
-    """Print a table to read on a terminal, and tab-separated lines anywhere else."""
-    if not sys.stdout.isatty():
+    """Print a table to read on a terminal, and tab-separated lines anywhere else.
+
+    With ``for_reading`` the table is drawn anywhere.
+    """
+    if not (for_reading or sys.stdout.isatty()):
         for row in (header, *rows):
             print("\t".join(" ".join(str(cell).split()) for cell in row))
         return

@@ -1,5 +1,17 @@
 """Filters: features scored one at a time, or greedily, without a model."""
 
 from .fisher import FisherSelector
+from .information import InfoGainSelector
+from .mrmr import MRMRSelector
+from .relieff import ReliefFSelector
+from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
 
-__all__ = ["FisherSelector"]
+__all__ = [
+    "ChiSquareSelector",
+    "FStatisticSelector",
+    "FisherSelector",
+    "InfoGainSelector",
+    "MRMRSelector",
+    "ReliefFSelector",
+    "TTestSelector",
+]

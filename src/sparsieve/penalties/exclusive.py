@@ -28,9 +28,8 @@ class ExclusiveL21:
         """Exact proximal map: rows shorter than ``alpha * step`` vanish, weak entries with them."""
         from ._row_kernels import shrink_rows
 
-        V = np.ascontiguousarray(V)
-        out = np.empty(V.shape)
-        shrink_rows(V.astype(np.float64, copy=False), self.alpha * step, self.beta * step, out)
+        out = np.array(V, dtype=np.float64, order="C")
+        shrink_rows(out, self.alpha * step, self.beta * step)
         return out.astype(V.dtype, copy=False)
 
     def optimality(self, W, G):

@@ -55,13 +55,13 @@ class ExpSurrogate(Surrogate):
     theta: float = 5.0
 
     @property
-    def slope_at_zero(self) -> float:  # noqa: D102
+    def slope_at_zero(self) -> float:
         return self.theta
 
-    def value(self, w):  # noqa: D102
+    def value(self, w):
         return -np.expm1(-self.theta * np.abs(w))
 
-    def weight(self, w):  # noqa: D102
+    def weight(self, w):
         return self.theta * np.exp(-self.theta * np.abs(w))
 
 
@@ -72,13 +72,13 @@ class LogSurrogate(Surrogate):
     theta: float = 5.0
 
     @property
-    def slope_at_zero(self) -> float:  # noqa: D102
+    def slope_at_zero(self) -> float:
         return self.theta / log1p(self.theta)
 
-    def value(self, w):  # noqa: D102
+    def value(self, w):
         return np.log1p(self.theta * np.abs(w)) / log1p(self.theta)
 
-    def weight(self, w):  # noqa: D102
+    def weight(self, w):
         return self.slope_at_zero / (1.0 + self.theta * np.abs(w))
 
 
@@ -89,13 +89,13 @@ class CappedL1Surrogate(Surrogate):
     theta: float = 5.0
 
     @property
-    def slope_at_zero(self) -> float:  # noqa: D102
+    def slope_at_zero(self) -> float:
         return self.theta
 
-    def value(self, w):  # noqa: D102
+    def value(self, w):
         return np.minimum(1.0, self.theta * np.abs(w))
 
-    def weight(self, w):  # noqa: D102
+    def weight(self, w):
         u = self.theta * np.abs(w)
         return np.where(u <= 1.0, self.theta, 0.0).astype(u.dtype, copy=False)
 
@@ -112,15 +112,15 @@ class SCADSurrogate(Surrogate):
             raise ValueError(f"a must be above 1, got {self.a!r}")
 
     @property
-    def slope_at_zero(self) -> float:  # noqa: D102
+    def slope_at_zero(self) -> float:
         return 2.0 * self.theta / (self.a + 1.0)
 
-    def value(self, w):  # noqa: D102
+    def value(self, w):
         u = np.minimum(self.theta * np.abs(w), self.a)
         middle = (-u * u + 2.0 * self.a * u - 1.0) / (self.a**2 - 1.0)  # one at u = a
         return np.where(u <= 1.0, 2.0 * u / (self.a + 1.0), middle)
 
-    def weight(self, w):  # noqa: D102
+    def weight(self, w):
         # delta' falls linearly from s0 at 1 / theta to zero at a / theta.
         u = self.theta * np.abs(w)
         return self.slope_at_zero * np.clip((self.a - u) / (self.a - 1.0), 0.0, 1.0)
@@ -131,13 +131,13 @@ class L1Surrogate(Surrogate):
     """|w| itself: the convex member of the family, whose weights never change."""
 
     @property
-    def slope_at_zero(self) -> float:  # noqa: D102
+    def slope_at_zero(self) -> float:
         return 1.0
 
-    def value(self, w):  # noqa: D102
+    def value(self, w):
         return np.abs(w)
 
-    def weight(self, w):  # noqa: D102
+    def weight(self, w):
         return np.ones_like(np.abs(w))
 
 

@@ -83,7 +83,7 @@ class L21Selector(LinearSelector):
     >>> X, y = load_wine(return_X_y=True)
     >>> selector = L21Selector(n_features_to_select=4).fit(X, y)
     >>> selector.get_support(indices=True)
-    array([ 0,  6,  9, 12])
+    array([ 0,  6, 11, 12])
     >>> L21Selector(alpha=100.0).fit(X, y).optimality_ < 1e-6
     True
     """

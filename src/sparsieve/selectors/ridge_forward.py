@@ -81,7 +81,7 @@ class RidgeForwardSelector(LinearSelector):
     >>> selector.transform(X).shape
     (569, 5)
     >>> selector.at(3).get_support(indices=True)
-    array([20, 21, 27])
+    array([ 7, 20, 27])
     """
 
     def __init__(

@@ -89,12 +89,9 @@ class _WorkingSet:
 
     def residual_correlation(self) -> np.ndarray:
         """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""
-        from ._block_cd_kernels import subtract_rows
-
         Q = self.correlation.T.copy()
         active = np.flatnonzero(self.W.any(axis=1))
-        if len(active):
-            subtract_rows(self.gram, Q, active, self.W[active])
+        _subtract(self.gram, Q, active, self.W[active])
         return Q
 
     def residual(self) -> np.ndarray:
@@ -252,18 +249,33 @@ def _sweep(state: _WorkingSet, Q: np.ndarray, alpha: float, beta: float) -> np.n
 
     Returns the nonzero rows.
     """
-    from ._block_cd_kernels import gram_epochs, subtract_rows
-
     W = state.W
-    gram_epochs(state.gram, W, Q, alpha, beta, 1)
+    _epochs(state.gram, W, Q, alpha, beta, 1)
     active = np.flatnonzero(W.any(axis=1))
     if len(active):
         some, gram = state.compact(active)
         rows, Q_rows = W[some], np.ascontiguousarray(Q[:, some])
-        gram_epochs(gram, rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
-        subtract_rows(state.gram, Q, some, rows - W[some])
+        _epochs(gram, rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
+        _subtract(state.gram, Q, some, rows - W[some])
         W[some] = rows
     return np.flatnonzero(W.any(axis=1))
+
+
+def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
+    from ._block_cd_kernels import PENDING, gram_epochs
+
+    n_outputs = W.shape[1]
+    row, scratch = np.empty(n_outputs), np.empty(n_outputs)
+    pending = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
+    gram_epochs(gram, W, Q, alpha, beta, n_epochs, row, scratch, *pending)
+
+
+def _subtract(gram, Q, rows, deltas) -> None:
+    """Q -= deltas' gram[rows], without copying the rows."""
+    from ._block_cd_kernels import PENDING, subtract_rows
+
+    padding = -len(rows) % PENDING
+    subtract_rows(gram, Q, np.pad(rows, (0, padding)), np.pad(deltas, ((0, padding), (0, 0))))
 
 
 def _accept_if_lower(state, penalty, Q, candidate, value: float, gap: float) -> float:

@@ -1,0 +1,39 @@
+"""Sphinx configuration: the API pages are generated from what all_selectors() finds."""
+
+from pathlib import Path
+
+import sparsieve
+
+project = "sparsieve"
+author = "The sparsieve developers"
+copyright = "2026, The sparsieve developers"
+release = version = sparsieve.__version__
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+]
+html_theme = "furo"
+exclude_patterns = ["_build"]
+autosummary_generate = True
+numpydoc_show_class_members = False
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+
+
+def write_selector_list(app):
+    """A page that lists every selector, so that a new one appears by itself."""
+    names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_selectors())
+    page = (
+        "Selectors\n=========\n\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n"
+        f"{names}\n   sparsieve.all_selectors\n"
+    )
+    target = Path(app.srcdir) / "api" / "index.rst"
+    target.parent.mkdir(exist_ok=True)
+    if not target.exists() or target.read_text() != page:
+        target.write_text(page)
+
+
+def setup(app):
+    app.connect("builder-inited", write_selector_list)

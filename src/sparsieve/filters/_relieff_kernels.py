@@ -1,0 +1,105 @@
+"""Compiled loops of ReliefF: distances of a tile of samples, nearest samples, weighted sums.
+
+No kernel lets the compiler reorder additions: a distance is the plain sum over the columns from
+left to right, so it is the same on every machine and for every number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Multiplying by this and subtracting again rounds a number to 36 bits (Veltkamp's splitting).
+# Distances are compared like that, so that sums that are equal on paper are ties whatever the
+# rounding of their terms: a sum of d positive terms is right to about d times 1e-16.
+SPLIT = 2.0**17 + 1.0
+
+
+@njit(cache=True, nogil=True)
+def tile_distances(rows, columns, n_numeric, same):
+    """Distances between the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
+
+    A feature counts min(|u - v|, 1); the first ``n_numeric`` ones never differ by more than 1
+    and are spared the minimum, different values of the others differ by more. The inner loop
+    runs over the samples of ``columns``: nothing is reduced there, so it vectorises as it
+    stands. When both are the ``same`` samples only the upper triangle is filled.
+    """
+    n_features, n_rows = rows.shape
+    distances = np.zeros((n_rows, columns.shape[1]))
+    unrolled = n_numeric - n_numeric % 4
+    for f in range(0, unrolled, 4):
+        for i in range(n_rows):
+            first = i if same else 0
+            out = distances[i, first:]
+            p, q = columns[f, first:], columns[f + 1, first:]
+            r, s = columns[f + 2, first:], columns[f + 3, first:]
+            a, b, c, d = rows[f, i], rows[f + 1, i], rows[f + 2, i], rows[f + 3, i]
+            for j in range(len(out)):
+                total = ((out[j] + abs(a - p[j])) + abs(b - q[j])) + abs(c - r[j])
+                out[j] = total + abs(d - s[j])
+    for f in range(unrolled, n_features):
+        for i in range(n_rows):
+            first = i if same else 0
+            out, p, a = distances[i, first:], columns[f, first:], rows[f, i]
+            for j in range(len(out)):
+                out[j] += min(abs(a - p[j]), 1.0)
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest):
+    """Offer the candidates of a tile to the lists of nearest samples, one list per group.
+
+    Candidates must arrive in sample order: then the strict comparison keeps the earlier sample
+    of two at the same distance. ``samples`` names the sample of every row of the tile, which is
+    not its own neighbour.
+    """
+    n_rows, width = distances.shape
+    last = keys.shape[2] - 1
+    for i in range(n_rows):
+        slot = first_slot + i
+        for j in range(width):
+            candidate = first_candidate + j
+            group = groups[candidate]
+            shifted = SPLIT * distances[i, j]
+            key = shifted - (shifted - distances[i, j])
+            if key < keys[slot, group, last] and candidate != samples[i]:
+                place = last
+                while place > 0 and key < keys[slot, group, place - 1]:
+                    keys[slot, group, place] = keys[slot, group, place - 1]
+                    nearest[slot, group, place] = nearest[slot, group, place - 1]
+                    place -= 1
+                keys[slot, group, place] = key
+                nearest[slot, group, place] = candidate
+
+
+@njit(cache=True, nogil=True)
+def weighted_differences(block, discrete, starts, partners, weights):
+    """Sum over pairs of weight * |u - v| (or u != v) for every column of ``block`` (n, b).
+
+    The pairs of sample i are ``partners[starts[i]:starts[i + 1]]``.
+    """
+    n_samples, width = block.shape
+    total = np.zeros(width)
+    for i in range(n_samples):
+        own = block[i]
+        p = starts[i]
+        if not discrete:
+            # Four pairs at a time: the running total is read and written once for them.
+            while p + 4 <= starts[i + 1]:
+                a, b = block[partners[p]], block[partners[p + 1]]
+                c, d = block[partners[p + 2]], block[partners[p + 3]]
+                wa, wb, wc, wd = weights[p], weights[p + 1], weights[p + 2], weights[p + 3]
+                for f in range(width):
+                    value = own[f]
+                    total[f] += (wa * abs(value - a[f]) + wb * abs(value - b[f])) + (
+                        wc * abs(value - c[f]) + wd * abs(value - d[f])
+                    )
+                p += 4
+        while p < starts[i + 1]:
+            other = block[partners[p]]
+            weight = weights[p]
+            for f in range(width):
+                total[f] += weight * min(abs(own[f] - other[f]), 1.0)
+            p += 1
+    return total

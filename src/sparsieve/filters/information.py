@@ -1,0 +1,139 @@
+"""Information gain: what a discretised feature says about the class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.validation import check_choice, check_integer
+from .base import DEFAULT_COUNT, constant_columns
+from .discretise import MAX_LEVELS, METHODS, Levels, discretise
+
+# Information is compared after rounding to this many decimals: tables of counts that are
+# permutations of each other then tie instead of differing by rounding.
+DECIMALS = 12
+
+
+class InfoGainSelector(BaseSelector):
+    """Keep the features that share the most information with the class.
+
+    The score is the mutual information (information gain) I(x; y) = H(x) + H(y) - H(x, y) of
+    the discretised feature and the class, in nats; divide by ln 2 for bits. With levels given
+    as they are (``discretise=None``) it equals scikit-learn's ``mutual_info_classif`` for
+    discrete features; for continuous ones scikit-learn estimates densities from nearest
+    neighbours instead of cutting, which gives other values.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps the ten best.
+    discretise : {"mdl", "frequency", "std"} or None, default="mdl"
+        How numbers become levels. "mdl" cuts where the class entropy falls most and stops when
+        a cut no longer pays for its description (Fayyad and Irani 1993); a feature without a
+        cut scores 0. "frequency" makes ``n_bins`` levels of equal size. "std" makes three,
+        cut at the mean plus and minus half a standard deviation. None takes the values as
+        levels.
+    n_bins : int, default=5
+        Number of levels of "frequency".
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Mutual information with the class in nats, rounded to twelve decimals.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import InfoGainSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> InfoGainSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
+    array([ 6,  9, 12])
+    """
+
+    _accepts_regression = False
+
+    def __init__(self, n_features_to_select=None, *, discretise="mdl", n_bins=5, class_weight=None):
+        self.n_features_to_select = n_features_to_select
+        self.discretise = discretise
+        self.n_bins = n_bins
+        self.class_weight = class_weight
+
+    def _check_parameters(self) -> None:
+        check_discretisation(self.discretise, self.n_bins)
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        codes = data.target.codes
+        assert codes is not None
+        levels = discretise(
+            data.design,
+            self.discretise,
+            n_bins=self.n_bins,
+            classes=codes,
+            sample_weight=data.sample_weight,
+        )
+        information = Information(levels, codes, data.sample_weight)
+        return FeatureScores(
+            information.relevance, n_kept=DEFAULT_COUNT, constant=constant_columns(data)
+        )
+
+
+def check_discretisation(method, n_bins) -> None:
+    """Refuse bad values of the two parameters."""
+    if method is not None:
+        check_choice("discretise", method, METHODS)
+    check_integer("n_bins", n_bins, minimum=2)
+    if n_bins > MAX_LEVELS:
+        raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")
+
+
+class Information:
+    """Entropies of discretised features, alone and together with the class and each other."""
+
+    def __init__(self, levels: Levels, classes: np.ndarray, sample_weight=None):
+        n_samples = len(classes)
+        self.levels = levels
+        self.classes = classes
+        self.n_classes = int(classes.max()) + 1
+        self.weights = np.ones(n_samples) if sample_weight is None else sample_weight
+        self.entropies = self._with(np.zeros(n_samples, dtype=np.intp), 1)
+        self.with_class = self._with(classes, self.n_classes)
+        sizes = np.bincount(classes, weights=self.weights)
+        shares = sizes / sizes.sum()
+        self.class_entropy = -float(shares @ np.log(shares))
+
+    @property
+    def relevance(self) -> np.ndarray:
+        """I(x_j; y) of every feature."""
+        shared = self.entropies + self.class_entropy - self.with_class
+        return np.maximum(np.round(shared, DECIMALS), 0.0)
+
+    def redundancy(self, chosen: int) -> np.ndarray:
+        """I(x_j; x_chosen) of every feature."""
+        return self.entropies + self.entropies[chosen] - self._with(self._codes(chosen))
+
+    def joint_relevance(self, chosen: int) -> np.ndarray:
+        """I(x_j, x_chosen; y) of every feature."""
+        codes = self._codes(chosen)
+        pairs = self._with(codes)
+        triples = self._with(
+            codes * self.n_classes + self.classes, self.levels.n_levels * self.n_classes
+        )
+        return pairs + self.class_entropy - triples
+
+    def _codes(self, chosen: int) -> np.ndarray:
+        return self.levels.codes[chosen].astype(np.intp)
+
+    def _with(self, other: np.ndarray, n_other: int | None = None) -> np.ndarray:
+        from ._information_kernels import joint_entropies
+
+        n_levels = self.levels.n_levels
+        n_other = n_levels if n_other is None else n_other
+        return joint_entropies(self.levels.codes, n_levels, other, n_other, self.weights)

@@ -1,0 +1,391 @@
+"""Relief, ReliefF and RReliefF: features that differ between near samples of different classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..design.convert import COPY_BYTES
+from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.target import Target
+from ..selectors.validation import check_integer, check_real, listed
+from .base import DEFAULT_COUNT
+from .missing import IncompleteColumns
+
+# Samples per side of a tile of distances: a tile and the eight columns of features it is made
+# from at a time stay in the second-level cache.
+TILE = 256
+# Features per block when pairs are summed: the block of all samples should stay in cache.
+BLOCK_VALUES = 1 << 16
+
+
+class ReliefFSelector(BaseSelector):
+    """Keep the features that differ between near samples of different classes.
+
+    For a sample, its nearest samples of the same class (hits) and of every other class (misses)
+    are found; a feature loses its mean difference to the hits and gains its mean difference to
+    the misses of each class C, weighted by P(C) / (1 - P(class of the sample)). The score is
+    the mean over the samples (Robnik-Sikonja and Kononenko 2003). Two classes and
+    ``n_neighbors=1`` give the original Relief; real targets give RReliefF.
+
+    The difference of two values is |u - v| / (max - min) for numeric features and 0 or 1 for
+    discrete ones; the distance of two samples is the sum of the differences. Distances are
+    compared to about eleven digits, and of two samples at the same distance the earlier one is
+    nearer. Where a class has fewer than ``n_neighbors`` samples, the mean is
+    taken over those there are; a class of one sample has no hits.
+
+    A missing value (NaN) counts with the mean difference over the known values of its class:
+    for discrete features 1 - P(value | class), the rule of Kononenko (1994), and its
+    counterpart for numeric ones. In regression all known values are used.
+
+    Repeating a sample changes who is near whom, so a weight of two cannot stand for a sample
+    given twice: ``fit`` takes no ``sample_weight``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps the ten best.
+    n_neighbors : int, default=10
+        Nearest samples per class (in regression: in all).
+    n_samples : int or None, default=None
+        How many samples, drawn without replacement, look for their neighbours; None takes all
+        of them. Neighbours always come from all samples.
+    discrete_features : None, bool mask or array of column indices, default=None
+        The features whose values are names rather than numbers; None: there are none.
+    sigma : float or None, default=None
+        With a number, the r-th neighbour counts in proportion to exp(-(r / sigma)^2); None
+        lets all neighbours count the same.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y; "auto" takes real numbers for regression.
+    random_state : int, RandomState or None, default=None
+        Draws the samples when ``n_samples`` is given.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        ReliefF weights, between -1 and 1.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels (classification only).
+
+    References
+    ----------
+    M. Robnik-Sikonja, I. Kononenko (2003). Theoretical and empirical analysis of ReliefF and
+    RReliefF. Machine Learning 53, 23-69.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import ReliefFSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> ReliefFSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
+    array([ 6, 11, 12])
+    """
+
+    _accepts_sparse = False
+    _accepts_nan = True
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        n_neighbors=10,
+        n_samples=None,
+        discrete_features=None,
+        sigma=None,
+        task="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_neighbors = n_neighbors
+        self.n_samples = n_samples
+        self.discrete_features = discrete_features
+        self.sigma = sigma
+        self.task = task
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):  # type: ignore[override]
+        """Rank the features of X by what they say about y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training data; NaN marks missing values.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or real targets.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return super().fit(X, y)
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors)
+        if self.n_samples is not None:
+            check_integer("n_samples", self.n_samples)
+        check_real("sigma", self.sigma, minimum=0, strict=True, optional=True)
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        X = data.design.array  # type: ignore[attr-defined]
+        target = data.target
+        n_samples, n_features = X.shape
+        discrete = _discrete_mask(self.discrete_features, n_features)
+        names = getattr(self, "feature_names_in_", None)
+        groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
+        features = _prepare(X, discrete, groups, names)
+
+        queries = self._queries(n_samples)
+        nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
+        influence = _influence(nearest, self.sigma)
+        score = _regression_score if target.codes is None else _class_score
+        scores = np.zeros(n_features)
+        scores[features.order] = score(features, target, queries, nearest, influence, self.n_jobs)
+        constant = np.ones(n_features, dtype=bool)
+        constant[features.order] = False
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+    def _queries(self, n_samples: int) -> np.ndarray:
+        if self.n_samples is None:
+            return np.arange(n_samples)
+        if self.n_samples > n_samples:
+            raise ValueError(
+                f"n_samples={self.n_samples} is larger than the {n_samples} samples of X; "
+                "pass None to use all of them"
+            )
+        drawn = check_random_state(self.random_state).permutation(n_samples)[: self.n_samples]
+        return np.sort(drawn)
+
+
+# -- differences -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Features:
+    """The columns that vary, scaled: numeric ones to [0, 1], discrete ones to gaps above 1.
+
+    The numeric columns come first; ``order`` names the columns in X, those of ``incomplete``
+    last.
+    """
+
+    X: np.ndarray
+    order: np.ndarray
+    low: np.ndarray
+    span: np.ndarray
+    n_numeric: int
+    n_complete: int
+    n_samples: int
+    incomplete: IncompleteColumns | None
+
+    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """These samples of the complete columns start..stop, transposed."""
+        part = slice(start, self.n_complete if stop is None else stop)
+        columns = self.order[part]
+        block = self.X[samples].T
+        if not np.array_equal(columns, np.arange(len(block))):
+            block = block[columns]
+        block = block - self.low[part, None]
+        block /= self.span[part, None]
+        return np.ascontiguousarray(block)
+
+
+class _ScaledFeatures(_Features):
+    """The same where X is the result for all samples: for data small enough to be copied."""
+
+    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
+        return np.ascontiguousarray(self.X[start:stop, samples])
+
+
+def _prepare(X, discrete, groups, names) -> _Features:
+    # fmin and fmax skip missing values without a word.
+    low, high = (f.reduce(X, axis=0).astype(np.float64) for f in (np.fmin, np.fmax))
+    if np.isinf(low).any() or np.isinf(high).any():
+        where = np.flatnonzero(np.isinf(low) | np.isinf(high))
+        labels = [names[j] for j in where] if names is not None else [int(j) for j in where]
+        raise ValueError(
+            f"Input X contains infinity in {len(where)} column{'s' * (len(where) != 1)} "
+            f"({listed(labels)}); replace it, or use NaN for missing values"
+        )
+    span = high - low
+    varies = span > 0  # false where nothing is known
+    if discrete.any():
+        # Half the smallest gap: different codes then differ by more than 1, which counts as 1.
+        steps = np.diff(np.sort(X[:, discrete].astype(np.float64), axis=0), axis=0)
+        smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
+        span[discrete] = np.where(varies[discrete], smallest / 2, 1.0)
+    missing = np.isnan(X).any(axis=0) if np.isnan(X.sum()) else np.zeros(len(span), dtype=bool)
+    numeric = np.flatnonzero(varies & ~missing & ~discrete)
+    coded = np.flatnonzero(varies & ~missing & discrete)
+    gaps = np.flatnonzero(varies & missing)
+    incomplete = None
+    if len(gaps):
+        values = (X[:, gaps] - low[gaps]) / span[gaps]
+        incomplete = IncompleteColumns(values, discrete[gaps], groups)
+    order = np.concatenate([numeric, coded, gaps])
+    n_complete = len(numeric) + len(coded)
+    features = _Features(
+        X, order, low[order], span[order], len(numeric), n_complete, len(X), incomplete
+    )
+    if X.nbytes > COPY_BYTES:
+        return features
+    scaled = features.scaled(slice(None))
+    return _ScaledFeatures(**{**vars(features), "X": scaled})
+
+
+def _discrete_mask(discrete_features, n_features: int) -> np.ndarray:
+    mask = np.zeros(n_features, dtype=bool)
+    if discrete_features is None:
+        return mask
+    chosen = np.asarray(discrete_features)
+    if chosen.dtype == bool and chosen.shape == (n_features,):
+        return chosen.copy()
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ValueError(
+            f"discrete_features must be None, a mask of {n_features} booleans or an array of "
+            f"column indices, got {discrete_features!r}"
+        )
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= n_features):
+        raise ValueError(
+            f"discrete_features must be column indices between 0 and {n_features - 1}, got "
+            f"{int(chosen.min())} to {int(chosen.max())}"
+        )
+    mask[chosen.astype(np.intp)] = True
+    return mask
+
+
+# -- neighbours ------------------------------------------------------------------------------
+
+
+def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jobs) -> np.ndarray:
+    """The nearest samples of every query in every group, (n_queries, n_groups, k), -1 for none.
+
+    Distances are made once, tile by tile. Where every sample is a query each tile serves both
+    of its sides; walking the tiles in this order offers the candidates of every sample in
+    sample order.
+    """
+    from ._relieff_kernels import offer
+
+    sizes = np.bincount(groups)
+    n_samples, count = len(groups), min(n_neighbors, int(sizes.max()))
+    keys = np.full((len(queries), len(sizes), count), np.inf)
+    nearest = np.full(keys.shape, -1, dtype=np.intp)
+    symmetric = len(queries) == n_samples
+    with Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as parallel:
+        for start in range(0, n_samples, TILE):
+            stop = min(start + TILE, n_samples)
+            columns = features.scaled(slice(start, stop))
+            slots = [
+                (first, min(first + TILE, len(queries)))
+                for first in range(0, stop if symmetric else len(queries), TILE)
+            ]
+            tiles = parallel(
+                delayed(_tile)(features, queries[first:last], columns, start, symmetric)
+                for first, last in slots
+            )
+            for (first, last), tile in zip(slots, tiles, strict=True):
+                if symmetric and first < start:
+                    mirrored = np.ascontiguousarray(tile.T)
+                    offer(mirrored, start, queries[start:stop], first, groups, keys, nearest)
+                offer(tile, first, queries[first:last], start, groups, keys, nearest)
+    return nearest
+
+
+def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
+    from ._relieff_kernels import tile_distances
+
+    same = symmetric and bool(samples[0] == start)
+    rows = columns if same else features.scaled(samples)
+    distances = tile_distances(rows, columns, features.n_numeric, same)
+    if same:
+        distances = np.maximum(distances, distances.T)  # the lower triangle is still zero
+    if features.incomplete is not None:
+        others = np.arange(start, start + columns.shape[1])
+        features.incomplete.add_distances(samples, others, distances)
+    return distances
+
+
+def _influence(nearest: np.ndarray, sigma) -> np.ndarray:
+    """How much every neighbour counts; sums to one over the neighbours of a query in a group."""
+    ranks = np.arange(1, nearest.shape[2] + 1)
+    decay = np.ones(len(ranks)) if sigma is None else np.exp(-((ranks / sigma) ** 2))
+    influence = np.where(nearest >= 0, decay, 0.0)
+    totals = influence.sum(axis=2, keepdims=True)
+    # A group with no neighbour at all has no influence; a tiny sigma leaves the nearest only.
+    np.divide(influence, totals, out=influence, where=totals > 0)
+    return influence
+
+
+# -- scores ----------------------------------------------------------------------------------
+
+
+def _class_score(features, target: Target, queries, nearest, influence, n_jobs) -> np.ndarray:
+    assert target.codes is not None
+    priors = np.bincount(target.codes) / len(target.codes)
+    own = target.codes[queries]
+    sign = priors / (1.0 - priors[own])[:, None]
+    sign[np.arange(len(own)), own] = -1.0
+    weights = influence * (sign / len(queries))[:, :, None]
+    return _weighted_sum(features, queries, nearest, weights, n_jobs)
+
+
+def _regression_score(features, target: Target, queries, nearest, influence, n_jobs) -> np.ndarray:
+    Y = target.Y.astype(np.float64)
+    span = np.ptp(Y, axis=0)
+    varies = span > 0
+    if not varies.any():
+        raise ValueError("y is constant; no feature can say anything about it")
+    scaled = Y[:, varies] / span[varies]
+    # The difference of several targets is the mean of theirs: again between 0 and 1.
+    differences = np.abs(scaled[queries, None, None] - scaled[nearest]).mean(axis=-1)
+    together = influence * differences
+    near = float(len(queries))
+    different = float(together.sum())
+    both = _weighted_sum(features, queries, nearest, together, n_jobs)
+    feature = _weighted_sum(features, queries, nearest, influence, n_jobs)
+    # Where no neighbour (or every one) has another target, that part of the estimate is empty.
+    gain = both / different if different > 0 else np.zeros_like(both)
+    loss = (feature - both) / (near - different) if near > different else np.zeros_like(both)
+    return gain - loss
+
+
+def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.ndarray:
+    """Sum over (query, neighbour) of weight * difference, for every varying column."""
+    from ._relieff_kernels import weighted_differences
+
+    n_samples = features.n_samples
+    found = nearest >= 0
+    row = np.broadcast_to(queries[:, None, None], nearest.shape)[found]
+    column = nearest[found]
+    # A pair that met twice is summed once: differences are symmetric.
+    low, high = np.minimum(row, column), np.maximum(row, column)
+    pairs = sparse.coo_array((weights[found], (low, high)), shape=(n_samples, n_samples)).tocsr()
+    csr = (pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp), pairs.data)
+
+    width = max(8, BLOCK_VALUES // n_samples)
+    edges = [*range(0, features.n_numeric, width), features.n_numeric]
+    edges += [*range(features.n_numeric + width, features.n_complete, width), features.n_complete]
+
+    def block_sum(start, stop):
+        block = np.ascontiguousarray(features.scaled(slice(None), start, stop).T)
+        return weighted_differences(block, start >= features.n_numeric, *csr)
+
+    sums = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(block_sum)(start, stop) for start, stop in pairwise(edges) if stop > start
+    )
+    if features.incomplete is not None:
+        first, second = pairs.tocoo().coords
+        sums.append(features.incomplete.weighted_differences(first, second, pairs.data))
+    return np.concatenate([np.zeros(0), *sums])

@@ -1,0 +1,237 @@
+"""Classical tests, one feature at a time: F, t and chi-square."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse, special
+
+from ..design import standardised
+from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.validation import check_flag, listed
+from .base import DEFAULT_COUNT, check_degrees, class_moments, constant_columns, ratio
+
+# 1 - r^2 below this is rounding: the feature is the target, up to a line.
+PERFECT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
+
+
+class FStatisticSelector(BaseSelector):
+    """Keep the features with the largest F statistic.
+
+    Class labels: the one-way analysis of variance, as scikit-learn's ``f_classif`` but with
+    sample weights and with deviations taken from the means, so that columns with a large
+    offset lose no digits. Real targets: r^2 / (1 - r^2) (n - 2) with the correlation r, as
+    ``f_regression``; of several targets the one with the largest statistic counts. A feature
+    without spread inside the classes, or perfectly correlated, scores infinity.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps the ten best.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y; "auto" takes real numbers for regression.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        F statistics.
+    pvalues_ : ndarray of shape (n_features,)
+        Their p-values, uncorrected for the number of features and targets.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels (classification only).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FStatisticSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> FStatisticSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
+    array([ 6, 11, 12])
+    """
+
+    def __init__(self, n_features_to_select=None, *, task="auto"):
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        scores, constant, degrees = f_statistics(data)
+        self.pvalues_ = special.fdtrc(*degrees, scores)
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+
+def f_statistics(data: TrainingData):
+    """F of every feature (0 for constant ones), the constant columns, degrees of freedom."""
+    if data.target.codes is None:
+        return _correlation_f(data)
+    moments = class_moments(data)
+    n_classes = len(moments.sizes)
+    degrees = (n_classes - 1, data.total_weight - n_classes)
+    check_degrees(degrees[1], data.total_weight, f"the {n_classes} classes")
+    scores = ratio(moments.between / degrees[0], moments.within / degrees[1])
+    return np.where(moments.constant, 0.0, scores), moments.constant, degrees
+
+
+def _correlation_f(data: TrainingData):
+    degrees = data.total_weight - 2
+    check_degrees(degrees, data.total_weight, "2 samples")
+    weights = data.sample_weight
+    view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
+    Y = data.target.Y.astype(np.float64)
+    Y = Y - np.average(Y, axis=0, weights=weights)
+    if weights is not None:
+        Y *= np.sqrt(weights)[:, None]
+    lengths = np.sqrt((Y**2).sum(axis=0))
+    Y = np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > 0)
+    dtype = data.design.dtype
+    products = view.design.rmatmul(Y.astype(dtype)).astype(np.float64)
+    explained = (products**2).max(axis=1) / data.total_weight
+    unexplained = 1.0 - explained
+    unexplained[unexplained <= PERFECT[np.dtype(dtype)]] = 0.0
+    scores = ratio(explained, unexplained) * degrees
+    return np.where(view.constant, 0.0, scores), view.constant, (1, degrees)
+
+
+class TTestSelector(BaseSelector):
+    """Keep the features with the largest t statistic between a class and the others.
+
+    Every class is compared with all other samples, and the largest |t| counts; with two
+    classes this is the ordinary two-sample test. Where one side is a single sample its variance
+    is unknown, and the pooled test is used for that comparison.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps the ten best.
+    equal_var : bool, default=False
+        False is Welch's test; True pools the variances of the two sides (Student).
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The largest |t| of every feature; infinity where both sides have no spread.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import TTestSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> TTestSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
+    array([ 6, 11, 12])
+    """
+
+    _accepts_regression = False
+
+    def __init__(self, n_features_to_select=None, *, equal_var=False):
+        self.n_features_to_select = n_features_to_select
+        self.equal_var = equal_var
+
+    def _check_parameters(self) -> None:
+        check_flag("equal_var", self.equal_var)
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
+        moments = class_moments(data)
+        scores = np.zeros(data.design.shape[1])
+        for k in range(len(moments.sizes)):
+            rest = np.arange(len(moments.sizes)) != k
+            sizes = moments.sizes[rest]
+            mean = sizes @ moments.means[rest] / sizes.sum()
+            squares = moments.squares[rest].sum(axis=0)
+            squares += sizes @ (moments.means[rest] - mean) ** 2
+            squares = np.array([moments.squares[k], squares])
+            squares[squares <= moments.crumbs] = 0.0
+            counts = np.array([moments.sizes[k], sizes.sum()])
+            gap = np.abs(moments.means[k] - mean)
+            scores = np.maximum(scores, ratio(gap, self._error(counts, squares)))
+        scores = np.where(moments.constant, 0.0, scores)
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
+
+    def _error(self, counts, squares) -> np.ndarray:
+        """Standard error of the difference of the two means."""
+        if self.equal_var or counts.min() <= 1:
+            return np.sqrt(squares.sum(axis=0) / (counts.sum() - 2) * (1 / counts).sum())
+        return np.sqrt((squares / ((counts - 1) * counts)[:, None]).sum(axis=0))
+
+
+class ChiSquareSelector(BaseSelector):
+    """Keep the features whose counts depend most on the class.
+
+    X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``: the statistic
+    compares the sum of a feature in every class with the share that the class would have by
+    its size.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps the ten best.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Chi-square statistics.
+    pvalues_ : ndarray of shape (n_features,)
+        Their p-values, uncorrected for the number of features.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sparsieve import ChiSquareSelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> ChiSquareSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
+    array([33, 42, 43])
+    """
+
+    _accepts_regression = False
+
+    def __init__(self, n_features_to_select=None):
+        self.n_features_to_select = n_features_to_select
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        self._check_positive(data)
+        members = data.target.Y.astype(np.float64)
+        if data.sample_weight is not None:
+            members = members * data.sample_weight[:, None]
+        observed = data.design.rmatmul(members).astype(np.float64)
+        sums = observed.sum(axis=1, keepdims=True)
+        expected = sums * (members.sum(axis=0) / data.total_weight)
+        with np.errstate(invalid="ignore"):
+            terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
+        scores = terms.sum(axis=1)
+        self.pvalues_ = special.chdtrc(members.shape[1] - 1, scores)
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
+
+    def _check_positive(self, data: TrainingData) -> None:
+        design = data.design
+        X = getattr(design, "matrix", None)
+        X = design.array if X is None else X  # type: ignore[attr-defined]
+        if X.min() >= 0:
+            return
+        low = np.asarray(X.min(axis=0).todense() if sparse.issparse(X) else X.min(axis=0)).ravel()
+        where = np.flatnonzero(low < 0)
+        names = getattr(self, "feature_names_in_", where)
+        labels = [names[j] for j in where] if names is not where else where.tolist()
+        raise ValueError(
+            f"Negative values in data passed to ChiSquareSelector: {len(where)} "
+            f"column{'s' * (len(where) != 1)} ({listed(labels)}); the chi-square statistic needs "
+            "counts or other non-negative amounts"
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

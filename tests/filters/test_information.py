@@ -1,0 +1,193 @@
+"""Discretisation and information gain against definitions written plainly."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsieve import InfoGainSelector
+from sparsieve.design import as_design
+from sparsieve.filters import discretise as module
+from sparsieve.filters.discretise import discretise
+
+SELECTORS = [
+    InfoGainSelector(),
+    InfoGainSelector(discretise="frequency"),
+    InfoGainSelector(discretise="std"),
+]
+
+
+@parametrize_with_checks(SELECTORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def make(seed, n=60, d=9, classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    X = rng.normal(size=(n, d))
+    X[:, 1] += 2 * y
+    X[:, 2] += np.abs(y - 1)
+    X[:, 3] = np.round(X[:, 3] + y)
+    X[:, 4] = rng.integers(0, 4, n)
+    return X, y
+
+
+def levels_of(X, y, method, n_bins=5, weights=None):
+    made = discretise(as_design(X), method, n_bins=n_bins, classes=y, sample_weight=weights)
+    return made.codes.T
+
+
+# -- plain references ------------------------------------------------------------------------
+
+
+def entropy_bits(labels):
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    return -(shares * np.log2(shares)).sum()
+
+
+def mdl_cuts(x, y):
+    """Fayyad and Irani (1993), word by word."""
+    n = len(x)
+    values = np.unique(x)
+    best = None
+    for low, high in pairwise(values):
+        cut = (low + high) / 2
+        left, right = y[x < cut], y[x > cut]
+        expected = (len(left) * entropy_bits(left) + len(right) * entropy_bits(right)) / n
+        if best is None or expected < best[0] - 1e-9:
+            best = expected, cut
+    if best is None:
+        return []
+    expected, cut = best
+    left, right = y[x < cut], y[x > cut]
+    gain = entropy_bits(y) - expected
+    k, k1, k2 = (len(np.unique(part)) for part in (y, left, right))
+    delta = np.log2(3**k - 2) - (
+        k * entropy_bits(y) - k1 * entropy_bits(left) - k2 * entropy_bits(right)
+    )
+    if gain <= (np.log2(n - 1) + delta) / n:
+        return []
+    below, above = x < cut, x > cut
+    return sorted([*mdl_cuts(x[below], y[below]), cut, *mdl_cuts(x[above], y[above])])
+
+
+def mutual_information(a, b):
+    total = 0.0
+    for u in np.unique(a):
+        for v in np.unique(b):
+            joint = np.mean((a == u) & (b == v))
+            if joint > 0:
+                total += joint * np.log(joint / (np.mean(a == u) * np.mean(b == v)))
+    return total
+
+
+# -- discretisation --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_mdl_equals_the_definition(seed, classes):
+    X, y = make(seed, n=80, classes=classes)
+    codes = levels_of(X, y, "mdl")
+    cuts = [mdl_cuts(column, y) for column in X.T]
+    assert any(len(c) > 1 for c in cuts) or classes == 2
+    for j, column in enumerate(X.T):
+        assert_array_equal(codes[:, j], np.searchsorted(cuts[j], column))
+
+
+def test_std_and_frequency_equal_their_definitions():
+    X, y = make(0)
+    codes = levels_of(X, y, "std")
+    low, high = X.mean(axis=0) - X.std(axis=0) / 2, X.mean(axis=0) + X.std(axis=0) / 2
+    assert_array_equal(codes, np.where(low > X, 0, np.where(high < X, 2, 1)))
+    codes = levels_of(X, y, "frequency", n_bins=4)
+    cuts = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+    assert_array_equal(codes, (cuts[:, None] < X).sum(axis=0))
+    # Without ties the levels are equally large.
+    assert_array_equal(np.bincount(codes[:, 0]), [15, 15, 15, 15])
+
+
+@pytest.mark.parametrize("method", ["mdl", "frequency", "std"])
+def test_weights_repeat_samples(method):
+    X, y = make(3)
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    weighted = levels_of(X, y, method, weights=weights.astype(float))
+    repeated = levels_of(np.repeat(X, weights, axis=0), np.repeat(y, weights), method)
+    assert_array_equal(np.repeat(weighted, weights, axis=0), repeated)
+
+
+@pytest.mark.parametrize("method", ["mdl", "frequency", "std", None])
+def test_blocks_change_nothing(method, monkeypatch):
+    X, y = make(1)
+    whole = levels_of(X, y, method)
+    monkeypatch.setattr(module, "BLOCK_VALUES", 1)
+    assert_array_equal(levels_of(X, y, method), whole)
+
+
+# -- information gain ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mdl", "frequency", "std"])
+def test_scores_equal_the_definition(method):
+    X, y = make(2)
+    selector = InfoGainSelector(discretise=method).fit(X, y)
+    codes = levels_of(X, y, method)
+    expected = [mutual_information(column, y) for column in codes.T]
+    assert_allclose(selector.scores_, expected, atol=1e-12)
+    assert_allclose(
+        selector.scores_, mutual_info_classif(codes, y, discrete_features=True), atol=1e-12
+    )
+    again = InfoGainSelector(discretise=None).fit(codes, y)
+    assert_array_equal(again.scores_, selector.scores_)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_order_sparse_and_monotone_maps(selector):
+    X, y = make(4)
+    X[np.abs(X) < 0.5] = 0.0
+    scores = selector.fit(X, y).scores_
+    assert_array_equal(selector.fit(sparse.csr_array(X), y).scores_, scores)
+    rows, columns = (np.random.default_rng(0).permutation(k) for k in X.shape)
+    assert_array_equal(selector.fit(X[rows], y[rows]).scores_, scores)
+    assert_array_equal(selector.fit(X[:, columns], y).scores_, scores[columns])
+    if selector.discretise != "std":
+        assert_array_equal(selector.fit(np.exp(X), y).scores_, scores)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_constant_duplicated_and_perfect_columns(selector):
+    X, y = make(5)
+    X = np.c_[np.full(len(X), 0.1), X, X[:, 1], np.where(y == 1, 5.0, y)]
+    selector.fit(X, y)
+    assert selector.ranking_[0] == X.shape[1]
+    assert selector.scores_[0] == 0.0
+    assert selector.scores_[2] == selector.scores_[-2]
+    assert selector.ranking_[-2] == selector.ranking_[2] + 1
+    shares = np.bincount(y) / len(y)
+    if selector.discretise != "std":
+        assert_allclose(selector.scores_[-1], -(shares * np.log(shares)).sum())
+
+
+def test_tiny_classes():
+    X, y = make(6)
+    y[:] = np.minimum(y, 1)
+    y[0] = 2
+    for selector in SELECTORS:
+        assert np.isfinite(selector.fit(X, y).scores_).all()
+
+
+def test_bad_parameters():
+    X, y = make(0, n=300)
+    with pytest.raises(ValueError, match="discretise must be one of 'mdl', 'frequency', 'std'"):
+        InfoGainSelector(discretise="median").fit(X, y)
+    with pytest.raises(ValueError, match="n_bins must be at most 256, got 1000"):
+        InfoGainSelector(n_bins=1000).fit(X, y)
+    with pytest.raises(ValueError, match="column 0 has 300 different values"):
+        InfoGainSelector(discretise=None).fit(X, y)

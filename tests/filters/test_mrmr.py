@@ -1,0 +1,177 @@
+"""mRMR against its formulas written plainly, without anything incremental."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif
+from sklearn.metrics import mutual_info_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsieve import MRMRSelector
+
+ALL = ("fcq", "fcd", "mid", "miq", "jmi", "cmim")
+
+
+@parametrize_with_checks([MRMRSelector(criterion=c) for c in ("fcq", "mid", "cmim")])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def make(seed, n=70, d=12, classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, d)) + rng.normal(size=(n, d))
+    X[:, 1] += 2 * y
+    X[:, 2] += np.abs(y - 1)
+    X[:, 5] = X[:, 1] + 0.3 * rng.normal(size=n)
+    return X, y
+
+
+# -- plain references ------------------------------------------------------------------------
+
+
+def entropy(*columns):
+    rows = np.stack(columns, axis=1)
+    shares = np.unique(rows, axis=0, return_counts=True)[1] / len(rows)
+    return -(shares * np.log(shares)).sum()
+
+
+def conditional(x, y, s):
+    """I(x; y | s)."""
+    return entropy(x, s) + entropy(y, s) - entropy(s) - entropy(x, y, s)
+
+
+def reference(X, y, k, criterion, codes=None):
+    d = X.shape[1]
+    if criterion[0] == "f":
+        score = f_regression if y.dtype.kind == "f" else f_classif
+        relevance = score(X, y)[0]
+        pairwise = np.abs(np.corrcoef(X.T))
+    else:
+        relevance = mutual_info_classif(codes, y, discrete_features=True)
+        columns = range(d)
+        pairwise = np.array(
+            [[mutual_info_score(codes[:, i], codes[:, j]) for j in columns] for i in columns]
+        )
+    path = [int(np.argmax(relevance))]
+    while len(path) < k:
+        scores = np.full(d, -np.inf)
+        for j in set(range(d)) - set(path):
+            redundancy = pairwise[j, path].mean()
+            x = None if codes is None else codes[:, j]
+            scores[j] = {
+                "fcq": lambda j=j: relevance[j] / np.mean(np.maximum(pairwise[j, path], 0.001)),
+                "fcd": lambda j=j, r=redundancy: relevance[j] - r,
+                "mid": lambda j=j, r=redundancy: relevance[j] - r,
+                "miq": lambda j=j, r=redundancy: relevance[j] / r,
+                "jmi": lambda x=x: sum(
+                    entropy(x, codes[:, s]) + entropy(y) - entropy(x, codes[:, s], y) for s in path
+                ),
+                "cmim": lambda x=x: min(conditional(x, y, codes[:, s]) for s in path),
+            }[criterion]()
+        path.append(int(np.argmax(scores)))
+    return path
+
+
+def std_levels(X):
+    low, high = X.mean(axis=0) - X.std(axis=0) / 2, X.mean(axis=0) + X.std(axis=0) / 2
+    return np.where(low > X, 0, np.where(high < X, 2, 1))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("criterion", ALL)
+def test_choices_equal_the_formula(seed, criterion):
+    X, y = make(seed)
+    selector = MRMRSelector(n_features_to_select=8, criterion=criterion).fit(X, y)
+    expected = reference(X, y, 8, criterion, std_levels(X))
+    assert_array_equal(selector.path_.features, expected)
+    assert_array_equal(selector.ranking_[selector.path_.features], np.arange(1, 9))
+    assert_array_equal(np.flatnonzero(selector.support_), np.sort(expected))
+
+
+@pytest.mark.parametrize("criterion", ["fcq", "fcd"])
+def test_regression(criterion):
+    X, _ = make(7)
+    target = X[:, 0] + X[:, 3] ** 2
+    selector = MRMRSelector(n_features_to_select=6, criterion=criterion).fit(X, target)
+    assert_array_equal(selector.path_.features, reference(X, target, 6, criterion))
+    assert_allclose(selector.relevance_, f_regression(X, target)[0])
+
+
+def test_the_path_is_nested_and_complete():
+    X, y = make(1)
+    for criterion in ALL:
+        whole = MRMRSelector(n_features_to_select=12, criterion=criterion).fit(X, y)
+        part = MRMRSelector(n_features_to_select=4, criterion=criterion).fit(X, y)
+        assert_array_equal(whole.path_.features[:4], part.path_.features)
+        assert_array_equal(whole.at(4).support_, part.support_)
+        assert_array_equal(np.sort(whole.ranking_), np.arange(1, 13))
+        assert_array_equal(np.sort(part.ranking_), np.arange(1, 13))
+
+
+@pytest.mark.parametrize("criterion", ALL)
+def test_weights_repeat_samples(criterion):
+    X, y = make(2)
+    weights = np.random.default_rng(0).integers(0, 3, len(y))
+    selector = MRMRSelector(n_features_to_select=7, criterion=criterion)
+    weighted = selector.fit(X, y, sample_weight=weights).path_.features
+    repeated = selector.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).path_.features
+    assert_array_equal(weighted, repeated)
+
+
+@pytest.mark.parametrize("criterion", ALL)
+def test_order_and_sparse(criterion):
+    X, y = make(3)
+    X[np.abs(X) < 0.3] = 0.0
+    selector = MRMRSelector(n_features_to_select=7, criterion=criterion)
+    path = selector.fit(X, y).path_.features
+    assert_array_equal(selector.fit(sparse.csr_array(X), y).path_.features, path)
+    rows, columns = (np.random.default_rng(0).permutation(k) for k in X.shape)
+    assert_array_equal(selector.fit(X[rows], y[rows]).path_.features, path)
+    assert_array_equal(columns[selector.fit(X[:, columns], y).path_.features], path)
+
+
+def test_copies_are_not_picked_second():
+    X, y = make(4)
+    for criterion in ("fcq", "mid", "cmim"):
+        first = MRMRSelector(1, criterion=criterion).fit(X, y).path_.features[0]
+        doubled = np.c_[X, X[:, first], -2 * X[:, first] + 1]
+        path = MRMRSelector(2, criterion=criterion).fit(doubled, y).path_.features
+        assert path[0] == first
+        assert path[1] < X.shape[1]
+
+
+def test_constant_and_useless_columns_come_last():
+    X, y = make(5)
+    useless = np.where(np.arange(len(y)) % 2, 1.0, 0.0)
+    y = np.repeat([0, 1], 35)
+    useless = np.tile([0.0, 1.0], 35)
+    useless[[34, 69]] = 0.0
+    X = np.c_[np.full(70, 0.1), useless, X]
+    assert f_classif(useless[:, None], y)[0] == 0
+    for criterion in ALL:
+        selector = MRMRSelector(14, criterion=criterion).fit(X, y)
+        assert selector.ranking_[0] == 14
+        assert selector.ranking_[1] == 13
+        assert 1 not in selector.path_.features
+        assert np.isfinite(selector.scores_).all()
+
+
+def test_a_perfect_feature_comes_first():
+    X, y = make(6)
+    X[:, 9] = y + 0.1
+    for criterion in ALL:
+        path = MRMRSelector(5, criterion=criterion).fit(X, y).path_.features
+        assert path[0] == 9
+        assert len(set(path)) == 5
+
+
+def test_bad_parameters():
+    X, y = make(0)
+    with pytest.raises(ValueError, match="criterion must be one of 'fcq', 'fcd', 'mid'"):
+        MRMRSelector(criterion="f").fit(X, y)
+    with pytest.raises(ValueError, match="criterion='jmi' needs class labels"):
+        MRMRSelector(criterion="jmi").fit(X, X[:, 0])
