@@ -79,8 +79,7 @@ def shrink_row(v, p, q, magnitudes):
 
 
 @njit(cache=True)
-def shrink_rows(V, p, q):
-    """The same for every row of V, in place."""
-    scratch = np.empty(V.shape[1])
+def shrink_rows(V, p, q, magnitudes):
+    """The same for every row of V."""
     for j in range(V.shape[0]):
-        shrink_row(V[j], p, q, scratch)
+        shrink_row(V[j], p, q, magnitudes)

@@ -29,7 +29,7 @@ class ExclusiveL21:
         from ._row_kernels import shrink_rows
 
         out = np.array(V, dtype=np.float64, order="C")
-        shrink_rows(out, self.alpha * step, self.beta * step)
+        shrink_rows(out, self.alpha * step, self.beta * step, np.empty(V.shape[1]))
         return out.astype(V.dtype, copy=False)
 
     def optimality(self, W, G):
