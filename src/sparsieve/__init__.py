@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChiSquareSelector",
+    "ESFSSelector",
+    "ExclusiveL21Selector",
+    "ExclusiveLassoSelector",
     "FStatisticSelector",
     "FisherSelector",
-    "L20Selector",
     "InfoGainSelector",
+    "L20Selector",
     "L21Selector",
     "MRMRSelector",
+    "RLSRSelector",
     "ReliefFSelector",
     "RidgeForwardSelector",
     "SVMRFESelector",

@@ -4,6 +4,7 @@ from .base import Penalty, require, row_norms
 from .exclusive import ExclusiveL21
 from .l20 import L20
 from .l21 import L21
+from .squared_l21 import SquaredL21
 from .surrogates import SURROGATES, Surrogate, surrogate
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "SURROGATES",
     "ExclusiveL21",
     "Penalty",
+    "SquaredL21",
     "Surrogate",
     "require",
     "row_norms",

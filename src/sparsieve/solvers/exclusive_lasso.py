@@ -136,9 +136,7 @@ class _Subproblem:
             T -= share * signs * (signs * T).sum(axis=1, keepdims=True)
             return V + 2.0 * self.sigma * _matmul(self.design, T)
 
-        factors = [
-            self._factor(np.flatnonzero(column), 1.0 - share[:, 0]) for column in signs.T
-        ]
+        factors = [self._factor(np.flatnonzero(column), 1.0 - share[:, 0]) for column in signs.T]
 
         def precondition(V):
             columns = [lapack.dpotrs(f, v, lower=1)[0] for f, v in zip(factors, V.T, strict=True)]
