@@ -63,6 +63,7 @@ class ExclusiveSelector(LinearSelector):
             result = self._solve(problem, ExclusiveL21(alpha, beta), self.tol)
         else:
             alpha, beta, result = self._match_sparsity(problem, alpha, beta)
+        share_among_copies(problem.design, result.W)
         self._keep(result, alpha, beta, problem)
         norms = row_norms(result.W)
         pull = row_norms(problem.design.rmatmul(problem.Y - problem.design.matmul(result.W)))
@@ -334,6 +335,22 @@ def solve_to_relative_gap(equations: Problem, tol: float, max_iter: int, W0, wat
     again.history = result.history + again.history
     again.converged = again.optimality <= small
     return again
+
+
+def share_among_copies(design, W: np.ndarray) -> None:
+    """Give copies of a column the mean of their rows, in place.
+
+    The objective does not notice permutations of copies, so by convexity the mean is never
+    worse; without it the solver's last digits would decide between them.
+    """
+    lengths = design.column_sq_norms()
+    _, group, count = np.unique(lengths, return_inverse=True, return_counts=True)
+    for g in np.flatnonzero(count > 1):
+        members = np.flatnonzero(group == g)
+        columns = design.dense_columns(members)
+        copies = members[(columns == columns[:, :1]).all(axis=0)]
+        if len(copies) > 1 and W[copies].any():
+            W[copies] = W[copies].mean(axis=0)
 
 
 def print_progress(info) -> None:
