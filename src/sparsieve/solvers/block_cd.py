@@ -231,7 +231,8 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
         if gap <= goal:
             break
         candidate = None
-        if since_newton >= _sweeps_worth(len(active), state.size, W.shape[1], beta > 0):
+        worth = _sweeps_worth(len(active), state.size, W.shape[1], beta > 0)
+        if len(active) and since_newton >= worth:
             since_newton, trail = 0, []
             candidate = np.zeros_like(W)
             gram, correlation = state.gram[np.ix_(active, active)], state.correlation[active]
