@@ -18,7 +18,8 @@ from ..penalties import L21, SquaredL21, row_norms
 from .base import Callback, Problem, Result
 from .block_cd import BlockCD
 
-ROOT_STEPS = 60
+# Strengths tried before the l2,1 problems are solved more sharply, and how often that is done.
+ROOT_STEPS, SHARPENINGS = 25, 5
 # Share of the wanted gap that the l2,1 problems may leave.
 INNER_SHARE = 0.05
 
@@ -60,9 +61,10 @@ class RescaledRegression:
         history: list[float] = []
         n_sweeps = 0
         best: Result | None = None
+        bound = 0.0
         inner_tol = INNER_SHARE * self.tol
         W = W0
-        while True:
+        for _ in range(SHARPENINGS):
             solver = BlockCD(tol=inner_tol, max_iter=self.max_iter)
             path = solver.path(
                 Problem(problem.design, problem.Y, SquaredLoss(), L21(0.0)), search.strengths(), W
@@ -73,19 +75,19 @@ class RescaledRegression:
                 result = self._assess(problem, penalty, W, Y)
                 search.learn(float(row_norms(W).sum()))
                 history.append(result.objective)
+                bound = max(bound, result.objective - result.optimality)
                 if best is None or result.objective < best.objective:
                     best = result
+                best.optimality = max(best.objective - bound, 0.0)
                 if callback is not None:
                     callback({"objective": result.objective, "optimality": result.optimality})
-                if result.optimality <= self.tol * result.objective or not solution.converged:
+                if best.optimality <= self.tol * best.objective or not solution.converged:
                     search.finish()
-            assert best is not None
-            if best.optimality <= self.tol * best.objective or len(history) >= ROOT_STEPS:
-                break
-            if not solution.converged or inner_tol < 1e-14:
+            assert best is not None  # a search has at least one strength
+            if best.optimality <= self.tol * best.objective or not solution.converged:
                 break
             # The root is as sharp as the l2,1 solutions allow: sharpen those.
-            inner_tol *= 0.1
+            inner_tol = min(0.1 * inner_tol, INNER_SHARE * self.tol * best.objective / power)
             search = _RootSearch(penalty.gamma, largest, search.alpha)
         best.n_iter, best.history = n_sweeps, history
         best.converged = best.optimality <= self.tol * best.objective
@@ -109,6 +111,7 @@ class _RootSearch:
         self.high_value = largest  # nothing is left there: t = 0
         self.alpha = guess if guess is not None and 0 < guess < largest else 0.3 * largest
         self.last = 0.0
+        self.left = ROOT_STEPS
         self.done = False
 
     def strengths(self):
@@ -119,9 +122,11 @@ class _RootSearch:
     def learn(self, t: float) -> None:
         """Move the bracket and choose the next strength."""
         value = self.alpha - 2.0 * self.gamma * t
-        if value == 0:
+        self.left -= 1
+        if value == 0 or self.left == 0:
             self.done = True
             return
+        tried = self.alpha
         # Illinois: an end that stays twice counts half, so that the other one moves as well.
         if value > 0:
             if self.last > 0 and self.low_value is not None:
@@ -138,7 +143,8 @@ class _RootSearch:
         else:
             step = self.high_value - self.low_value
             self.alpha = (self.low * self.high_value - self.high * self.low_value) / step
-        if self.high - self.low <= 1e-12 * self.high:
+        self.alpha = float(self.alpha)
+        if abs(self.alpha - tried) <= 1e-12 * tried:
             self.done = True
 
     def finish(self) -> None:
