@@ -66,12 +66,13 @@ class ExclusiveL21:
         """
         if residual_sq == 0.0:
             return 0.0
-        largest = float(row_norms(G).max(initial=0.0))
+        norms = row_norms(G)
+        largest = float(norms.max(initial=0.0))
         limit = self.alpha / largest if largest > 0 else np.inf
-        s = float(np.clip(inner / residual_sq, -limit, limit))
+        s = min(max(inner / residual_sq, -limit), limit)
         bound = 2.0 * s * inner - s * s * residual_sq
         if self.beta > 0:
-            theta = soft_levels(G, self.alpha)
+            theta = soft_levels(G[norms > self.alpha], self.alpha)
             conjugate = float(np.vdot(theta, theta)) / (4.0 * self.beta)
             if self.alpha == 0:
                 # theta is proportional to R, so the best multiple of R is known.

@@ -78,8 +78,8 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     >>> from sparsieve import ExclusiveLassoSelector
     >>> X, y = load_wine(return_X_y=True)
     >>> selector = ExclusiveLassoSelector(beta=1000.0).fit(X, y)
-    >>> selector.support_per_class_.sum(axis=0).max() < 3
-    True
+    >>> int(selector.support_per_class_.sum(axis=0).max())
+    2
     """
 
     def __init__(

@@ -246,7 +246,8 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
         elif len(trail) == ANDERSON_DEPTH:
             candidate, trail = _extrapolate([*trail, W]), []
         if candidate is not None:
-            gap = _accept_if_lower(state, penalty, Q, candidate, value, gap)
+            # With beta > 0 the bound is only sharp after a sweep, so it can wait for the next.
+            gap = _accept_if_lower(state, penalty, Q, candidate, value, gap, certify=beta == 0)
     return sweeps
 
 
@@ -280,16 +281,21 @@ def _subtract(gram, Q, rows, deltas) -> None:
     """Q -= deltas' gram[rows], without copying the rows."""
     from ._block_cd_kernels import PENDING, subtract_rows
 
-    padding = -len(rows) % PENDING
-    subtract_rows(gram, Q, np.pad(rows, (0, padding)), np.pad(deltas, ((0, padding), (0, 0))))
+    count = len(rows)
+    padded = count + -count % PENDING
+    all_rows, all_deltas = np.zeros(padded, dtype=np.int64), np.zeros((padded, Q.shape[0]))
+    all_rows[:count], all_deltas[:count] = rows, deltas
+    subtract_rows(gram, Q, all_rows, all_deltas)
 
 
-def _accept_if_lower(state, penalty, Q, candidate, value: float, gap: float) -> float:
+def _accept_if_lower(
+    state, penalty, Q, candidate, value: float, gap: float, certify: bool = True
+) -> float:
     """Move to a candidate that lowers the objective; return the gap of where we stand."""
     before, Q_before = state.W.copy(), Q.copy()
     state.W[:] = candidate
     Q[:] = state.residual_correlation()
-    new_value, new_gap = _restricted_gap(state, penalty, Q)
+    new_value, new_gap = _restricted_gap(state, penalty, Q, certify)
     if new_value < value:
         return new_gap
     state.W[:], Q[:] = before, Q_before
@@ -326,14 +332,18 @@ def _predict(state: _WorkingSet, penalty, trace) -> None:
     _accept_if_lower(state, penalty, Q, candidate, _restricted_gap(state, penalty, Q)[0], 0.0)
 
 
-def _restricted_gap(state: _WorkingSet, penalty, Q) -> tuple[float, float]:
+def _restricted_gap(state: _WorkingSet, penalty, Q, certify: bool = True) -> tuple[float, float]:
     """Objective and duality gap of the problem on the working set, without touching samples.
+
+    Without ``certify`` the gap is infinite.
 
     With Q' = X'R: ||R||^2 = ||Y||^2 - <W, X'Y> - <W, X'R> and <R, Y> = ||Y||^2 - <W, X'Y>.
     """
     fit = float(np.vdot(state.W, state.correlation))
     residual = max(state.power - fit - float(np.vdot(state.W, Q.T)), 0.0)
     value = residual + penalty.value(state.W)
+    if not certify:
+        return value, np.inf
     bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
     return value, value - bound
 
