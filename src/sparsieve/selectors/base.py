@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from ..design import DesignMatrix, as_design
 from .target import Target, encode_target
-from .validation import check_columns, check_finite, resolve_count
+from .validation import check_columns, check_finite, check_kept, columns_mask, resolve_count
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,19 @@ class FeatureScores:
     ties: np.ndarray | None = None
     constant: np.ndarray | None = None
 
-    def ranking(self) -> np.ndarray:
-        """Rank of every feature, 1 for the best; equal features in column order."""
+    def ranking(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Rank of every feature, 1 for the best; equal features in column order.
+
+        Features marked in ``first`` come before all others, those in ``last`` after them.
+        """
         n_features = len(self.scores)
         keys = [np.arange(n_features)]
         if self.ties is not None:
             keys.append(-self.ties)
         keys.append(-self.scores)
         if self.constant is not None:
-            keys.append(self.constant)
+            keys.append(self.constant & ~first)
+        keys += [~first, last]
         ranking = np.empty(n_features, dtype=np.int64)
         ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
         return ranking
@@ -110,13 +114,22 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         data = self._training_data(X, y, sample_weight)
         # Asking for too many features is refused before the work, not after it.
         n_features = data.design.shape[1]
-        resolve_count(self.n_features_to_select, n_features, default=1)
+        count = resolve_count(self.n_features_to_select, n_features, default=n_features)
+        first, last = (self._named_columns(p, n_features) for p in ("always_keep", "never_keep"))
+        check_kept(first, last, count)
         found = self._fit(data)
-        self.scores_ = found.scores
-        self.ranking_ = found.ranking()
-        self._n_kept = min(found.n_kept, n_features)
+        self.scores_ = np.where(first, np.inf, found.scores).astype(found.scores.dtype)
+        self.ranking_ = found.ranking(first, last)
+        kept = found.n_kept + int(first.sum())
+        self._n_always = int(first.sum())
+        self._n_kept = min(kept, n_features - int(last.sum()))
         self._set_support()
         return self
+
+    def _named_columns(self, parameter: str, n_features: int) -> np.ndarray:
+        """Mask of the columns that a parameter such as ``always_keep`` names."""
+        names = getattr(self, "feature_names_in_", None)
+        return columns_mask(parameter, getattr(self, parameter, None), n_features, names)
 
     @abstractmethod
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -157,10 +170,13 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     def _set_support(self) -> None:
         count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
         self.support_ = self.ranking_ <= count
-        self._refit(count)
+        self._refit(count - self._n_always)
 
-    def _refit(self, n_selected: int) -> None:
-        """Adapt fitted attributes to another support, where a model can do so for free."""
+    def _refit(self, n_chosen: int) -> None:
+        """Adapt fitted attributes to another support, where a model can do so for free.
+
+        ``n_chosen`` counts the features of the model's own choice, without ``always_keep``.
+        """
 
     def _get_support_mask(self):
         check_is_fitted(self)
