@@ -9,6 +9,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+import numpy
 import pytest
 
 import sparsieve
@@ -77,7 +78,7 @@ MODULES = [
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
-    results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert results.failed == 0
 
 
@@ -111,9 +112,7 @@ def test_wheel_installs_into_a_clean_environment(wheel, tmp_path):
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
     run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "-q", wheel)
-    site = run(
-        sys.executable, "-c", "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parents[1])"
-    ).stdout.strip()  # fmt: skip
+    site = str(Path(numpy.__file__).parents[1])
     code = f"""
 import sys
 sys.path.append({site!r})

@@ -17,8 +17,16 @@ from sklearn.utils.validation import (
 )
 
 from ..design import DesignMatrix, as_design
+from .substitutes import correlated_features
 from .target import Target, encode_target
-from .validation import check_columns, check_finite, check_kept, columns_mask, resolve_count
+from .validation import (
+    check_columns,
+    check_finite,
+    check_kept,
+    check_real,
+    columns_mask,
+    resolve_count,
+)
 
 
 @dataclass(frozen=True)
@@ -166,6 +174,55 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         other.n_features_to_select = n_features
         other._set_support()
         return other
+
+    def find_substitutes(self, X, threshold=0.9):
+        """Find the near-duplicates of the selected features among those left out.
+
+        Which of several features that carry the same information is selected can be a matter
+        of chance; this lists the alternatives.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data to correlate the features on, usually the training data.
+        threshold : float, default=0.9
+            Smallest absolute correlation that makes a substitute.
+
+        Returns
+        -------
+        substitutes : dict
+            For every selected feature (by name where X had names, else by column) a list of
+            (feature, correlation), the strongest first. Also kept as ``substitutes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import FisherSelector
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> selector = FisherSelector(n_features_to_select=1).fit(X, y)
+        >>> selector.find_substitutes(X, threshold=0.91)
+        {'worst concave points': [('mean concave points', 0.91...)]}
+        """
+        check_is_fitted(self)
+        check_real("threshold", threshold, minimum=0, strict=True)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        found = correlated_features(as_design(X), self.support_, threshold)
+        if names is None:
+            self.substitutes_ = found
+        else:
+            self.substitutes_ = {
+                names[feature]: [(names[j], r) for j, r in others]
+                for feature, others in found.items()
+            }
+        return self.substitutes_
 
     def _set_support(self) -> None:
         count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
