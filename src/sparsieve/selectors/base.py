@@ -261,8 +261,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
             used = sample_weight > 0
-            if not used.any():
-                raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
             if not used.all():
                 X, y, sample_weight = X[used], y[used], sample_weight[used]
         name = type(self).__name__
