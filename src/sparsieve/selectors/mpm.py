@@ -12,10 +12,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from ..design import as_design
 from ..solvers.mpm import solve_mpm
 from .base import TrainingData
-from .mpm_kernels import check_kernel, kernel_matrix, resolved_gamma
+from .mpm_kernels import KernelPredictor, check_kernel
 from .mpm_tasks import (
     MULTI_CLASS,
-    LinearMinimaxPredictor,
+    LinearPredictor,
     ScaledView,
     check_ridge,
     two_class_tasks,
@@ -24,8 +24,11 @@ from .target import encode_target
 from .validation import check_choice, check_columns, check_finite, check_integer, check_real
 
 
-def classifier_data(estimator, X, y, sample_weight) -> TrainingData:
-    """Validate the training data of a classifier that is not a selector; sets ``classes_``."""
+def classifier_data(estimator, X, y, sample_weight) -> tuple[TrainingData, np.ndarray]:
+    """Validate the training data of a classifier that is not a selector; sets ``classes_``.
+
+    Also returns the indices of the samples used: those of nonzero weight.
+    """
     check_columns(X)
     X, y = validate_data(
         estimator,
@@ -37,6 +40,7 @@ def classifier_data(estimator, X, y, sample_weight) -> TrainingData:
         ensure_min_samples=2,
     )
     check_finite(X, getattr(estimator, "feature_names_in_", None))
+    given = np.arange(X.shape[0])
     if sample_weight is not None:
         sample_weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
@@ -46,6 +50,7 @@ def classifier_data(estimator, X, y, sample_weight) -> TrainingData:
             raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
         if not used.all():
             X, y, sample_weight = X[used], y[used], sample_weight[used]
+            given = given[used]
     name = type(estimator).__name__
     target = encode_target(y, task="auto", dtype=X.dtype, owner=name)
     if target.task != "classification":
@@ -54,10 +59,10 @@ def classifier_data(estimator, X, y, sample_weight) -> TrainingData:
             "into classes or use a regressor"
         )
     estimator.classes_ = target.classes
-    return TrainingData(as_design(X), target, sample_weight)
+    return TrainingData(as_design(X), target, sample_weight), given
 
 
-class MPMClassifier(LinearMinimaxPredictor, ClassifierMixin, BaseEstimator):
+class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstimator):
     """The hyperplane with the best worst-case accuracy, given class means and covariances.
 
     Whatever the distributions of the two classes, as long as they have the estimated means and
@@ -72,7 +77,7 @@ class MPMClassifier(LinearMinimaxPredictor, ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian"} or None, default=None
         None separates the features linearly; a kernel separates the vectors
-        (k(x, x_1), ..., k(x, x_n)) of similarities to the training samples.
+        (k(x, x_1), ..., k(x, x_n)) of similarities to the (distinct) training samples.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
         Added to the diagonal of the covariances. "auto" adds nothing to a class with more
         samples than features and a hundredth of the mean variance to any other (its covariance
@@ -99,8 +104,8 @@ class MPMClassifier(LinearMinimaxPredictor, ClassifierMixin, BaseEstimator):
         The bound; for several classes that of the worst task.
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
         Hyperplanes (without a kernel), scaled to D'w = 1.
-    dual_coef_ : ndarray of shape (n_tasks, n_samples)
-        Weights of the training samples (with a kernel).
+    support_, support_vectors_, dual_coef_ : ndarray
+        With a kernel: the distinct training samples and their weights (n_tasks, n_support).
     classes_ : ndarray of shape (n_classes,)
     objective_ : float
         sqrt(w'S_1 w) + sqrt(w'S_2 w), summed over tasks.
@@ -161,12 +166,10 @@ class MPMClassifier(LinearMinimaxPredictor, ClassifierMixin, BaseEstimator):
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_integer("max_iter", self.max_iter)
         check_real("tol", self.tol, minimum=0, strict=True)
-        data = classifier_data(self, X, y, sample_weight)
+        data, given = classifier_data(self, X, y, sample_weight)
         design = data.design
         if self.kernel is not None:
-            self._samples = design.matrix if hasattr(design, "matrix") else design.array
-            self._gamma = resolved_gamma(self.gamma, self._samples)
-            design = as_design(kernel_matrix(self, self._samples))
+            design = as_design(self._kernel_features(data))
         view = ScaledView.of(design, data.sample_weight, standardize=False)
         planes = [
             solve_mpm(task.moments, tol=self.tol, max_iter=self.max_iter)
@@ -183,7 +186,7 @@ class MPMClassifier(LinearMinimaxPredictor, ClassifierMixin, BaseEstimator):
             view, [(plane.weights, plane.offset) for plane in planes], data.design.dtype
         )
         if self.kernel is not None:
-            self.dual_coef_ = self.coef_
+            self._keep_support(self.coef_, slice(None), given)
             del self.coef_
         self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
         self.objective_ = float(sum(plane.objective for plane in planes))
@@ -201,13 +204,8 @@ class MPMClassifier(LinearMinimaxPredictor, ClassifierMixin, BaseEstimator):
         return self
 
     def _margins(self, X):
-        if self.kernel is None:
-            return super()._margins(X)
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
-        )
-        similarities = kernel_matrix(self, X, self._samples)
-        return (similarities @ self.dual_coef_.T + self.intercept_) / self._lengths
+        predictor = LinearPredictor if self.kernel is None else KernelPredictor
+        return predictor._margins(self, X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

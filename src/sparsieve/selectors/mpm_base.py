@@ -15,11 +15,12 @@ from ..solvers.mpm_sparse import ConeFailure, InfeasibleError, class_norms
 from .base import BaseSelector, FeatureScores, TrainingData
 from .mpm_tasks import (
     MULTI_CLASS,
-    LinearMinimaxPredictor,
+    LinearPredictor,
     ScaledView,
     TwoClassTask,
     check_ridge,
     two_class_tasks,
+    warn_of_column,
 )
 from .validation import check_choice, check_flag, check_integer, check_real
 
@@ -44,7 +45,7 @@ class SolvedTask:
     level: float | None = None
 
 
-class MinimaxSelector(LinearMinimaxPredictor, ClassifierMixin, BaseSelector):
+class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
     """Base of the sparse machines: one task or several, and the joint ranking."""
 
     _accepts_regression = False
@@ -60,6 +61,10 @@ class MinimaxSelector(LinearMinimaxPredictor, ClassifierMixin, BaseSelector):
     @abstractmethod
     def _solve(self, task: TwoClassTask) -> SolvedTask:
         """Solve one two-class task."""
+
+    def _training_data(self, X, y, sample_weight) -> TrainingData:
+        warn_of_column(y)
+        return super()._training_data(X, y, sample_weight)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = ScaledView.of(data.design, data.sample_weight, self.standardize)
@@ -100,7 +105,7 @@ class MinimaxSelector(LinearMinimaxPredictor, ClassifierMixin, BaseSelector):
                 stacklevel=3,
             )
         importance = np.abs([one.weights * view.spread for one in solved])
-        used = np.count_nonzero(importance.any(axis=0))
+        used = int(np.count_nonzero(importance.any(axis=0)))
         return FeatureScores(
             (importance / self._lengths[:, None]).max(axis=0),
             n_kept=max(1, used),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import validate_data
 
 from ..penalties import SURROGATES
 from .mpm import classifier_data
-from .mpm_kernels import check_kernel, kernel_matrix, resolved_gamma
+from .mpm_kernels import KernelPredictor, check_kernel
 from .mpm_level import L0MPMSelector, L1MPMSelector
-from .mpm_tasks import MinimaxPredictor
 from .validation import check_choice
 
 
-class SparseKernelMPMClassifier(MinimaxPredictor, ClassifierMixin, BaseEstimator):
+class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator):
     """A kernel machine of a given worst-case accuracy that refers to few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
@@ -59,7 +57,7 @@ class SparseKernelMPMClassifier(MinimaxPredictor, ClassifierMixin, BaseEstimator
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        Indices of the training samples that are referred to.
+        Indices of the training samples that are referred to (of equal ones, the first).
     support_vectors_ : array of shape (n_support, n_features)
         These samples.
     dual_coef_ : ndarray of shape (n_tasks, n_support)
@@ -133,20 +131,10 @@ class SparseKernelMPMClassifier(MinimaxPredictor, ClassifierMixin, BaseEstimator
         check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
         inner = self._inner()
         inner._check_parameters()
-        data = classifier_data(self, X, y, sample_weight)
-        design = data.design
-        samples = design.matrix if hasattr(design, "matrix") else design.array
-        if sample_weight is not None:
-            kept = np.flatnonzero(np.broadcast_to(sample_weight, X.shape[:1]) > 0)
-        else:
-            kept = np.arange(len(y))
-        self._gamma = resolved_gamma(self.gamma, samples)
-        labels = self.classes_[data.target.codes]
-        inner.fit(kernel_matrix(self, samples), labels, data.sample_weight)
-        used = np.flatnonzero(inner.coef_.any(axis=0))
-        self.support_ = kept[used]
-        self.support_vectors_ = samples[used]
-        self.dual_coef_ = inner.coef_[:, used]
+        data, given = classifier_data(self, X, y, sample_weight)
+        features = self._kernel_features(data)
+        inner.fit(features, self.classes_[data.target.codes], data.sample_weight)
+        self._keep_support(inner.coef_, np.flatnonzero(inner.coef_.any(axis=0)), given)
         self.intercept_ = inner.intercept_
         self._lengths = inner._lengths
         for name in (
@@ -171,13 +159,6 @@ class SparseKernelMPMClassifier(MinimaxPredictor, ClassifierMixin, BaseEstimator
         if self.norm == "l1":
             return L1MPMSelector(**shared)
         return L0MPMSelector(surrogate=self.surrogate, alpha=self.alpha, tol=self.tol, **shared)
-
-    def _margins(self, X):
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
-        )
-        similarities = kernel_matrix(self, X, self.support_vectors_)
-        return (similarities @ self.dual_coef_.T + self.intercept_) / self._lengths
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

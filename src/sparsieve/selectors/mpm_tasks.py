@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,6 +18,16 @@ from .validation import check_choice, check_real
 
 MULTI_CLASS = ("ovr", "ovo")
 RIDGES = ("auto", "ledoit_wolf")
+
+
+def warn_of_column(y) -> None:
+    """What scikit-learn's classifiers say to labels in a column."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+            DataConversionWarning,
+            stacklevel=4,
+        )
 
 
 def check_ridge(ridge) -> None:
@@ -100,11 +112,10 @@ def two_class_tasks(
     """The tasks one after the other, so that only one set of factors is held at a time."""
     for positive, negative in class_pairs(len(classes), multi_class):
         others = codes != positive if negative is None else codes == negative
-        groups = [
-            SampleGroup.of(np.flatnonzero(members), sample_weight)
-            for members in (codes == positive, others)
-        ]
-        task = TwoClassTask(positive, negative, TwoClassMoments(view, *groups, ridge, auto_share))
+        first = SampleGroup.of(np.flatnonzero(codes == positive), sample_weight)
+        second = SampleGroup.of(np.flatnonzero(others), sample_weight)
+        moments = TwoClassMoments(view, first, second, ridge, auto_share)
+        task = TwoClassTask(positive, negative, moments)
         if not np.abs(task.moments.difference).max() > 1e-12 * _typical_size(task.moments):
             raise ValueError(
                 f"the class means are identical for {task.name(classes)}; a minimax probability "
@@ -123,6 +134,14 @@ class MinimaxPredictor:
     Subclasses implement ``_margins(X)``: w'x - b of every task, of shape (n_samples, n_tasks),
     each divided by the length of w where there are several tasks, so that they can be compared.
     """
+
+    classes_: np.ndarray
+    multi_class: str
+    intercept_: np.ndarray
+    _lengths: np.ndarray
+
+    def _margins(self, X) -> np.ndarray:
+        raise NotImplementedError
 
     def decision_function(self, X):
         """Signed distance to the hyperplane; positive for the second of two classes.
@@ -172,7 +191,7 @@ class MinimaxPredictor:
         return self.classes_[decision.argmax(axis=1)]
 
 
-class LinearMinimaxPredictor(MinimaxPredictor):
+class LinearPredictor(MinimaxPredictor):
     """Predict from ``coef_``, ``intercept_`` and the lengths of the weights."""
 
     def _set_hyperplanes(self, view: ScaledView, planes, dtype) -> None:

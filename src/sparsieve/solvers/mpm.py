@@ -153,15 +153,31 @@ def _flat_direction(reduced: _ReducedProblem) -> np.ndarray | None:
     return rest / (rest @ difference)
 
 
-def _newton(reduced: _ReducedProblem, tol: float, max_iter: int):
+def newton_polish(roots, ridges, difference, start) -> np.ndarray | None:
+    """Minimise N1(v) + N2(v) on difference'v = 1 from a good start; None if that fails."""
+    along = float(difference @ start)
+    if along <= 0.0:
+        return None
+    reduced = _ReducedProblem((roots[0], roots[1]), ridges, difference)
+    v, gap, history = _newton(reduced, 1e-13, 20, start / along)
+    return v if gap <= 1e-8 and history[-1] > 0.0 else None
+
+
+def _newton(reduced: _ReducedProblem, tol: float, max_iter: int, start=None):
     """Minimise f on the slice; (point, certified relative gap, history)."""
     S = reduced.covariances()
     d = reduced.difference
     metric = S[0] + S[1]
-    jitter = np.finfo(float).eps * np.trace(metric) / len(d)
-    metric_factor = _factor(metric, jitter)
-    v = cho_solve(metric_factor, d)  # Fisher's discriminant: optimal when both norms are equal
-    v /= d @ v
+    metric_factor = _factor(metric)
+    if metric_factor is None:
+        v = d / (d @ d) if start is None else start
+        return v, np.inf, [float(reduced.norms(v).sum())]
+    if start is None:
+        # Fisher's discriminant, which is optimal when both norms are equal.
+        v = cho_solve(metric_factor, d)
+        v /= d @ v
+    else:
+        v = start
     norms = reduced.norms(v)
     history = [float(norms.sum())]
     best = (v, np.inf)
@@ -181,7 +197,10 @@ def _newton(reduced: _ReducedProblem, tol: float, max_iter: int):
         hessian = np.outer(d, d) * f  # makes the (singular) Hessian definite; vanishes on the slice
         for covariance, norm, pull in zip(S, norms, pulls, strict=True):
             hessian += (covariance - np.outer(pull, pull)) / norm
-        step = cho_solve(_factor(hessian, jitter), -residual)
+        hessian_factor = _factor(hessian)
+        if hessian_factor is None:
+            break
+        step = cho_solve(hessian_factor, -residual)
         step -= v * (d @ step)
         slope = float(gradient @ step)
         length = 1.0
@@ -198,13 +217,17 @@ def _newton(reduced: _ReducedProblem, tol: float, max_iter: int):
     return best[0], best[1], history
 
 
-def _factor(matrix, jitter):
-    for power in range(12):
+def _factor(matrix):
+    """Cholesky factor, with as little added to the diagonal as it takes; None if hopeless."""
+    unit = np.finfo(float).eps * np.trace(matrix) / len(matrix)
+    if not np.isfinite(unit):
+        return None
+    for power in range(10):
         try:
-            return cho_factor(matrix + jitter * 10.0**power * np.eye(len(matrix)))
+            return cho_factor(matrix + unit * 10.0**power * np.eye(len(matrix)))
         except LinAlgError:
             continue
-    raise LinAlgError("covariances hold values too extreme to factorise; scale the features")
+    return None
 
 
 def _by_cones(reduced: _ReducedProblem):

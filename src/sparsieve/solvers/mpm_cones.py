@@ -52,7 +52,8 @@ class RestrictedAnswer:
     ``duals`` are (u1, u2), one per row of the class factors; ``ridge_dual`` is what the ridge
     adds to the reduced cost of the columns in play, ``ridge_rows`` the multipliers of its rows
     in the two cones; ``strength`` multiplies the mean difference. ``slack`` is the value of the
-    artificial variable: positive where the features at hand cannot do the job.
+    artificial variable: positive where the features at hand cannot do the job. ``tight`` holds
+    the multipliers of the two cones and (if there are any) of the two linear constraints.
     """
 
     weights: np.ndarray
@@ -62,6 +63,7 @@ class RestrictedAnswer:
     duals: tuple[np.ndarray, np.ndarray]
     ridge_dual: np.ndarray
     ridge_rows: np.ndarray
+    tight: np.ndarray
     slack: float = 0.0
 
 
@@ -261,5 +263,6 @@ class _Play:
             z.duals,
             z.ridge_dual,
             z.ridge_rows,
+            np.concatenate([z.heads, z.linear[:2]]),
             slack,
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg
 
 from ..design import DesignMatrix
 
@@ -97,7 +98,7 @@ class TwoClassMoments:
             len(group.rows) if held is None else len(held)
             for group, held in zip(self.groups, self.factors, strict=True)
         )
-        self.ridges = tuple(self._shrink(which, ridge, auto_share) for which in (0, 1))
+        self.ridges = (self._shrink(0, ridge, auto_share), self._shrink(1, ridge, auto_share))
 
     @property
     def precision(self) -> float:
@@ -170,9 +171,11 @@ class TwoClassMoments:
 
     def _triangular_factor(self, which: int) -> np.ndarray:
         """R of Z = QR: the same norms with d rows instead of n."""
-        factor = np.zeros((0, self.n_features))
+        factor: np.ndarray = np.zeros((0, self.n_features))
         for block in self._sample_blocks(which):
-            factor = np.linalg.qr(np.vstack([factor, block]), mode="r")
+            factor = scipy.linalg.qr(np.vstack([factor, block]), mode="r", check_finite=False)[0][
+                : self.n_features
+            ]
         return factor
 
     def _sample_blocks(self, which: int):

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..penalties import Surrogate
+from .mpm import newton_polish
 from .mpm_cones import Columns, RestrictedAnswer, solve_ratio, solve_weighted_l1
 from .mpm_moments import TwoClassMoments
+from .mpm_polish import polish_weighted_l1
 
 START = 30  # features in the first restricted program
 LEAST_JOINING = 20  # at least so many may join at a time
@@ -26,6 +28,8 @@ LOOSE, TIGHT = 1e-4, 1e-8  # accuracy of restricted programs: on the way, and at
 RELATIVE_ZERO = 1e-5
 # A feature whose cost is below this share of the largest is treated as free.
 FREE = 1e-9
+# The value of the ratio machine counts spreads per distance: below this it is as good as zero.
+VANISHING = 1e-4
 # Prices of the artificial variable, in units of the smallest possible objective.
 ARTIFICIAL_COSTS = (1e2, 1e4, 1e6)
 
@@ -151,14 +155,21 @@ class WeightedL1Machine:
         else:
             raise ConeFailure
         weights = _weights(answer, played, self.moments.n_features)
+        support = np.flatnonzero(weights)
+        polished = polish_weighted_l1(
+            self.moments, support, weights[support], costs[support], self.kappa, answer.tight
+        )
+        if polished is not None:
+            weights[support] = polished
+        objective = unit * float(costs @ np.abs(weights))
         self._previous = SparseHyperplane(
             weights,
             self._offset(weights),
-            unit * answer.value,
+            objective,
             max(float(gap), 0.0),
             np.minimum(tightness, 1.0),
             n_rounds,
-            history,
+            _settled_history(history, objective),
         )
         self._reduced = reduced
         return self._previous
@@ -226,7 +237,7 @@ class WeightedL1Machine:
 
 @dataclass
 class SurrogateProgram:
-    """Minimise sum_j delta(w_j) under the constraints of a ``WeightedL1Machine``, as a DC program."""
+    """Minimise sum_j delta(w_j) as a DC program, under the constraints of the machine."""
 
     machine: WeightedL1Machine
     surrogate: Surrogate
@@ -272,6 +283,8 @@ class RatioMachine:
     def solve(self) -> SparseHyperplane:
         """Column generation from the features whose means differ the most."""
         difference = self.moments.difference
+        if max(self.moments.ridges) == 0.0 and not np.any(self.moments.variances):
+            return self._without_spread()
         best = np.argsort(-np.abs(difference), kind="stable")[:START]
         columns = Columns.from_keys(2 * best + (difference[best] < 0.0))
         history: list[float] = []
@@ -279,9 +292,10 @@ class RatioMachine:
         tol = max(self.tol, noise(self.moments))
         for _ in range(self.max_rounds):
             played = columns
-            answer = solve_ratio(self.moments, played, self.lam, accuracy)
-            if answer is None:
+            found = solve_ratio(self.moments, played, self.lam, accuracy)
+            if found is None:
                 raise ConeFailure
+            answer = found
             history.append(answer.value)
             reduced = self.moments.price(*answer.duals) + answer.strength * difference
             reduced = _with_ridge(reduced, answer, played)
@@ -296,20 +310,50 @@ class RatioMachine:
                 break
             else:
                 accuracy = TIGHT
-        weights = _weights(answer, played, self.moments.n_features)
+        weights = self._polished(_weights(answer, played, self.moments.n_features))
         support = np.flatnonzero(weights)
+        gain = difference @ weights - self.lam * np.abs(weights).sum()
+        if gain > 0.0:
+            weights /= gain  # the constraint holds exactly
         norms = class_norms(self.moments, support, weights[support])
+        objective = float(norms.sum())
         means = [float(mean[support] @ weights[support]) for mean in self.moments.means]
         share = norms[0] / norms.sum() if norms.sum() > 0.0 else 0.5
         return SparseHyperplane(
             weights,
             means[0] - share * (means[0] - means[1]),
-            answer.value,
-            max(float(gap), 0.0),
+            objective,
+            # The optimum is not negative: where the value vanishes, nothing is left to gain.
+            float(np.clip(gap, 0.0, objective / max(objective, VANISHING))),
             np.minimum(tightness, 1.0),
             len(history),
-            history,
+            _settled_history(history, objective),
         )
+
+    def _without_spread(self) -> SparseHyperplane:
+        """Every direction costs nothing: take the one feature whose means differ the most."""
+        difference = self.moments.difference
+        best = int(np.argmax(np.abs(difference)))
+        weights = np.zeros(len(difference))
+        weights[best] = np.sign(difference[best]) / (abs(difference[best]) - self.lam)
+        middle = 0.5 * (self.moments.means[0][best] + self.moments.means[1][best])
+        tightness = np.abs(difference) / abs(difference[best])
+        return SparseHyperplane(weights, weights[best] * middle, 0.0, 0.0, tightness, 1, [0.0])
+
+    def _polished(self, weights) -> np.ndarray:
+        """With support and signs known, this is the dense machine for D - lam sign(w)."""
+        support = np.flatnonzero(weights)
+        signs = np.sign(weights[support])
+        better = newton_polish(
+            [self.moments.columns(which, support) for which in (0, 1)],
+            self.moments.ridges,
+            self.moments.difference[support] - self.lam * signs,
+            weights[support],
+        )
+        if better is None or (np.sign(better) != signs).any():
+            return weights
+        weights[support] = better
+        return weights
 
     def _gap(self, answer, violation, limit) -> float:
         """Relative distance of the value to a lower bound over all features.
@@ -319,8 +363,10 @@ class RatioMachine:
         at the price of longer r_i, after which everything is scaled back: a loss of second
         order. Without one the largest violation itself is reported, as a share of the limit.
         """
-        value = max(answer.value, np.finfo(float).tiny)
+        value = max(answer.value, VANISHING)
         missing = max(answer.value - answer.dual_value, 0.0) / value
+        if limit <= 0.0:
+            return missing
         reach = float(np.sqrt(self.moments.ridges) @ np.abs(answer.ridge_rows))
         if reach == 0.0:
             return max(missing, float(violation.max(initial=0.0)) / limit)
@@ -330,7 +376,17 @@ class RatioMachine:
             np.hypot(np.linalg.norm(u), stretch * r)
             for u, r in zip(answer.duals, answer.ridge_rows, strict=True)
         ]
-        return max(missing, 1.0 - answer.strength / max(*norms, 1.0) / value)
+        return max(missing, (answer.value - answer.strength / max(*norms, 1.0)) / value)
+
+
+def _settled_history(history, objective) -> list[float]:
+    """Objectives by round, ending with the final one.
+
+    A program solved loosely on the way may claim less than the optimum; such a value is lifted
+    to what is known by now.
+    """
+    lifted = np.maximum.accumulate([*history[:-1], objective][::-1])[::-1]
+    return [float(value) for value in lifted]
 
 
 def _share(size, costs) -> np.ndarray:
