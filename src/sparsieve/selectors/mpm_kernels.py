@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -84,7 +86,7 @@ class KernelPredictor(MinimaxPredictor):
     def _kernel_features(self, data: TrainingData) -> np.ndarray:
         """Similarities of all samples to the distinct ones; remembers which these are."""
         design = data.design
-        samples = design.matrix if isinstance(design, SparseDesign) else design.array
+        samples = design.matrix if isinstance(design, SparseDesign) else cast(Any, design).array
         self._gamma = resolved_gamma(self.gamma, samples, data.sample_weight)
         self._distinct = distinct_samples(samples)
         self.support_vectors_ = samples[self._distinct]
