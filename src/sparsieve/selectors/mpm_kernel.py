@@ -12,14 +12,19 @@ from .mpm_level import L0MPMSelector, L1MPMSelector
 from .validation import check_choice
 
 
+# Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
+# larger puts levels such as 0.9 out of reach for wide kernels.
+AUTO_RIDGE_SHARE = 1e-6
+
+
 class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator):
     """A kernel machine of a given worst-case accuracy that refers to few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
     similarities to the training samples: what it selects are samples, so this is a classifier
-    and has no ``transform``. With a ridge of zero and a strictly positive definite kernel every
-    level below one is feasible, and says nothing about new samples; the default ridge keeps
-    the level meaningful and the cones well conditioned.
+    and has no ``transform``. With a strictly positive definite kernel and a small ridge nearly
+    every level is feasible: it then says little about new samples and is best chosen by
+    cross-validation.
 
     Parameters
     ----------
@@ -35,7 +40,9 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
     alpha : float, default=5.0
         Its steepness (``norm="l0"`` only).
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of the covariances of the similarities; see ``MPMClassifier``.
+        Added to the diagonal of the covariances of the similarities. "auto" is a millionth of
+        their mean variance, which keeps the cones well conditioned; "ledoit_wolf" shrinks by
+        the rule of Ledoit and Wolf.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the "poly", "rbf", "sigmoid" and "laplacian" kernels; a Gaussian of width
         sigma has gamma = 1 / (2 sigma^2).
@@ -157,8 +164,13 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
             "max_iter": self.max_iter,
         }
         if self.norm == "l1":
-            return L1MPMSelector(**shared)
-        return L0MPMSelector(surrogate=self.surrogate, alpha=self.alpha, tol=self.tol, **shared)
+            inner = L1MPMSelector(**shared)
+        else:
+            inner = L0MPMSelector(
+                surrogate=self.surrogate, alpha=self.alpha, tol=self.tol, **shared
+            )
+        inner._auto_ridge_share = AUTO_RIDGE_SHARE
+        return inner
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -104,4 +104,5 @@ class KernelPredictor(MinimaxPredictor):
             self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
         )
         similarities = kernel_matrix(self, X, self.support_vectors_)
-        return (similarities @ self.dual_coef_.T + self.intercept_) / self._lengths
+        margins = similarities @ self.dual_coef_.T + self.intercept_
+        return margins / self._lengths.astype(margins.dtype)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-# A failed solve is tried again with tolerances this much looser; the last one is still far below
-# the accuracy at which features are told apart.
-RETRIES = (1.0, 1e2, 1e4)
+# A failed solve is tried again: with the rows and columns rescaled by Clarabel (which helps badly
+# scaled programs and harms well scaled ones), then with tolerances this much looser; the last one
+# is still far below the accuracy at which features are told apart.
+ATTEMPTS = ((False, 1.0), (True, 1.0), (False, 1e2), (True, 1e2), (False, 1e4), (True, 1e4))
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,14 @@ class ConeProgram:
         if q is not None:
             self.q = q
         solution = None
-        for factor in RETRIES:
-            solution = self._attempt(self.tol * factor, fresh=factor > 1.0)
+        for attempt, (equilibrate, factor) in enumerate(ATTEMPTS):
+            solution = self._attempt(self.tol * factor, equilibrate, fresh=attempt > 0)
             if solution.status != "failed":
                 break
         assert solution is not None
         return solution
 
-    def _attempt(self, tol: float, fresh: bool) -> ConeSolution:
+    def _attempt(self, tol: float, equilibrate: bool, fresh: bool) -> ConeSolution:
         import clarabel
 
         if self._solver is None or fresh:
@@ -90,6 +91,7 @@ class ConeProgram:
             settings.max_threads = 1
             # Presolve may drop rows, after which the cost can no longer be updated.
             settings.presolve_enable = False
+            settings.equilibrate_enable = equilibrate
             settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
             n_variables = len(self.q)
             no_quadratic = sparse.csc_matrix((n_variables, n_variables))

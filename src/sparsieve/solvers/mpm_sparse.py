@@ -175,14 +175,19 @@ class WeightedL1Machine:
         return self._previous
 
     def _unit(self, costs) -> float:
-        """A lower bound of the optimum: D'w >= 2 costs at least 2 min_j c_j / |D_j|.
+        """About the size of the optimum, so that the program has numbers near one.
 
-        Where some features are (nearly) free, a small share of what the others cost.
+        From the previous solution, which is feasible; or the lower bound 2 min_j c_j / |D_j|,
+        because D'w >= 2. Where some features are (nearly) free, a small share of what the
+        others cost.
         """
         size = np.abs(self.moments.difference)
-        apart = size > 0.0
-        price = costs[apart] / size[apart]
-        return 2.0 * max(float(price.min()), 1e-4 * float(costs.max()) / float(size.max()))
+        if self._previous is not None:
+            guess = float(costs @ np.abs(self._previous.weights))
+        else:
+            apart = size > 0.0
+            guess = 2.0 * float((costs[apart] / size[apart]).min())
+        return max(guess, 2e-4 * float(costs.max()) / float(size.max()))
 
     def _first_columns(self, costs, free) -> Columns:
         """The features whose means differ most for their cost and spread."""
