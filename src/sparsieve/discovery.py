@@ -7,10 +7,11 @@ import inspect
 import pkgutil
 
 from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 
 
 def all_selectors() -> dict[str, type[BaseEstimator]]:
-    """All public estimators of the package by class name, sorted.
+    """All public selectors of the package by class name, sorted.
 
     Examples
     --------
@@ -30,15 +31,16 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
             continue
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             for name, member in vars(importlib.import_module(module.name)).items():
-                if _is_public_estimator(name, member) and hasattr(sparsieve, name):
+                if _is_public_selector(name, member) and hasattr(sparsieve, name):
                     found[name] = member
     return dict(sorted(found.items()))
 
 
-def _is_public_estimator(name: str, member) -> bool:
+def _is_public_selector(name: str, member) -> bool:
     return (
         inspect.isclass(member)
         and issubclass(member, BaseEstimator)
+        and issubclass(member, SelectorMixin)
         and not name.startswith("_")
         and not inspect.isabstract(member)
         and member.__module__.startswith("sparsieve")
