@@ -231,7 +231,7 @@ class L0MPMSelector(LevelSelector):
             plane,
             level,
             optimality=max(result.decrease, plane.gap),
-            converged=result.converged and plane.gap <= max(CONE_ACCURACY, noise(task.moments)),
+            converged=result.converged and plane.gap <= max(self.tol, noise(task.moments)),
             n_iter=result.n_iter,
             history=result.history,
         )
