@@ -90,7 +90,8 @@ def report(what, ours, theirs, our_value, their_value):
         difference = abs(our_value - their_value) / max(abs(their_value), 1e-12)
         note = f"objectives differ by {difference:.0e}"
     print(
-        f"{what:<40}{1e3 * ours:>9.1f} ms {1e3 * theirs:>10.1f} ms {theirs / ours:>7.0f} x   {note}",
+        f"{what:<40}{1e3 * ours:>9.1f} ms {1e3 * theirs:>10.1f} ms {theirs / ours:>7.0f} x"
+        f"   {note}",
         flush=True,
     )
 

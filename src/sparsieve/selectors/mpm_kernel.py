@@ -11,7 +11,6 @@ from .mpm_kernels import KernelPredictor, check_kernel
 from .mpm_level import L0MPMSelector, L1MPMSelector
 from .validation import check_choice
 
-
 # Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
 # larger puts levels such as 0.9 out of reach for wide kernels.
 AUTO_RIDGE_SHARE = 1e-6
