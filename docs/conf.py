@@ -24,7 +24,7 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
 def write_selector_list(app):
     """A page that lists every selector, so that a new one appears by itself."""
-    names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_selectors())
+    names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_estimators())
     page = (
         "Selectors\n=========\n\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n"
         f"{names}\n   sparsieve.all_selectors\n"

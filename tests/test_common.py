@@ -20,9 +20,9 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from sparsieve import all_selectors
+from sparsieve import all_estimators
 
-ESTIMATORS = all_selectors()
+ESTIMATORS = all_estimators()
 
 
 def plain(cls):

@@ -63,7 +63,7 @@ def test_public_names_exist_and_are_sorted():
     assert sparsieve.__all__ == sorted(sparsieve.__all__)
     for name in sparsieve.__all__:
         assert getattr(sparsieve, name) is not None
-    assert set(sparsieve.all_selectors()) <= set(sparsieve.__all__)
+    assert set(sparsieve.all_estimators()) <= set(sparsieve.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         sparsieve.Nothing  # noqa: B018
 
@@ -82,9 +82,9 @@ def test_examples_in_docstrings(name):
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("name", list(sparsieve.all_selectors()))
+@pytest.mark.parametrize("name", list(sparsieve.all_estimators()))
 def test_every_selector_is_documented_with_an_example(name):
-    doc = sparsieve.all_selectors()[name].__doc__
+    doc = sparsieve.all_estimators()[name].__doc__
     for part in ("Parameters\n", "Attributes\n", "Examples\n", ">>> "):
         assert part in doc, f"{name} has no {part.strip()} section"
 

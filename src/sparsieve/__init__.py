@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .discovery import all_selectors
+    from .discovery import all_estimators, all_selectors
     from .filters import *  # noqa: F403
     from .selectors import *  # noqa: F403
 
@@ -14,13 +14,19 @@ __all__ = [
     "FStatisticSelector",
     "FisherSelector",
     "InfoGainSelector",
+    "L0MPMSelector",
+    "L1MPMSelector",
     "L21Selector",
+    "MPMClassifier",
     "MRMRSelector",
     "ReliefFSelector",
     "RidgeForwardSelector",
+    "SMPMSelector",
     "SVMRFESelector",
+    "SparseKernelMPMClassifier",
     "TTestSelector",
     "__version__",
+    "all_estimators",
     "all_selectors",
 ]
 
