@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -283,24 +284,28 @@ def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jo
     keys = np.full((len(queries), len(sizes), count), np.inf)
     nearest = np.full(keys.shape, -1, dtype=np.intp)
     symmetric = len(queries) == n_samples
-    with Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as parallel:
-        for start in range(0, n_samples, TILE):
-            stop = min(start + TILE, n_samples)
-            columns = features.scaled(slice(start, stop))
-            slots = [
-                (first, min(first + TILE, len(queries)))
-                for first in range(0, stop if symmetric else len(queries), TILE)
-            ]
-            tiles = parallel(
-                delayed(_tile)(features, queries[first:last], columns, start, symmetric)
-                for first, last in slots
-            )
-            for (first, last), tile in zip(slots, tiles, strict=True):
-                if symmetric and first < start:
-                    mirrored = np.ascontiguousarray(tile.T)
-                    offer(mirrored, start, queries[start:stop], first, groups, keys, nearest)
-                offer(tile, first, queries[first:last], start, groups, keys, nearest)
+    for start in range(0, n_samples, TILE):
+        stop = min(start + TILE, n_samples)
+        columns = features.scaled(slice(start, stop))
+        slots = [
+            (first, min(first + TILE, len(queries)))
+            for first in range(0, stop if symmetric else len(queries), TILE)
+        ]
+        work = ((features, queries[slice(*slot)], columns, start, symmetric) for slot in slots)
+        for (first, last), tile in zip(slots, in_threads(_tile, work, n_jobs), strict=True):
+            if symmetric and first < start:
+                mirrored = np.ascontiguousarray(tile.T)
+                offer(mirrored, start, queries[start:stop], first, groups, keys, nearest)
+            offer(tile, first, queries[first:last], start, groups, keys, nearest)
     return nearest
+
+
+def in_threads(function, arguments, n_jobs):
+    """Yield function(*a) for all arguments in order; one thread goes without joblib's overhead."""
+    if effective_n_jobs(n_jobs) == 1:
+        return (function(*a) for a in arguments)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    return parallel(delayed(function)(*a) for a in arguments)
 
 
 def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
@@ -382,9 +387,8 @@ def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.
         block = np.ascontiguousarray(features.scaled(slice(None), start, stop).T)
         return weighted_differences(block, start >= features.n_numeric, *csr)
 
-    sums = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(block_sum)(start, stop) for start, stop in pairwise(edges) if stop > start
-    )
+    blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
+    sums = list(in_threads(block_sum, blocks, n_jobs))
     if features.incomplete is not None:
         first, second = pairs.tocoo().coords
         sums.append(features.incomplete.weighted_differences(first, second, pairs.data))
