@@ -34,12 +34,21 @@ def plain(cls):
     )
 
 
+# Settings that run other code than the defaults and deserve the checks as well.
+VARIANTS = {
+    "FisherSelector": [{"generalised": True}],
+    "InfoGainSelector": [{"discretise": "frequency"}, {"discretise": "std"}],
+    "MPMClassifier": [{"kernel": "rbf"}],
+    "MRMRSelector": [{"criterion": "mid"}, {"criterion": "cmim"}],
+    "TTestSelector": [{"equal_var": True}],
+}
 INSTANCES = [cls() for cls in ESTIMATORS.values() if plain(cls)]
+CHECKED = INSTANCES + [ESTIMATORS[n](**p) for n, sets in VARIANTS.items() for p in sets]
 SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 
 
-@parametrize_with_checks(INSTANCES)
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import ReliefFSelector
 from sparsieve.filters import relieff
-
-
-@parametrize_with_checks([ReliefFSelector()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
 
 # -- the plain reference ---------------------------------------------------------------------
 

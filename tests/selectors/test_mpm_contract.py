@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import (
     L0MPMSelector,
@@ -22,11 +21,6 @@ ESTIMATORS = [
     SMPMSelector(),
     SparseKernelMPMClassifier(),
 ]
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_sklearn(estimator, check):
-    check(estimator)
 
 
 SELECTORS = [L1MPMSelector, L0MPMSelector, SMPMSelector]

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..design.convert import COPY_BYTES
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.target import Target
-from ..selectors.validation import check_integer, check_real, listed
+from ..selectors.validation import check_integer, check_real
 from .base import DEFAULT_COUNT
 from .missing import IncompleteColumns
 
@@ -145,9 +145,8 @@ class ReliefFSelector(BaseSelector):
         target = data.target
         n_samples, n_features = X.shape
         discrete = _discrete_mask(self.discrete_features, n_features)
-        names = getattr(self, "feature_names_in_", None)
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
-        features = _prepare(X, discrete, groups, names)
+        features = _prepare(X, discrete, groups)
 
         queries = self._queries(n_samples)
         nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
@@ -210,16 +209,9 @@ class _ScaledFeatures(_Features):
         return np.ascontiguousarray(self.X[start:stop, samples])
 
 
-def _prepare(X, discrete, groups, names) -> _Features:
+def _prepare(X, discrete, groups) -> _Features:
     # fmin and fmax skip missing values without a word.
     low, high = (f.reduce(X, axis=0).astype(np.float64) for f in (np.fmin, np.fmax))
-    if np.isinf(low).any() or np.isinf(high).any():
-        where = np.flatnonzero(np.isinf(low) | np.isinf(high))
-        labels = [names[j] for j in where] if names is not None else [int(j) for j in where]
-        raise ValueError(
-            f"Input X contains infinity in {len(where)} column{'s' * (len(where) != 1)} "
-            f"({listed(labels)}); replace it, or use NaN for missing values"
-        )
     span = high - low
     varies = span > 0  # false where nothing is known
     if discrete.any():

@@ -253,8 +253,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             ensure_all_finite=False,
             ensure_min_samples=2,
         )
-        if not self._accepts_nan:
-            check_finite(X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(X, names, allow_nan=self._accepts_nan)
         _check_finite_target(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(

@@ -45,16 +45,17 @@ def _is_text(column, dtype) -> bool:
     return str(dtype) == "object" and any(isinstance(value, str) for value in column)
 
 
-def check_finite(X, names=None) -> None:
-    """Refuse NaN and infinite values, saying how many and in which columns."""
+def check_finite(X, names=None, allow_nan: bool = False) -> None:
+    """Refuse infinite values, and NaN unless allowed, saying how many and in which columns."""
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # one fast pass; only a suspicious sum is looked into
             return
-    bad = ~np.isfinite(values)
+    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     if not bad.any():
         return
-    kind = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite"
+    infinite = np.isinf(values[bad])
+    kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
     if sparse.issparse(X):
         where = np.unique(X.tocoo().coords[1][bad])
     else:
