@@ -311,5 +311,5 @@ def test_bad_data():
     with pytest.raises(ValueError, match="y is constant"):
         ReliefFSelector(task="regression").fit(X, np.full(len(X), 2.0))
     X[3, 1] = np.inf
-    with pytest.raises(ValueError, match=r"infinity in 1 column \(1\)"):
+    with pytest.raises(ValueError, match=r"infinite values: 1 value in 1 column \(1\)"):
         ReliefFSelector().fit(X, y)
