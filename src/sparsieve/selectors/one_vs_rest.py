@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -37,6 +39,13 @@ def joint_scores(importances) -> np.ndarray:
 
 class MarginPredictions:
     """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model."""
+
+    _accepts_sparse: bool
+    classes_: np.ndarray
+
+    @abstractmethod
+    def _margins(self, X) -> np.ndarray:
+        """Margins of validated samples, of shape (n_samples, n_models)."""
 
     def decision_function(self, X):
         """Signed distance from the decision boundary of every model.
