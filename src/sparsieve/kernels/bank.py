@@ -128,6 +128,10 @@ class KernelBank:
         """Lower bounds of all shifts: those computed so far, and zero."""
         return np.nan_to_num(self._shifts, nan=0.0)
 
+    def shifts_known(self, features: np.ndarray) -> bool:
+        """Whether the shifts of all these features have been computed."""
+        return not np.isnan(self._shifts[features]).any()
+
     # -- other samples -------------------------------------------------------------------
 
     def cross(self, features, weights, values: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -154,16 +158,20 @@ class KernelBank:
         self._middle = 0.5 * (low + high) if movable else np.zeros(self.n_features)
         radii = np.maximum(high - self._middle, self._middle - low)
         level = np.ceil(np.log(np.maximum(radii, 1e-3)) / np.log(RADIUS_STEP)).astype(int)
-        self._groups: list[tuple[Expansion, np.ndarray]] = []
-        rest = []
+        groups: list[tuple[Expansion | None, np.ndarray]] = []
         for one in np.unique(level):
             members = np.flatnonzero(level == one)
-            # Longer than this, an expansion costs more than the matrices themselves.
-            expansion = expand(self.kernel, RADIUS_STEP ** float(one), self.n_samples // 2)
-            if expansion is None:
-                rest.append(members)
-            else:
-                self._groups.append((expansion, members))
+            # Longer than this, an expansion costs more than a matrix held in memory.
+            radius = RADIUS_STEP ** float(one)
+            groups.append((expand(self.kernel, radius, self.n_samples // 2), members))
+        if not self._fits(sum(len(members) for found, members in groups if found is None)):
+            # Evaluating a matrix anew costs some twenty times as much as multiplying with it.
+            for k, (found, members) in enumerate(groups):
+                if found is None:
+                    radius = RADIUS_STEP ** float(level[members[0]])
+                    groups[k] = expand(self.kernel, radius, 4 * self.n_samples), members
+        self._groups = [(found, members) for found, members in groups if found is not None]
+        rest = [members for found, members in groups if found is None]
         self._rest = np.sort(np.concatenate(rest)) if rest else np.empty(0, dtype=np.int64)
 
     def _expanded_shifts(self, features, expansion: Expansion) -> np.ndarray:
