@@ -93,7 +93,9 @@ def test_other_samples():
     bank = KernelBank(values, kernel)
     rng = np.random.default_rng(3)
     beta, d, new = rng.normal(size=15), rng.uniform(size=2), rng.normal(size=(2, 7))
-    expected = sum(d[k] * kernel(new[k][:, None], values[m][None, :]) @ beta for k, m in enumerate([2, 0]))
+    expected = sum(
+        d[k] * kernel(new[k][:, None], values[m][None, :]) @ beta for k, m in enumerate([2, 0])
+    )
     np.testing.assert_allclose(bank.cross([2, 0], d, new, beta), expected)
 
 

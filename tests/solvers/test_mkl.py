@@ -34,9 +34,7 @@ def test_restricted_weights_agree_with_cvxpy(bound, n_rows):
     P = rng.normal(size=(n_rows, 30)) + 0.5 * rng.normal(size=30)
     s, y = np.sqrt(rng.uniform(0.5, 2.0, size=30)), rng.choice([-1.0, 1.0], size=30)
     linear = rng.uniform(0.1, 5.0, size=n_rows)
-    d, bias, residual = solve_weights(
-        P, linear, bound, s * y, s, np.zeros(n_rows), 0.0, tol=1e-9
-    )
+    d, _, residual = solve_weights(P, linear, bound, s * y, s, np.zeros(n_rows), 0.0, tol=1e-9)
     value = linear @ d + np.sum(np.maximum(0.0, residual) ** 2)
     assert value == pytest.approx(weights_by_cvxpy(P, linear, bound, s * y, s), rel=1e-6)
     assert (d >= 0).all()

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def apply_expansion(values, features, shift, radius, coefficients, beta, out):
-    """Row m of ``out`` becomes the kernel matrix of feature m times ``beta``, for these features."""
+    """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features."""
     n_samples = values.shape[1]
     size = coefficients.shape[0]
     basis = np.empty((size, n_samples))

@@ -90,15 +90,19 @@ class KernelBank:
                 out[self._rest[start : start + len(block)]] = product.reshape(len(block), -1)
         return self._finish(out)
 
-    def combine(self, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """sum_m weights_m A_m over these features."""
+    def combine(self, features: np.ndarray, weights: np.ndarray, keep: bool = True) -> np.ndarray:
+        """sum_m weights_m A_m over these features.
+
+        Their matrices are kept for the next combination if they fit; the few features of a
+        sparse model hardly change from one to the next.
+        """
         total = np.zeros((self.n_samples, self.n_samples))
-        keep = self._fits(len(features))
-        if keep:
+        if keep and self._fits(len(features)):
             self._recent = {m: self._recent[m] for m in features.tolist() if m in self._recent}
             new = np.array([m for m in features.tolist() if m not in self._recent], dtype=np.int64)
             for start, block in self._blocks(new):
-                self._recent.update(zip(new[start : start + len(block)].tolist(), block))
+                names = new[start : start + len(block)].tolist()
+                self._recent.update(zip(names, block, strict=True))
             for m, weight in zip(features.tolist(), weights, strict=True):
                 total += weight * self._recent[m]
         else:
@@ -112,6 +116,8 @@ class KernelBank:
         Computed when first asked for and remembered.
         """
         missing = features[np.isnan(self._shifts[features])]
+        if not len(missing):
+            return self._shifts[features]
         for expansion, members in self._groups:
             if 2 * expansion.size > self.n_samples:
                 continue
@@ -184,7 +190,7 @@ class KernelBank:
             if self.centred:
                 basis -= (self.weights @ basis / self.weights.sum())[:, None, :]
             basis *= self.roots[:, None]
-            triangle = np.linalg.qr(basis, mode="r")
+            triangle: np.ndarray = np.linalg.qr(basis, mode="r")  # type: ignore[assignment]
             small = triangle @ expansion.coefficients @ triangle.transpose(0, 2, 1)
             found[start : start + step] = np.linalg.eigvalsh(small)[:, 0]
         return np.maximum(0.0, -found)

@@ -29,7 +29,7 @@ class SigmoidKernel(FeatureKernel):
     gamma: float = 0.1
     coef0: float = -0.01
 
-    def __call__(self, u, v):
+    def __call__(self, u, v):  # noqa: D102
         argument = (self.gamma * u) * v
         argument += self.coef0
         return np.tanh(argument, out=argument)
@@ -43,7 +43,7 @@ class RBFKernel(FeatureKernel):
     semidefinite = True
     shift_invariant = True
 
-    def __call__(self, u, v):
+    def __call__(self, u, v):  # noqa: D102
         distance = np.subtract(u, v)
         distance *= distance
         distance *= -self.gamma
@@ -63,7 +63,7 @@ class PolynomialKernel(FeatureKernel):
         """Whether all powers of u v have nonnegative coefficients."""
         return self.coef0 >= 0
 
-    def __call__(self, u, v):
+    def __call__(self, u, v):  # noqa: D102
         argument = (self.gamma * u) * v
         argument += self.coef0
         return argument**self.degree
@@ -75,7 +75,7 @@ class CallableKernel(FeatureKernel):
 
     function: Callable
 
-    def __call__(self, u, v):
+    def __call__(self, u, v):  # noqa: D102
         values = np.asarray(self.function(u, v), dtype=np.float64)
         shape = np.broadcast_shapes(np.shape(u), np.shape(v))
         if values.shape != shape:

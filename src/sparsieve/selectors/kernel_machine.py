@@ -70,8 +70,6 @@ class FittedKernelMachine:
         return replace(fitted, intercept=machine.bias - mean)
 
     def margins(self, values: np.ndarray) -> np.ndarray:
-        """f of samples given by their used features, one per row."""
+        """Values of f for samples given by their used features, one per row."""
         everything = np.arange(len(self.weights.d))
-        return self.intercept + self.model.bank.cross(
-            everything, self.weights.d, values, self.beta
-        )
+        return self.intercept + self.model.bank.cross(everything, self.weights.d, values, self.beta)

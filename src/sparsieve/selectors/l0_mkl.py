@@ -100,9 +100,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         if isinstance(self.kernel, str) and self.kernel == "auto":
             kernel, self.kernel_scores_ = choose_kernel(self, data)
             return kernel
-        return feature_kernel(
-            self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree
-        )
+        return feature_kernel(self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree)
 
     def _bank(self, data: TrainingData, kernel: FeatureKernel):
         view = standardised(

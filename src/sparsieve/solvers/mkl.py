@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from ..kernels import KernelBank
 from ..penalties import Surrogate
@@ -73,7 +73,7 @@ class MKLModel:
         count = max(1, min(n_features, START_ENTRIES // n_samples**2))
         features = np.unique(np.linspace(0, n_features - 1, count).astype(np.int64))
         share = np.ones(len(features)) if weights is None else weights[features]
-        A = self.bank.combine(features, share / share.sum())
+        A = self.bank.combine(features, share / share.sum(), keep=False)
         lowest = float(np.linalg.eigvalsh(A)[0])
         return self._machine(A, max(0.0, -lowest), None)
 
@@ -86,10 +86,7 @@ class MKLModel:
         u0, b0 = (None, 0.0) if start is None else (start.u, start.bias)
         machine = solve_kernel_machine(A, shift, self.lambda1, self.y, s, u0, b0)
         # Centred kernels do not see the direction s, and a shift can only dislike it.
-        u = machine.u - s * (float(s @ machine.u) / float(s @ s))
-        return KernelMachine(
-            u, machine.bias, machine.objective, machine.optimality, machine.n_iter
-        )
+        return replace(machine, u=machine.u - s * (float(s @ machine.u) / float(s @ s)))
 
 
 @dataclass
@@ -151,6 +148,10 @@ class AlternatingMKL:
                     break
             n_iter += 1
             run = dca.solve(program, weights)
+            if n_iter == 1 and model.rescales and not len(run.x.d):
+                machine = awakened(program, machine)
+                program = model.weight_program(machine.u)
+                run = dca.solve(program, weights)
             weights = run.x
             if n_iter == 1:
                 history.append(run.objective)
@@ -167,8 +168,34 @@ class AlternatingMKL:
             objective = new
             history.append(objective)
         return MKLResult(
-            machine, weights, objective, optimality, n_iter, converged, program.gains(weights), history
+            machine,
+            weights,
+            objective,
+            optimality,
+            n_iter,
+            converged,
+            program.gains(weights),
+            history,
         )
+
+
+def awakened(program: WeightProgram, machine: KernelMachine) -> KernelMachine:
+    """Coefficients of the scale at which some feature is most eager to enter.
+
+    The scale of the first coefficients is arbitrary, and may be one at which no feature pays.
+    With u / t feature m gains pull / t - charge / t^2 - cost per unit of weight, most at
+    t = 2 charge / pull.
+    """
+    y = np.sign(program.border)
+    bias = float(program.s @ program.border) / float(program.s @ program.s)
+    pull = 2.0 * (program.P @ (program.s * np.maximum(0.0, 1.0 - y * bias)))
+    eager = np.argsort(-pull, kind="stable")[:50]
+    pull, charge = pull[eager], program.charge(eager)
+    if not (pull[0] > 0 and (charge > 0).any()):
+        return machine
+    best = int(np.argmax(np.where(charge > 0, pull * np.abs(pull) / np.maximum(charge, 1e-300), 0)))
+    t = 2.0 * charge[best] / pull[best]
+    return replace(machine, u=machine.u / t) if t > 0 else machine
 
 
 def further(model: MKLModel, before, weights, machine, objective, stride):
@@ -201,14 +228,27 @@ def rescaled(
         t = np.exp(log_t)
         return energy / t + model.lambda2 * model.surrogate.total(t * weights.d)
 
+    def slope(log_t):
+        d = np.exp(log_t) * weights.d
+        return float(model.lambda2 * (model.surrogate.weight(d) @ d) - energy / np.exp(log_t))
+
     longest = np.log(model.d_max / weights.d.max()) if np.isfinite(model.d_max) else 12.0
     span = (min(-12.0, longest - 1.0), longest)
     found = minimize_scalar(along, bounds=span, method="bounded", options={"xatol": 1e-8})
     candidates = [0.0, longest] if np.isfinite(model.d_max) else [0.0]
-    best = min([float(found.x), *candidates], key=along)
+    best = min([_sharpened(float(found.x), slope), *candidates], key=along)
     t = float(np.exp(best))
-    d = np.minimum(t * weights.d, model.d_max)
-    moved = KernelMachine(
-        machine.u / t, machine.bias, machine.objective, machine.optimality, machine.n_iter
-    )
-    return KernelWeights(weights.features, d, weights.bias), moved
+    d = t * weights.d
+    d[d >= model.d_max * (1.0 - 1e-12)] = model.d_max  # at the limit but for rounding
+    return replace(weights, d=d), replace(machine, u=machine.u / t)
+
+
+def _sharpened(x: float, slope) -> float:
+    """The zero of the slope next to a minimum that was found by values alone.
+
+    Values see a minimum only to half of the digits; rounding would then decide the scale.
+    """
+    low, high = x - 1e-3, x + 1e-3
+    if slope(low) < 0 < slope(high):
+        return float(brentq(slope, low, high, xtol=1e-15, rtol=1e-15))
+    return x

@@ -63,7 +63,9 @@ class WeightProgram:
         Whether the shifts of the kernels are part of the objective.
     """
 
-    def __init__(self, bank: KernelBank, y, u, lambda1, lambda2, surrogate: Surrogate, d_max, shifted):
+    def __init__(
+        self, bank: KernelBank, y, u, lambda1, lambda2, surrogate: Surrogate, d_max, shifted
+    ):
         self.bank = bank
         self.lambda2, self.surrogate, self.d_max = lambda2, surrogate, d_max
         self.s = bank.roots
@@ -110,7 +112,7 @@ class WeightProgram:
     # -- pieces ------------------------------------------------------------------------------
 
     def residual(self, x: KernelWeights) -> np.ndarray:
-        """s - sum_m d_m p_m - s y b."""
+        """The residual r."""
         return self.s - x.d @ self.P[x.features] - self.border * x.bias
 
     def charge(self, features: np.ndarray) -> np.ndarray:
