@@ -4,13 +4,14 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+# Sums may be reordered: without that permission they run one number at a time.
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
 def apply_expansion(values, features, shift, radius, coefficients, beta, out):
     """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features."""
     n_samples = values.shape[1]
     size = coefficients.shape[0]
-    basis = np.empty((size, n_samples))
-    basis[0] = 1.0
+    basis = np.ones((size, n_samples))
+    sums = np.empty(size)
     for m in features:
         if size > 1:
             for i in range(n_samples):
@@ -18,4 +19,16 @@ def apply_expansion(values, features, shift, radius, coefficients, beta, out):
         for p in range(2, size):
             for i in range(n_samples):
                 basis[p, i] = 2.0 * basis[1, i] * basis[p - 1, i] - basis[p - 2, i]
-        out[m] = np.dot(np.dot(coefficients, np.dot(basis, beta)), basis)
+        for p in range(size):
+            total = 0.0
+            for i in range(n_samples):
+                total += basis[p, i] * beta[i]
+            sums[p] = total
+        for i in range(n_samples):
+            out[m, i] = 0.0
+        for p in range(size):
+            weight = 0.0
+            for q in range(size):
+                weight += coefficients[p, q] * sums[q]
+            for i in range(n_samples):
+                out[m, i] += weight * basis[p, i]

@@ -4,7 +4,8 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+# Sums may be reordered: without that permission they run one number at a time.
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
 def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
     """Cyclic descent for linear'd + sum_i max(0, r_i)^2 over 0 <= d <= bound and the bias.
 
@@ -12,10 +13,13 @@ def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
     the curvature of the whole row, which bounds that of the hinge: no step can go up.
     """
     n_rows, n_samples = P.shape
-    curvature = np.empty(n_rows)
+    curvature = np.zeros(n_rows)
     for j in range(n_rows):
-        curvature[j] = 2.0 * np.dot(P[j], P[j])
-    border_curvature = 2.0 * np.dot(border, border)
+        for i in range(n_samples):
+            curvature[j] += 2.0 * P[j, i] * P[j, i]
+    border_curvature = 0.0
+    for i in range(n_samples):
+        border_curvature += 2.0 * border[i] * border[i]
     for _ in range(n_epochs):
         for j in range(n_rows):
             if curvature[j] <= 0.0:
