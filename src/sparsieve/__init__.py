@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChiSquareSelector",
+    "ExactPenaltySVMSelector",
     "FStatisticSelector",
     "FisherSelector",
     "InfoGainSelector",
+    "L0MKLSelector",
     "L0MPMSelector",
+    "L0SVMSelector",
     "L1MPMSelector",
     "L21Selector",
+    "MIKFSSelector",
     "MPMClassifier",
     "MRMRSelector",
     "ReliefFSelector",

@@ -1,6 +1,10 @@
 """Selectors that fit a model, one file per published method."""
 
+from .exact_penalty_svm import ExactPenaltySVMSelector
+from .l0_mkl import L0MKLSelector
+from .l0_svm import L0SVMSelector
 from .l21 import L21Selector
+from .mik_fs import MIKFSSelector
 from .mpm import MPMClassifier
 from .mpm_kernel import SparseKernelMPMClassifier
 from .mpm_level import L0MPMSelector, L1MPMSelector
@@ -9,9 +13,13 @@ from .ridge_forward import RidgeForwardSelector
 from .svm_rfe import SVMRFESelector
 
 __all__ = [
+    "ExactPenaltySVMSelector",
+    "L0MKLSelector",
     "L0MPMSelector",
+    "L0SVMSelector",
     "L1MPMSelector",
     "L21Selector",
+    "MIKFSSelector",
     "MPMClassifier",
     "RidgeForwardSelector",
     "SMPMSelector",

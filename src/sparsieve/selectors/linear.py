@@ -165,12 +165,17 @@ class LinearSelector(BaseSelector):
         return design, constant | blank, covariates, Y - left @ (left.T @ Y)
 
     def _warn_not_converged(self, measure: str, reached: float, wanted: float) -> None:
-        warnings.warn(
-            f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations with "
-            f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        warn_not_converged(self, measure, reached, wanted)
+
+
+def warn_not_converged(selector, measure: str, reached: float, wanted: float) -> None:
+    """Say how far an iterative fit got; called from a method that ``_fit`` calls."""
+    warnings.warn(
+        f"{type(selector).__name__} stopped after max_iter={selector.max_iter} iterations with "
+        f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
 
 
 def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.ndarray | None]:
