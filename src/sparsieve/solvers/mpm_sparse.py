@@ -265,12 +265,12 @@ class SurrogateProgram:
     ) -> SparseHyperplane | None:
         """The weighted l1 machine, from the features in play before.
 
-        A point that costs nothing any more is optimal already. A cone solver that gives up half
-        way is no reason to lose what was found: None (of infinite value) ends the DC algorithm
-        at the last good point.
+        The step cannot gain more than what x0 costs; where that is next to nothing, x0 stays.
+        A cone solver that gives up half way is no reason to lose what was found: None (of
+        infinite value) ends the DC algorithm at the last good point.
         """
         costs = self.surrogate.slope_at_zero - slope
-        if x0 is not None and not np.any(costs[x0.support]):
+        if x0 is not None and costs @ np.abs(x0.weights) <= 1e-7 * self.value(x0):
             return x0
         try:
             return self.machine.solve(costs)
