@@ -168,11 +168,11 @@ def test_works_in_a_pipeline():
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
 
 
-@pytest.mark.parametrize("Estimator", [L1MPMSelector, L0MPMSelector, SMPMSelector])
-def test_says_when_it_stops_early(Estimator):
+@pytest.mark.parametrize("selector", [L1MPMSelector(), L0MPMSelector(), SMPMSelector(lam=0.1)])
+def test_says_when_it_stops_early(selector):
     X, y = random_problem(9, 60, 300)
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
-        Estimator(max_iter=1).fit(X, y)
+        selector.set_params(max_iter=1).fit(X, y)
 
 
 def test_prints_when_asked(capsys):

@@ -26,7 +26,7 @@ from .validation import check_choice, check_flag, check_integer, check_real
 
 AUTO_DELTA = 0.8  # share of the best feasible level that delta="auto" asks for
 # What the cone solver can be relied on for; an optimality within it is never complained about.
-CONE_ACCURACY = 1e-6
+CONE_ACCURACY = 1e-5
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,7 @@ class L0MPMSelector(LevelSelector):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> selector = L0MPMSelector(delta=0.7).fit(X, y)
     >>> selector.get_support(indices=True)
-    array([20, 27])
+    array([20, 21, 27])
     """
 
     def __init__(
@@ -224,7 +224,9 @@ class L0MPMSelector(LevelSelector):
     def _solve_at(self, task, level) -> SolvedTask:
         machine = WeightedL1Machine(task.moments, kappa_of(level))
         program = SurrogateProgram(machine, surrogate(self.surrogate, self.alpha))
-        result = DCA(self.max_iter, self.tol).solve(program, None, self._print_step)
+        # A change below tol, up or down, is within what was asked for.
+        algorithm = DCA(self.max_iter, self.tol, slack=max(self.tol, 1e-6))
+        result = algorithm.solve(program, None, self._print_step)
         plane = result.x
         return self._finished(
             task,

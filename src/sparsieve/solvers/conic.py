@@ -67,13 +67,13 @@ class ConeProgram:
     _solver: object = field(default=None, init=False, repr=False)
 
     def solve(self, q: np.ndarray | None = None) -> ConeSolution:
-        """Solve, for a new cost if one is given; a failure is retried with looser tolerances."""
+        """Solve, for a new cost if one is given; what fails (or seems unbounded) is retried."""
         if q is not None:
             self.q = q
         solution = None
         for attempt, (equilibrate, factor) in enumerate(ATTEMPTS):
             solution = self._attempt(self.tol * factor, equilibrate, fresh=attempt > 0)
-            if solution.status != "failed":
+            if solution.status in ("solved", "infeasible"):
                 break
         assert solution is not None
         return solution

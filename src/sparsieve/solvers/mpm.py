@@ -258,7 +258,14 @@ def _by_cones(reduced: _ReducedProblem):
 
 
 def _better(reduced, newton, cones):
-    if cones is None or reduced.norms(newton[0]).sum() < cones[2][-1]:
+    """The better of two points, with the better of their two lower bounds."""
+    if cones is None:
         return newton
-    v, gap, history = cones
-    return v, gap, [value for value in newton[2] if value > history[0]] + history
+    values = [float(reduced.norms(found[0]).sum()) for found in (newton, cones)]
+    bound = max(
+        value * (1.0 - found[1]) for value, found in zip(values, (newton, cones), strict=True)
+    )
+    v = newton[0] if values[0] <= values[1] else cones[0]
+    value = min(values)
+    history = [earlier for earlier in newton[2] if earlier > value] + [value]
+    return v, max(value - bound, 0.0) / value, history

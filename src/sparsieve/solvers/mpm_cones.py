@@ -150,10 +150,7 @@ class _Play:
 
     def __init__(self, moments: TwoClassMoments, columns: Columns):
         features = columns.features
-        size = np.abs(moments.difference[features])
-        for variances in moments.variances:
-            size = np.maximum(size, np.sqrt(variances[features]))
-        self.units = np.where(size > 0.0, size, 1.0)
+        self.units = moments.sizes[features]
         self.columns = columns
         self.signs = np.where(columns.signs == 0.0, 1.0, columns.signs)
         self.ridges = moments.ridges

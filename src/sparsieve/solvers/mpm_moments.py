@@ -72,6 +72,8 @@ class TwoClassMoments:
         Variances of the features within the classes.
     difference : ndarray of shape (n_features,)
         Mean of the positive class minus mean of the negative class.
+    sizes : ndarray of shape (n_features,)
+        The scale of every feature: the largest of its mean difference and its spreads.
     ridges : tuple of float
         What was added to the diagonal of each covariance.
     n_rows : tuple of int
@@ -93,6 +95,8 @@ class TwoClassMoments:
         self.means = tuple(mean for mean, _ in moments)
         self.variances = tuple(variance for _, variance in moments)
         self.difference = self.means[0] - self.means[1]
+        size = np.maximum(np.abs(self.difference), np.sqrt(np.maximum(*self.variances)))
+        self.sizes = np.where(size > 0.0, size, 1.0)
         self.factors = [self._held_factor(which) for which in (0, 1)]
         self.n_rows = tuple(
             len(group.rows) if held is None else len(held)

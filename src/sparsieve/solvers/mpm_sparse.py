@@ -31,7 +31,7 @@ FREE = 1e-9
 # The value of the ratio machine counts spreads per distance: below this it is as good as zero.
 VANISHING = 1e-4
 # Prices of the artificial variable, in units of the smallest possible objective.
-ARTIFICIAL_COSTS = (1e2, 1e4, 1e6)
+ARTIFICIAL_COSTS = (1e2, 1e4, 1e6, 1e9)
 
 
 class InfeasibleError(Exception):
@@ -54,7 +54,8 @@ class SparseHyperplane:
     objective : float
         Value of the (convex) program.
     gap : float
-        Certified relative distance to the optimum over all features.
+        Certified relative distance to the optimum over all features, or (if larger) the share
+        by which a constraint is missed.
     tightness : ndarray of shape (n_features,)
         How close every feature is to being worth its cost: one on the support, below elsewhere.
     n_rounds : int
@@ -142,7 +143,9 @@ class WeightedL1Machine:
             if feasible and n_rounds >= self.max_rounds:
                 break
             if gap > tol and len(joining):
-                columns = _next_columns(played, answer, tightness, joining, free)
+                columns = _next_columns(
+                    played, answer, tightness, self.moments.sizes, joining, free
+                )
                 accuracy = TIGHT if gap <= 1e-2 else LOOSE
             elif not feasible:
                 artificial_cost = next(artificial, None)
@@ -154,7 +157,7 @@ class WeightedL1Machine:
                 accuracy = TIGHT
         else:
             raise ConeFailure
-        weights = _weights(answer, played, self.moments.n_features)
+        weights = _weights(answer, played, self.moments)
         support = np.flatnonzero(weights)
         polished = polish_weighted_l1(
             self.moments, support, weights[support], costs[support], self.kappa, answer.tight
@@ -162,11 +165,12 @@ class WeightedL1Machine:
         if polished is not None:
             weights[support] = polished
         objective = unit * float(costs @ np.abs(weights))
+        offset, violation = self._offset(weights)
         self._previous = SparseHyperplane(
             weights,
-            self._offset(weights),
+            offset,
             objective,
-            max(float(gap), 0.0),
+            max(float(gap), violation),
             np.minimum(tightness, 1.0),
             n_rounds,
             _settled_history(history, objective),
@@ -230,14 +234,14 @@ class WeightedL1Machine:
         )
         return missing / max(answer.value, 1.0)
 
-    def _offset(self, weights) -> float:
-        """The middle of the feasible offsets."""
+    def _offset(self, weights) -> tuple[float, float]:
+        """The middle of the feasible offsets, and by what share there are none."""
         support = np.flatnonzero(weights)
         values = weights[support]
         keep = np.maximum(self.kappa * class_norms(self.moments, support, values), 1.0)
         upper = float(self.moments.means[0][support] @ values) - keep[0]
         lower = float(self.moments.means[1][support] @ values) + keep[1]
-        return 0.5 * (upper + lower)
+        return 0.5 * (upper + lower), max(float((lower - upper) / keep.sum()), 0.0)
 
 
 @dataclass
@@ -261,11 +265,15 @@ class SurrogateProgram:
     ) -> SparseHyperplane | None:
         """The weighted l1 machine, from the features in play before.
 
+        The step cannot gain more than what x0 costs; where that is next to nothing, x0 stays.
         A cone solver that gives up half way is no reason to lose what was found: None (of
         infinite value) ends the DC algorithm at the last good point.
         """
+        costs = self.surrogate.slope_at_zero - slope
+        if x0 is not None and costs @ np.abs(x0.weights) <= 1e-7 * self.value(x0):
+            return x0
         try:
-            return self.machine.solve(self.surrogate.slope_at_zero - slope)
+            return self.machine.solve(costs)
         except ConeFailure:
             if x0 is None:
                 raise
@@ -309,13 +317,13 @@ class RatioMachine:
             gap = self._gap(answer, np.maximum(np.abs(reduced) - limit, 0.0), limit)
             joining = _joining(reduced, tightness, played)
             if gap > tol and len(joining):
-                columns = _next_columns(played, answer, tightness, joining)
+                columns = _next_columns(played, answer, tightness, self.moments.sizes, joining)
                 accuracy = TIGHT if gap <= 1e-2 else LOOSE
             elif accuracy == TIGHT:
                 break
             else:
                 accuracy = TIGHT
-        weights = self._polished(_weights(answer, played, self.moments.n_features))
+        weights = self._polished(_weights(answer, played, self.moments))
         support = np.flatnonzero(weights)
         gain = difference @ weights - self.lam * np.abs(weights).sum()
         if gain > 0.0:
@@ -421,20 +429,21 @@ def _joining(reduced, tightness, columns: Columns) -> np.ndarray:
     return keys
 
 
-def _next_columns(columns: Columns, answer, tightness, joining, free=()) -> Columns:
+def _next_columns(columns: Columns, answer, tightness, units, joining, free=()) -> Columns:
     """Those worth keeping and those that join; the others only slow the next program down."""
-    kept = _without_crumbs(answer.weights) != 0.0
+    kept = _without_crumbs(answer.weights, units[columns.features]) != 0.0
     kept |= tightness[columns.features] > KEEP_ABOVE
     kept |= columns.signs == 0.0
     return Columns.from_keys(np.concatenate([columns.keys()[kept], joining]), free)
 
 
-def _without_crumbs(values: np.ndarray) -> np.ndarray:
-    size = np.abs(values)
-    return np.where(size > RELATIVE_ZERO * size.max(initial=0.0), values, 0.0)
+def _without_crumbs(weights: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Weights that count; compared in units of the features."""
+    size = np.abs(weights) * units
+    return np.where(size > RELATIVE_ZERO * size.max(initial=0.0), weights, 0.0)
 
 
-def _weights(answer: RestrictedAnswer, columns: Columns, n_features: int) -> np.ndarray:
-    weights = np.zeros(n_features)
+def _weights(answer: RestrictedAnswer, columns: Columns, moments: TwoClassMoments) -> np.ndarray:
+    weights = np.zeros(moments.n_features)
     np.add.at(weights, columns.features, answer.weights)
-    return _without_crumbs(weights)
+    return _without_crumbs(weights, moments.sizes)
