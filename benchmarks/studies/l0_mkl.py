@@ -206,8 +206,8 @@ def report(name, method, how, rows, printed) -> None:
             f"{printed['cpu_seconds']} s"
         )
     print(
-        f"  {method:8} {how:10} {mean['accuracy']:5.1f} +- {spread:4.1f} ({mean['n_features']:5.1f})"
-        f"  {mean['f1']:5.1f}  {mean['seconds']:6.2f}   {beside}"
+        f"  {method:8} {how:10} {mean['accuracy']:5.1f} +- {spread:4.1f} "
+        f"({mean['n_features']:5.1f})  {mean['f1']:5.1f}  {mean['seconds']:6.2f}   {beside}"
     )
     if how == "cv":
         curve = np.mean([r["curve"] for r in rows], axis=0)

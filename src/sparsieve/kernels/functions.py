@@ -30,7 +30,7 @@ class SigmoidKernel(FeatureKernel):
     coef0: float = -0.01
 
     def __call__(self, u, v):
-        argument = (self.gamma * u) * v
+        argument = np.asarray(np.multiply(self.gamma * u, v), dtype=np.float64)
         argument += self.coef0
         return np.tanh(argument, out=argument)
 
@@ -44,7 +44,7 @@ class RBFKernel(FeatureKernel):
     shift_invariant = True
 
     def __call__(self, u, v):
-        distance = np.subtract(u, v)
+        distance = np.asarray(np.subtract(u, v), dtype=np.float64)
         distance *= distance
         distance *= -self.gamma
         return np.exp(distance, out=distance)
@@ -64,7 +64,7 @@ class PolynomialKernel(FeatureKernel):
         return self.coef0 >= 0
 
     def __call__(self, u, v):
-        argument = (self.gamma * u) * v
+        argument = np.asarray(np.multiply(self.gamma * u, v), dtype=np.float64)
         argument += self.coef0
         return argument**self.degree
 

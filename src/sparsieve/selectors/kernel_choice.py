@@ -59,7 +59,8 @@ def choose_kernel(selector, data) -> tuple[FeatureKernel, dict[str, float]]:
             hits += float(counts[test] @ (trial.predict(X[test]) == y[test]))
             margins = trial.decision_function(X[test]).reshape(len(test), -1)
             signs = np.where(codes[test][:, None] == _positive(classes), 1.0, -1.0)
-            loss += float(counts[test] @ np.maximum(0.0, 1.0 - signs * margins).sum(axis=1) ** 2)
+            hinge = np.maximum(0.0, 1.0 - signs * margins)
+            loss += float(counts[test] @ (hinge**2).sum(axis=1))
         accuracy = hits / float(counts.sum())
         accuracies[str(kernel)] = accuracy
         if (accuracy, -loss) > best_key:

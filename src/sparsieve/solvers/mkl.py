@@ -25,7 +25,7 @@ from .mkl_weights import KernelWeights, WeightProgram
 from .newton import KernelMachine, solve_kernel_machine
 
 # The starting kernel is an average over at most this many kernel entries in all.
-START_ENTRIES = 500_000_000
+START_ENTRIES = 100_000_000
 
 
 @dataclass

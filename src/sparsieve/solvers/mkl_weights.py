@@ -179,7 +179,10 @@ def solve_weights(P, linear, bound, border, s, d, bias, tol):
         # Recomputed against the drift of the updates.
         residual = s - d @ P - border * bias
         if len(d) and d.max() > DIVERGED:
-            raise UnboundedObjectiveError("a kernel weight grows without limit")
+            raise UnboundedObjectiveError(
+                "the objective is unbounded below: a kernel weight grows without limit; use "
+                'formulation="shift" or set d_max'
+            )
         gradient, bias_gradient = _gradients(P, linear, border, residual)
         worst = max(_violation(gradient, d, bound), abs(bias_gradient))
         if worst <= tol:
