@@ -149,7 +149,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
 
     # The fitted machines --------------------------------------------------------------------
 
-    def _refit(self, n_selected: int) -> None:
+    def _refit(self, n_chosen: int) -> None:
         machines = [machine.at(self.support_) for machine in self._machines]
         self._used = machines
         n_features = len(self.ranking_)

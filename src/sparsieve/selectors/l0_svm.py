@@ -62,6 +62,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
             )
             results.append(result)
             self._models.append(_Model.of(svm, result))
+        self._dtype = data.design.dtype
         self._units = Units(
             view.centre, view.scale, np.zeros(len(results)), None, self.fit_intercept
         )
@@ -88,15 +89,15 @@ class HingeSelector(MarginPredictions, LinearSelector):
         if not all(result.converged for result in results):
             self._warn_not_converged("an optimality measure of", self.optimality_, self.tol)
 
-    def _refit(self, n_selected: int) -> None:
+    def _refit(self, n_chosen: int) -> None:
         W = np.zeros((len(self.ranking_), len(self._models)))
         bias = np.zeros(len(self._models))
         for k, model in enumerate(self._models):
             features, weights, bias[k] = model.at(self.support_)
             W[features, k] = weights
         coef, intercept = self._units.in_user_units(W)
-        self.coef_ = coef
-        self.intercept_ = intercept + bias
+        self.coef_ = coef.astype(self._dtype)
+        self.intercept_ = (intercept + bias).astype(self._dtype)
 
     def _margins(self, X):
         used = np.flatnonzero(self.coef_.any(axis=0))

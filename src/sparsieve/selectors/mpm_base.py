@@ -107,7 +107,7 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         importance = np.abs([one.weights * view.spread for one in solved])
         used = int(np.count_nonzero(importance.any(axis=0)))
         return FeatureScores(
-            (importance / self._lengths[:, None]).max(axis=0),
+            _rounded((importance / self._lengths[:, None]).max(axis=0)),
             n_kept=max(1, used),
             ties=np.max([one.tightness for one in solved], axis=0),
             constant=view.constant,
@@ -120,6 +120,16 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
                 f"{solved.objective:.6g} with {np.count_nonzero(solved.weights)} features, "
                 f"optimality {solved.optimality:.1e} after {solved.n_iter} iterations"
             )
+
+
+def _rounded(scores: np.ndarray) -> np.ndarray:
+    """Scores without the digits that the cone solver leaves to chance.
+
+    It shares the weight of equal columns evenly, but only up to its accuracy; rounding lets
+    column order decide between them.
+    """
+    largest = scores.max(initial=0.0)
+    return np.round(scores / largest, 6) * largest if largest > 0 else scores
 
 
 class LevelSelector(MinimaxSelector):
