@@ -18,6 +18,7 @@ extensions = [
 html_theme = "furo"
 exclude_patterns = ["_build"]
 autosummary_generate = True
+suppress_warnings = ["myst.xref_missing"]  # the README links to files beside it
 numpydoc_show_class_members = False
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
@@ -36,4 +37,5 @@ def write_selector_list(app):
 
 
 def setup(app):
-    app.connect("builder-inited", write_selector_list)
+    # Before autosummary looks for pages to write.
+    app.connect("builder-inited", write_selector_list, priority=100)
