@@ -23,7 +23,7 @@ numpydoc_show_class_members = False
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
 
-def write_selector_list(app):
+def write_selector_list(app, config):
     """A page that lists every selector, so that a new one appears by itself."""
     names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_estimators())
     page = (
@@ -37,5 +37,5 @@ def write_selector_list(app):
 
 
 def setup(app):
-    # Before autosummary looks for pages to write.
-    app.connect("builder-inited", write_selector_list, priority=100)
+    # Before Sphinx looks for files, which is before the builder exists.
+    app.connect("config-inited", write_selector_list)
