@@ -27,7 +27,7 @@ def write_selector_list(app, config):
     """A page that lists every selector, so that a new one appears by itself."""
     names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_estimators())
     page = (
-        "Selectors\n=========\n\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n"
+        "Selectors\n=========\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
         f"{names}\n   sparsieve.all_selectors\n"
     )
     target = Path(app.srcdir) / "api" / "index.rst"
