@@ -34,7 +34,7 @@ class ReliefFSelector(BaseSelector):
     the mean over the samples (Robnik-Sikonja and Kononenko 2003). Two classes and
     ``n_neighbors=1`` give the original Relief; real targets give RReliefF.
 
-    The difference of two values is |u - v| / (max - min) for numeric features and 0 or 1 for
+    The difference of two values is ``|u - v| / (max - min)`` for numeric features and 0 or 1 for
     discrete ones; the distance of two samples is the sum of the differences. Distances are
     compared to about eleven digits, and of two samples at the same distance the earlier one is
     nearer. Where a class has fewer than ``n_neighbors`` samples, the mean is

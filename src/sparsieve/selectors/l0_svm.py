@@ -163,7 +163,7 @@ class L0SVMSelector(HingeSelector):
     can have a weight, and one product with all the others certifies that none was missed.
 
     Several classes get one model each against the rest. The joint score of a feature is the
-    mean over classes of |w_j| divided by the largest of that class: the scale of a margin says
+    mean over classes of ``|w_j|`` divided by the largest of that class: the scale of a margin says
     nothing about how much its class matters, so the best feature of every class counts the same.
 
     Parameters
@@ -192,7 +192,7 @@ class L0SVMSelector(HingeSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        |w_j| of the standardised problem; for several classes the joint score.
+        ``|w_j|`` of the standardised problem; for several classes the joint score.
     ranking_ : ndarray of shape (n_features,)
         By score; features without weight by how close their price comes to their cost.
     support_ : ndarray of shape (n_features,)

@@ -19,7 +19,7 @@ class SMPMSelector(MinimaxSelector):
 
         min sqrt(w'S_1 w) + sqrt(w'S_2 w)  s.t.  D'w - lam ||w||_1 >= 1,
 
-    which has a solution for lam below the largest |D_j|.
+    which has a solution for lam below the largest ``|D_j|``.
 
     Parameters
     ----------
