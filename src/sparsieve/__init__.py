@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .choose import *  # noqa: F403
     from .discovery import all_selectors
     from .filters import *  # noqa: F403
     from .selectors import *  # noqa: F403
@@ -13,6 +14,7 @@ __all__ = [
     "FisherSelector",
     "L21Selector",
     "RidgeForwardSelector",
+    "SelectorCV",
     "__version__",
     "all_selectors",
 ]
