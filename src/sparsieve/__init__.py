@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from .selectors import *  # noqa: F403
 
 __all__ = [
+    "EnsembleSelector",
     "FisherSelector",
     "L21Selector",
     "RidgeForwardSelector",
     "SelectorCV",
+    "StabilitySelection",
     "__version__",
     "all_selectors",
 ]
