@@ -142,12 +142,13 @@ def routed(owner, params: dict, *, weighted_members: dict, direct: dict) -> Bunc
     """Arguments for every member: by metadata routing, or plainly where that is off.
 
     ``weighted_members`` maps names to estimators that get ``sample_weight``; ``direct`` maps
-    the name of another parameter to (member, method) that gets it.
+    the name of another parameter to (member, method) that gets it. Scorers get something only
+    by routing.
     """
     params = {name: value for name, value in params.items() if value is not None}
     if routing_enabled():
         return process_routing(owner, "fit", **params)
-    result = Bunch(**{name: Bunch(fit={}) for name in weighted_members})
+    result = Bunch(scorer=Bunch(score={}), **{name: Bunch(fit={}) for name in weighted_members})
     for member, method in direct.values():
         result[member] = Bunch(**{method: {}})
     for name, value in params.items():

@@ -64,7 +64,7 @@ def r_concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     --------
     >>> from sparsieve.choose.error_bounds import r_concave_bound
     >>> round(r_concave_bound(10, 1000, 0.75, 50), 4)
-    0.0217
+    0.0239
     """
     theta = q / p
     both = np.ceil((2 * threshold - 1) * n_pairs - _ROUNDING)

@@ -198,7 +198,6 @@ class SelectorCV(MetaSelector):
             weighted_members={"selector": selector, "estimator": estimator},
             direct={"groups": ("splitter", "split")},
         )
-        arguments.setdefault("scorer", Bunch(score={}))
         X, y = arrays_of(data)
         folds = list(splitter.split(X, y, **arguments.splitter.split))
         work = _Work(
