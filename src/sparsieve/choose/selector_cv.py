@@ -152,8 +152,8 @@ class SelectorCV(MetaSelector):
         if selector is None:
             selector = weighted(RidgeForwardSelector())
         if estimator is None:
-            n_samples = 1 if data is None else data.design.shape[0]
-            estimator = weighted(default_estimator(data and data.target, n_samples))
+            target, n_samples = (data.target, data.design.shape[0]) if data else (None, 1)
+            estimator = weighted(default_estimator(target, n_samples))
         return selector, estimator
 
     def _members(self):
@@ -163,7 +163,7 @@ class SelectorCV(MetaSelector):
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
 
-    def fit(self, X, y, **params):
+    def fit(self, X, y, **params):  # type: ignore[override]
         """Score all numbers of features on every fold, choose one, fit on all samples.
 
         Parameters

@@ -209,7 +209,7 @@ class StabilitySelection(MetaSelector):
                     "but two of them give the third; leave one out"
                 )
 
-    def fit(self, X, y, **params):
+    def fit(self, X, y, **params):  # type: ignore[override]
         """Run the selector on all halves and count.
 
         Parameters
