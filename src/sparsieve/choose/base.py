@@ -9,6 +9,8 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import has_fit_parameter
 
+from ..design.dense import DenseDesign
+from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 
 
@@ -29,11 +31,11 @@ class MetaSelector(BaseSelector):
         return [get_tags(member).input_tags for member in self._members()]
 
     @property
-    def _accepts_sparse(self):
+    def _accepts_sparse(self):  # type: ignore[override]
         return all(tags.sparse for tags in self._input_tags())
 
     @property
-    def _accepts_nan(self):
+    def _accepts_nan(self):  # type: ignore[override]
         return all(tags.allow_nan for tags in self._input_tags())
 
     def __sklearn_tags__(self):
@@ -45,7 +47,15 @@ class MetaSelector(BaseSelector):
 def arrays_of(data: TrainingData) -> tuple:
     """(X, y) of validated data as an estimator of scikit-learn takes them."""
     design, target = data.design, data.target
-    X = design.array if hasattr(design, "array") else design.matrix
+    if isinstance(design, SparseDesign):
+        X = design.matrix
+    elif isinstance(design, DenseDesign):
+        X = design.array
+    else:
+        raise TypeError(
+            f"a selector around other selectors takes NumPy arrays and SciPy sparse matrices, not "
+            f"a {type(design).__name__}; convert X first"
+        )
     if target.classes is not None:
         return X, target.classes[target.codes]
     return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
@@ -72,10 +82,7 @@ def prepared(selector, n_features_to_select: int, task: str):
 def ranking_of(fitted, n_features: int) -> np.ndarray:
     """Rank of every feature, 1 for the best, from whatever a fitted estimator offers."""
     model = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    if hasattr(model, "ranking_"):
-        scores = -np.asarray(model.ranking_, dtype=np.float64)
-    else:
-        scores = _importance(model)
+    scores = _importance(model)
     if scores is None:
         raise ValueError(
             f"{type(model).__name__} does not say how important features are; a selector needs "
@@ -90,6 +97,8 @@ def ranking_of(fitted, n_features: int) -> np.ndarray:
 
 
 def _importance(model) -> np.ndarray | None:
+    if hasattr(model, "ranking_"):
+        return -np.asarray(model.ranking_, dtype=np.float64)
     for name in ("scores_", "feature_importances_"):
         if getattr(model, name, None) is not None:
             return np.asarray(getattr(model, name), dtype=np.float64)
