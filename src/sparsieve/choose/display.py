@@ -9,6 +9,8 @@ import numpy as np
 
 from .._optional import require
 
+_TICKS = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
+
 
 def new_axes():
     """Axes of a new figure."""
@@ -74,5 +76,8 @@ class CurveDisplay:
         for (rule, k), style in zip(self.chosen.items(), ("-", "--", ":"), strict=False):
             self.ax_.axvline(k, linestyle=style, color="grey", label=f"{rule}: {k}")
         self.ax_.set(xscale="log", xlabel="number of features", ylabel="score")
+        shown = [k for k in _TICKS if self.ks[0] <= k <= self.ks[-1]]
+        self.ax_.set_xticks(shown, [str(k) for k in shown], minor=False)
+        self.ax_.set_xticks([], minor=True)
         self.ax_.legend()
         return self
