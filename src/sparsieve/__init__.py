@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .choose import *  # noqa: F403
     from .discovery import all_estimators, all_selectors
     from .filters import *  # noqa: F403
     from .selectors import *  # noqa: F403
 
 __all__ = [
     "ChiSquareSelector",
+    "EnsembleSelector",
     "ExactPenaltySVMSelector",
     "FStatisticSelector",
     "FisherSelector",
@@ -27,7 +29,9 @@ __all__ = [
     "RidgeForwardSelector",
     "SMPMSelector",
     "SVMRFESelector",
+    "SelectorCV",
     "SparseKernelMPMClassifier",
+    "StabilitySelection",
     "TTestSelector",
     "__version__",
     "all_estimators",
