@@ -1,0 +1,55 @@
+"""Honest comparison of selectors: metrics, protocols, resumable studies, statistics."""
+
+from .curves import Curve, accuracy_curve
+from .metrics import (
+    Recovery,
+    Redundancy,
+    classification_scores,
+    recovery_at,
+    redundancy_rate,
+    sparsity_level,
+)
+from .protocol import Folds, RepeatedSplits, Split
+from .resources import Measured, measure
+from .stability import Stability, jaccard_stability, kuncheva_stability, nogueira_stability
+from .statistics import (
+    Friedman,
+    Interval,
+    PairedTest,
+    average_ranks,
+    bootstrap_interval,
+    friedman_nemenyi,
+    holm,
+    paired_wilcoxon,
+)
+from .tuning import Tuned, tune
+
+__all__ = [
+    "Curve",
+    "Folds",
+    "Friedman",
+    "Interval",
+    "Measured",
+    "PairedTest",
+    "Recovery",
+    "Redundancy",
+    "RepeatedSplits",
+    "Split",
+    "Stability",
+    "Tuned",
+    "accuracy_curve",
+    "average_ranks",
+    "bootstrap_interval",
+    "classification_scores",
+    "friedman_nemenyi",
+    "holm",
+    "jaccard_stability",
+    "kuncheva_stability",
+    "measure",
+    "nogueira_stability",
+    "paired_wilcoxon",
+    "recovery_at",
+    "redundancy_rate",
+    "sparsity_level",
+    "tune",
+]
