@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import _num_samples
 
-from ..selectors.validation import check_integer, listed
+from ..selectors.validation import check_finite, check_integer, listed
 from .metrics import METRICS, classification_scores, recovery_of, redundancy_rate
 from .resources import measure
 
@@ -128,20 +129,25 @@ def accuracy_curve(
     fitted = fit.value
     scores: list[dict] = []
     selections: list[dict] = []
+    support = np.zeros(0, dtype=bool)
     for k in counts:
+        before = support
         support = fitted.get_support() if k is None else fitted.at(k).get_support()
         place = {"k": k, "n_selected": int(support.sum())}
-        train, test = X_train[:, support], X_test[:, support]
-        selections.append({**place, **_facts(train, support, relevant)})
-        for name in classifiers:
-            predicted = _predicted(name, train, y_train, test)
-            scores.append(
-                {
-                    **place,
-                    "classifier": name,
-                    **classification_scores(y_test, predicted, metrics),
-                }
-            )
+        if not np.array_equal(support, before):  # AllFeatures is the same at every k
+            train, test = X_train[:, support], X_test[:, support]
+            facts = _facts(train, support, relevant)
+            # Checked here once: scikit-learn need not do so for every classifier.
+            check_finite(train)
+            check_finite(test)
+            with config_context(assume_finite=True, skip_parameter_validation=True):
+                predicted = {name: _predicted(name, train, y_train, test) for name in classifiers}
+            found = {
+                name: classification_scores(y_test, labels, metrics)
+                for name, labels in predicted.items()
+            }
+        selections.append({**place, **facts})
+        scores.extend({**place, "classifier": name, **found[name]} for name in classifiers)
     chosen = np.flatnonzero(support)
     ranking = getattr(fitted, "ranking_", None)
     if ranking is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import sys
 import time
 from collections.abc import Callable
@@ -48,7 +47,6 @@ def measure(call: Callable[[], Any]) -> Measured:
     >>> measure(lambda: sum(range(5))).value
     10
     """
-    gc.collect()
     before, source = _start_peak()
     start = time.perf_counter()
     value = call()
