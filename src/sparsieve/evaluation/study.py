@@ -306,10 +306,12 @@ def _class_name(name: str) -> str:
     from ..discovery import all_selectors
 
     by_key = {_folded(known): known for known in (*all_selectors(), _ALL_FEATURES)}
-    if not isinstance(name, str) or _folded(name) not in by_key:
-        hint = _hint(str(name), by_key.values())
-        raise StudyError(f"unknown selector {name!r}{hint}")
-    return by_key[_folded(name)]
+    key = _folded(str(name))
+    if key not in by_key:
+        close = difflib.get_close_matches(key, list(by_key), n=1, cutoff=0.5)
+        hint = f"did you mean {by_key[close[0]]!r}? " if close else ""
+        raise StudyError(f"unknown selector {name!r}; {hint}sparsieve methods lists them all")
+    return by_key[key]
 
 
 def _folded(name: str) -> str:
