@@ -56,7 +56,7 @@ def test_holm_keeps_the_family_wise_error(rng):
 
 
 def test_paired_wilcoxon(rng):
-    scores = rng.normal(size=(12, 3)) + [0, 0, 2]
+    scores = rng.normal(size=(12, 3)) + np.array([0, 0, 2])
     tests = paired_wilcoxon(scores, ["a", "b", "c"])
     assert [(test.first, test.second) for test in tests] == [("a", "b"), ("a", "c"), ("b", "c")]
     for test, (i, j) in zip(tests, [(0, 1), (0, 2), (1, 2)], strict=True):

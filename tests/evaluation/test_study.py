@@ -239,7 +239,10 @@ def test_a_file_with_groups(tmp_path, path, rng):
             "ks of the study says",
         ),
         ({"selectors": [{"name": "fisher", "tuning": "inner-cv"}]}, "needs a grid"),
-        ({"selectors": [{"name": "l21", "grid": {"alpha": [1]}, "tuning": "none"}]}, "a grid needs"),
+        (
+            {"selectors": [{"name": "l21", "grid": {"alpha": [1]}, "tuning": "none"}]},
+            "a grid needs",
+        ),
         ({"selectors": ["fisher", "FisherSelector"]}, "'FisherSelector' is listed twice"),
         ({"selectors": [{"parameters": {}}]}, "a selector needs a name"),
         ({"datasets": []}, "at least one data set"),
