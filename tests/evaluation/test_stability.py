@@ -16,7 +16,7 @@ def masks_of_size(rng, size, n_selections=30, n_features=40, n_common=3):
 
 def test_nogueira_equals_kuncheva_for_selections_of_one_size(rng):
     Z = masks_of_size(rng, 8)
-    assert nogueira_stability(Z).index == pytest.approx(kuncheva_stability(Z))
+    assert nogueira_stability(Z).value == pytest.approx(kuncheva_stability(Z))
 
 
 def test_pairwise_definitions(rng):
@@ -35,7 +35,7 @@ def test_equal_and_random_selections(rng):
     same = np.tile(rng.random(20) < 0.3, (5, 1))
     assert nogueira_stability(same) == pytest.approx((1, 1, 1))
     assert kuncheva_stability(same) == jaccard_stability(same) == 1
-    random = [nogueira_stability(rng.random((20, 100)) < 0.2).index for _ in range(50)]
+    random = [nogueira_stability(rng.random((20, 100)) < 0.2).value for _ in range(50)]
     assert abs(np.mean(random)) < 4 * np.std(random) / np.sqrt(50)
 
 
@@ -46,7 +46,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(rng):
     def draw(n_selections):
         return rng.random((n_selections, len(probability))) < probability
 
-    truth = nogueira_stability(draw(100_000)).index
+    truth = nogueira_stability(draw(100_000)).value
     found = [nogueira_stability(draw(100), 0.9) for _ in range(300)]
     coverage = np.mean([low <= truth <= high for _, low, high in found])
     assert 0.83 < coverage < 0.96  # 0.9 with four standard errors
@@ -54,7 +54,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(rng):
 
 def test_nothing_or_everything_selected_says_nothing():
     for Z in (np.zeros((3, 4), dtype=bool), np.ones((3, 4), dtype=bool)):
-        assert np.isnan(nogueira_stability(Z).index)
+        assert np.isnan(nogueira_stability(Z).value)
         assert np.isnan(kuncheva_stability(Z))
         assert jaccard_stability(Z) == 1
 

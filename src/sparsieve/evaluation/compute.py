@@ -46,7 +46,7 @@ def compute(key: str, spec: dict, X, y, groups, relevant, train, test) -> Outcom
 def _computed(spec: dict, X, y, groups, relevant, train, test) -> dict:
     start = time.perf_counter()
     selector = _selector(spec)
-    _compiled(type(selector))
+    _compiled(spec["selector"])
     settings = {"ks": spec["ks"], "classifiers": spec["classifiers"], "zscore": spec["zscore"]}
     X_train, y_train = X[train], y[train]
     chosen = {}
@@ -100,11 +100,11 @@ def _selector(spec: dict):
 
 
 @functools.cache
-def _compiled(cls: type) -> None:
-    """Compile what a class compiles at its first fit, so that no cell's seconds contain it."""
+def _compiled(name: str) -> None:
+    """Compile what a selector compiles at its first fit, so that no cell's seconds contain it."""
     X = np.random.default_rng(0).standard_normal((24, 5))
     try:
-        cls().set_params(n_features_to_select=2).fit(X, np.arange(24) % 2)
+        selector_class(name)(n_features_to_select=2).fit(X, np.arange(24) % 2)
     except Exception:  # too small a problem for this method; the cell itself will tell
         return
 

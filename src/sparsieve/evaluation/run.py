@@ -103,10 +103,10 @@ def run_study(
         )
         run = _Run(study, store, retry_failed, on_progress)
         for spec in study.datasets:
-            cells = planned.get(spec.name, [])  # type: ignore[union-attr]
+            cells = planned.get(spec.name, [])
             todo = run.open_cells(cells)
             if todo:
-                run.work(spec.load(), todo, backend)  # type: ignore[union-attr]
+                run.work(spec.load(), todo, backend)
         counts = store.counts(study.name)
     return RunSummary(
         total=sum(counts.values()),
@@ -124,9 +124,9 @@ def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str]]:
     skipped: dict[str, str] = {}
     for spec in study.datasets:
         try:
-            planned[spec.name] = study.cells(spec.load())  # type: ignore[union-attr]
+            planned[spec.name] = study.cells(spec.load())
         except (ValueError, OSError, ImportError) as error:
-            skipped[spec.name] = " ".join(str(error).split())  # type: ignore[union-attr]
+            skipped[spec.name] = " ".join(str(error).split())
     if not planned:
         raise StudyError(f"no data set can be used: {'; '.join(skipped.values())}")
     return planned, skipped

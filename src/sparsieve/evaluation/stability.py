@@ -11,7 +11,7 @@ from scipy.stats import norm
 class Stability(NamedTuple):
     """Nogueira's stability index and its confidence interval."""
 
-    index: float
+    value: float
     low: float
     high: float
 
@@ -33,7 +33,7 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
     Returns
     -------
     stability : Stability
-        ``index``, ``low``, ``high``; NaN when nothing or everything is selected everywhere,
+        ``value``, ``low``, ``high``; NaN when nothing or everything is selected everywhere,
         which says nothing about stability.
 
     References
@@ -45,7 +45,7 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
     --------
     >>> import numpy as np
     >>> from sparsieve.evaluation import nogueira_stability
-    >>> nogueira_stability(np.array([[1, 1, 0, 0]] * 3)).index
+    >>> nogueira_stability(np.array([[1, 1, 0, 0]] * 3)).value
     1.0
     """
     Z = _masks(supports)

@@ -149,8 +149,8 @@ class Study:
     """
 
     name: str
-    datasets: Sequence[DatasetSpec | str]
-    selectors: Sequence[SelectorSpec | str]
+    datasets: Sequence[Any]
+    selectors: Sequence[Any]
     protocol: RepeatedSplits | Folds = field(default_factory=RepeatedSplits)
     ks: Sequence[int] | str = (5, 10, 20, 50)
     classifiers: Sequence[str] = tuple(CLASSIFIERS)
@@ -236,7 +236,7 @@ class Study:
         kind = protocol.pop("kind", None)
         check_choice("kind of the protocol", kind, PROTOCOLS)
         _known(protocol, PROTOCOLS[kind], f"a protocol of kind {kind!r}")
-        lists: dict[str, list] = {}
+        lists: dict[str, Any] = {}
         for name, made, what in (
             ("datasets", DatasetSpec, "a data set"),
             ("selectors", SelectorSpec, "a selector"),
@@ -261,7 +261,7 @@ class Study:
             self._cell(data, fingerprint, split, selector, parameters)
             for split in splits
             for selector in self.selectors
-            for parameters in selector.variants()  # type: ignore[union-attr]
+            for parameters in selector.variants()
         ]
 
     def _cell(self, data, fingerprint, split, selector, parameters) -> Cell:
