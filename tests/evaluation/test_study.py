@@ -1,4 +1,5 @@
 import json
+import os
 
 import numpy as np
 import pytest
@@ -267,3 +268,32 @@ def test_a_cluster_without_dask_gets_a_hint(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"pip install 'sparsieve\[dask\]'"):
         run_study(small_study(), path, cluster="tcp://127.0.0.1:1")
+
+
+def test_a_dask_cluster_gives_the_same_results(path, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    run_study(small_study(), path)
+    remote = tmp_path / "remote.sqlite"
+    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+        run_study(small_study(), remote, cluster=cluster.scheduler_address)
+    assert results_of(path) == results_of(remote)
+
+
+def deadly(key, spec, *arguments):
+    if spec["fold"] == 1:
+        os._exit(1)
+    return compute(key, spec, *arguments)
+
+
+@pytest.mark.slow  # starts processes again and again
+def test_a_dying_worker_fails_cells_not_the_study(path, monkeypatch):
+    monkeypatch.setattr(runner, "compute", deadly)
+    study = small_study(protocol=Folds(8), selectors=["fisher"])
+    summary = run_study(study, path, n_jobs=2)
+    assert summary.failed >= 1
+    assert summary.done + summary.failed == 8
+    with Store(path) as store:
+        errors = {cell["error"] for cell in store.cells("small", states=["failed"])}
+    assert errors == {"a worker process died, perhaps for lack of memory"}
+    monkeypatch.undo()
+    assert run_study(study, path, retry_failed=True).done == 8
