@@ -9,22 +9,18 @@ from sparsieve import FisherSelector, RidgeForwardSelector
 from sparsieve.selectors.base import FeatureScores
 
 
-def no(n):
-    return np.zeros(n, dtype=bool)
-
-
 def test_ranking_breaks_ties_by_second_score_then_column():
     scores = np.array([1.0, 2.0, 1.0, 1.0, 0.0])
     ties = np.array([0.0, 0.0, 5.0, 0.0, 9.0])
     found = FeatureScores(scores, n_kept=2, ties=ties)
-    assert found.ranking(no(5), no(5)).tolist() == [3, 1, 2, 4, 5]
+    assert found.ranking().tolist() == [3, 1, 2, 4, 5]
 
 
 def test_constants_and_forbidden_features_rank_last():
     found = FeatureScores(np.arange(4.0), n_kept=2, constant=np.array([False, True, False, True]))
-    assert found.ranking(no(4), no(4)).tolist() == [2, 4, 1, 3]
+    assert found.ranking().tolist() == [2, 4, 1, 3]
     forced = np.array([False, False, False, True])
-    assert found.ranking(forced, no(4)).tolist() == [3, 4, 2, 1]
+    assert found.ranking(first=forced).tolist() == [3, 4, 2, 1]
 
 
 def test_substitutes_are_the_copies_left_out(rng):

@@ -70,7 +70,7 @@ class FeatureScores:
     ties: np.ndarray | None = None
     constant: np.ndarray | None = None
 
-    def ranking(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    def ranking(self, first=None, last=None) -> np.ndarray:
         """Rank of every feature, 1 for the best; equal features in column order.
 
         Features marked in ``first`` come before all others, those in ``last`` after them.
@@ -81,8 +81,11 @@ class FeatureScores:
             keys.append(-self.ties)
         keys.append(-self.scores)
         if self.constant is not None:
-            keys.append(self.constant & ~first)
-        keys += [~first, last]
+            keys.append(self.constant)
+        if first is not None:
+            keys.append(~first)
+        if last is not None:
+            keys.append(last)
         ranking = np.empty(n_features, dtype=np.int64)
         ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
         return ranking
