@@ -102,6 +102,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _accepts_sparse = True
     _accepts_regression = True
     _accepts_nan = False
+    _n_always = 0  # features forced in by always_keep
 
     def fit(self, X, y, sample_weight=None):
         """Rank the features of X by what they say about y.
