@@ -184,5 +184,5 @@ def test_bad_price():
     X, y = three_classes()
     with pytest.raises(ValueError, match="lam must be at least 0"):
         SMPMSelector(lam=-0.1).fit(X, y)
-    with pytest.raises(ValueError, match="it must be below 2.*, the largest difference"):
+    with pytest.raises(ValueError, match=r"it must be below 2.*, the largest difference"):
         SMPMSelector(lam=100.0, standardize=False).fit(X[y != "cat"], y[y != "cat"])

@@ -23,7 +23,7 @@ from sparsieve import (
 from sparsieve.penalties import surrogate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "solvers"))
-from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1  # noqa: E402
+from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 
 LEVELS = [L1MPMSelector, L0MPMSelector]
 SHAPES = [(100, 8, 0.0), (40, 60, 0.1)]
