@@ -74,6 +74,12 @@ class WeightedL1Machine:
                 artificial_cost,
                 accuracy,
             )
+            if answer is None and artificial_cost is not None and accuracy == TIGHT:
+                # Too much asked of a program that may have no solution: back, at a higher price.
+                accuracy, artificial_cost = LOOSE, next(artificial, None)
+                if artificial_cost is None:
+                    raise InfeasibleError
+                continue
             if answer is None:
                 raise ConeFailure
             this = self._judge(answer, columns, costs, accuracy)
