@@ -18,7 +18,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from .conic import ConeProgram
 from .mpm_moments import TwoClassMoments
 
-
 KINK_GAP = 1e-6  # a larger gap after Newton's method is no matter of rounding
 
 
