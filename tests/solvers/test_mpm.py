@@ -12,13 +12,10 @@ from sparsieve.design import Scaled, as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers import DCA
 from sparsieve.solvers.mpm import accuracy_of, kappa_of, solve_mpm
+from sparsieve.solvers.mpm_generation import InfeasibleError
 from sparsieve.solvers.mpm_moments import SampleGroup, TwoClassMoments
-from sparsieve.solvers.mpm_sparse import (
-    InfeasibleError,
-    RatioMachine,
-    SurrogateProgram,
-    WeightedL1Machine,
-)
+from sparsieve.solvers.mpm_ratio import RatioMachine
+from sparsieve.solvers.mpm_sparse import SurrogateProgram, WeightedL1Machine
 
 # samples, features, ridge: more samples than features, about as many, and far fewer
 SHAPES = [(120, 10, 0.0), (120, 10, 0.3), (40, 30, 0.0), (40, 60, 0.1), (50, 300, 0.05)]

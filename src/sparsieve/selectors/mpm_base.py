@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ..solvers.mpm import accuracy_of, solve_mpm
-from ..solvers.mpm_sparse import ConeFailure, InfeasibleError, class_norms
+from ..solvers.mpm_generation import ConeFailure, InfeasibleError, class_norms
 from .base import BaseSelector, FeatureScores, TrainingData
 from .mpm_tasks import (
     MULTI_CLASS,

@@ -7,7 +7,8 @@ import numpy as np
 from ..penalties import SURROGATES, surrogate
 from ..solvers import DCA
 from ..solvers.mpm import kappa_of
-from ..solvers.mpm_sparse import SurrogateProgram, WeightedL1Machine, noise
+from ..solvers.mpm_generation import noise
+from ..solvers.mpm_sparse import SurrogateProgram, WeightedL1Machine
 from .mpm_base import CONE_ACCURACY, LevelSelector, SolvedTask
 from .validation import check_choice, check_real
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..solvers.mpm_sparse import RatioMachine, noise
+from ..solvers.mpm_generation import noise
+from ..solvers.mpm_ratio import RatioMachine
 from .base import FeatureScores, TrainingData
 from .mpm_base import CONE_ACCURACY, MinimaxSelector, SolvedTask, achieved_accuracy
 from .mpm_tasks import TwoClassTask

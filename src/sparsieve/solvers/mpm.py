@@ -18,6 +18,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from .conic import ConeProgram
 from .mpm_moments import TwoClassMoments
 
+KINK_GAP = 1e-6  # a larger gap after Newton's method is no matter of rounding
+
 
 @dataclass(frozen=True)
 class MinimaxHyperplane:
@@ -99,7 +101,8 @@ def solve_mpm(
     v, gap, history = _flat_direction(reduced), 0.0, [0.0]
     if v is None:
         v, gap, history = _newton(reduced, tol, max_iter)
-        if gap > tol:
+        # Rounding in ill-conditioned covariances limits Newton's method; a kink stops it.
+        if gap > max(tol, KINK_GAP):
             v, gap, history = _better(reduced, (v, gap, history), _by_cones(reduced))
     norms = reduced.norms(v)
     total = float(norms.sum()) if history[-1] > 0.0 else 0.0
