@@ -1,7 +1,5 @@
 """A study may be killed at any moment and resumed; two processes may share its work."""
 
-import json
-import multiprocessing
 import random
 import signal
 import subprocess
@@ -40,14 +38,11 @@ def command(study_file, *options):
 
 
 class Forked:
-    """The same work in a process that starts at once, because its imports are done."""
+    """The same work in a process of the fork server, with the interface of Popen."""
 
-    context = multiprocessing.get_context("forkserver" if sys.platform != "win32" else "spawn")
-    context.set_forkserver_preload(["sparsieve.evaluation"])
-
-    def __init__(self, study_file):
+    def __init__(self, processes, study_file):
         arguments = (Study.from_toml(study_file), study_file.with_suffix(".sqlite"))
-        self._process = self.context.Process(target=run_study, args=arguments)
+        self._process = processes.Process(target=run_study, args=arguments)
         self._process.start()
 
     def poll(self):
@@ -78,29 +73,26 @@ def finished(path, name="killed"):
     }
 
 
-def wait_for_work(process, path, known):
-    """Until the process has claimed or finished something new."""
+def wait_for_work(process, path, n_done):
+    """Until the process is at work and so many cells are done."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         if path.exists():
-            try:
-                with Store(path) as store:
-                    counts = store.counts("killed")
-            except ValueError:  # it is just being made
-                continue
-            if counts["running"] or counts["done"] > known:
+            with Store(path) as store:
+                counts = store.counts("killed")
+            if counts["done"] >= n_done and counts["running"]:
                 return
-        time.sleep(0.005)
+        time.sleep(0.003)
 
 
-def kill_and_resume(study_file, n_kills, start, longest=0.25):
+def kill_and_resume(study_file, n_kills, start):
     store = study_file.with_suffix(".sqlite")
     chance = random.Random(0)
     before, hits = {}, 0
     for _ in range(n_kills):
         process = start(study_file)
-        wait_for_work(process, store, len(before))
-        time.sleep(chance.uniform(0, longest))
+        wait_for_work(process, store, len(before) + chance.randrange(6))
+        time.sleep(chance.uniform(0, 0.05))
         process.kill()  # SIGKILL
         process.communicate(timeout=60)
         hits += process.returncode == -signal.SIGKILL
@@ -124,9 +116,11 @@ def assert_as_uninterrupted(study_file, after):
     assert {key: result for key, (result, _, _) in after.items()} == expected
 
 
-def test_killed_five_times(study_file):
-    path = study_file(n_repeats=30)
-    after, hits, done_before_the_last = kill_and_resume(path, 5, Forked)
+def test_killed_five_times(study_file, processes):
+    path = study_file(n_repeats=50)
+    after, hits, done_before_the_last = kill_and_resume(
+        path, 5, lambda file: Forked(processes, file)
+    )
     assert hits >= 3  # the kills did hit a process at work
     assert 0 < done_before_the_last < len(after)
     assert_as_uninterrupted(path, after)
@@ -144,13 +138,23 @@ def test_killed_twenty_times(study_file, jobs):
     assert_as_uninterrupted(path, after)
 
 
-def test_two_writers_share_the_cells(study_file):
-    path = study_file(n_repeats=20)
-    processes = [command(path, "--json") for _ in range(2)]
-    outputs = [process.communicate(timeout=300) for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], outputs
-    after = finished(path.with_suffix(".sqlite"))
-    assert len(after) == 40
-    computed = [json.loads(out)["computed"] for out, _ in outputs]
-    assert sum(computed) == 40  # no cell was computed by both
-    assert_as_uninterrupted(path, after)
+def _run_and_tell(study, path, barrier, answers):
+    barrier.wait(60)
+    answers.put(run_study(study, path).computed)
+
+
+def test_two_writers_share_the_cells(study_file, processes):
+    file = study_file(n_repeats=30)
+    path = file.with_suffix(".sqlite")
+    barrier, answers = processes.Barrier(2), processes.Queue()
+    arguments = (Study.from_toml(file), path, barrier, answers)
+    writers = [processes.Process(target=_run_and_tell, args=arguments) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    computed = [answers.get(timeout=120) for _ in writers]
+    for writer in writers:
+        writer.join(60)
+    after = finished(path)
+    assert min(computed) > 0
+    assert sum(computed) == len(after) == 60  # no cell was computed by both
+    assert_as_uninterrupted(file, after)

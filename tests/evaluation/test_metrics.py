@@ -21,13 +21,20 @@ def test_redundancy_is_the_sum_over_pairs(rng):
     assert redundancy_rate(sparse.csr_array(X)) == pytest.approx(rate)
 
 
+def test_redundancy_of_many_features(rng):
+    X = rng.normal(size=(20, 600)) + rng.normal(size=(20, 1))
+    correlation = np.corrcoef(X.T)[np.tril_indices(600, -1)]
+    expected = (correlation.sum() / (600 * 599), np.abs(correlation).sum() / (600 * 599))
+    assert redundancy_rate(X) == pytest.approx(expected)
+
+
 def test_redundancy_of_copies_constants_and_single_features(rng):
     x = rng.normal(size=20)
     assert redundancy_rate(np.column_stack([x, x, x])).signed == pytest.approx(0.5)
     opposed = redundancy_rate(np.column_stack([x, -x]))
     assert opposed == pytest.approx((-0.5, 0.5))
     for constant in (np.zeros(20), np.full(20, 1e8 + 0.1)):
-        assert redundancy_rate(np.column_stack([x, constant])) == (0, 0)
+        assert redundancy_rate(np.column_stack([x, constant])) == pytest.approx((0, 0))
     assert redundancy_rate(x[:, None]) == (0, 0)
 
 

@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -71,12 +70,11 @@ def _claim_and_wait(path, ready):
     signal.pause()
 
 
-def test_a_killed_owner_loses_its_claims_at_once(path):
+def test_a_killed_owner_loses_its_claims_at_once(path, processes):
     with Store(path) as store:
         store.plan("s", CELLS)
-    context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    worker = context.Process(target=_claim_and_wait, args=(path, ready))
+    ready = processes.Event()
+    worker = processes.Process(target=_claim_and_wait, args=(path, ready))
     worker.start()
     try:
         assert ready.wait(60)

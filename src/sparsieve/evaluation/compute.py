@@ -6,9 +6,11 @@ import functools
 import importlib.metadata
 import os
 import platform
+import threading
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +43,24 @@ def compute(key: str, spec: dict, X, y, groups, relevant, train, test) -> Outcom
     except Exception as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
         return Outcome(key, error=message, traceback=traceback.format_exc())
+
+
+def compute_in_child(parent: int, call: Callable[..., Outcome], *arguments) -> Outcome:
+    """``call(*arguments)`` in a worker process that does not outlive its parent."""
+    _watch(parent)
+    return call(*arguments)
+
+
+@functools.cache
+def _watch(parent: int) -> None:
+    """End this process soon after the parent: when that was killed, nobody else will."""
+
+    def wait() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _computed(spec: dict, X, y, groups, relevant, train, test) -> dict:

@@ -9,6 +9,8 @@ from scipy import sparse
 
 from ..selectors.validation import check_integer, check_real
 
+_BLOCK = 256  # features at a time in the redundancy rate
+
 
 class Redundancy(NamedTuple):
     """Redundancy rate of a set of features, see :func:`redundancy_rate`."""
@@ -97,10 +99,15 @@ def redundancy_rate(X) -> Redundancy:
     varies = norms > noise
     centred[:, varies] /= norms[varies]
     centred[:, ~varies] = 0.0
-    correlation = np.clip(centred.T @ centred, -1.0, 1.0)
-    pairs = correlation[np.tril_indices(n_selected, -1)]
-    n_ordered = n_selected * (n_selected - 1)
-    return Redundancy(float(pairs.sum() / n_ordered), float(np.abs(pairs).sum() / n_ordered))
+    # Every ordered pair but a feature with itself; by blocks, for all of 20,000 features have
+    # 400 million correlations.
+    signed = absolute = -float(varies.sum())
+    for start in range(0, n_selected, _BLOCK):
+        correlation = centred[:, start : start + _BLOCK].T @ centred
+        signed += correlation.sum()
+        absolute += np.abs(correlation, out=correlation).sum()
+    n_pairs = n_selected * (n_selected - 1)
+    return Redundancy(float(signed / (2 * n_pairs)), float(absolute / (2 * n_pairs)))
 
 
 def recovery_at(ranking, relevant, k: int) -> Recovery:

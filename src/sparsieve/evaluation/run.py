@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from .._optional import require
-from .compute import Outcome, compute
+from .compute import Outcome, compute, compute_in_child
 from .sources import StudyData, StudyError
 from .store import Store
 from .study import Cell, Study
@@ -150,15 +152,15 @@ class _Run:
         wanted = {"open", "failed"} if self._retry_failed else {"open"}
         return [cell for cell in cells if states[cell.key] in wanted]
 
-    def work(self, data: StudyData, cells: list[Cell], backend) -> None:
+    def work(self, data: StudyData, cells: list[Cell], backend: _Backend) -> None:
         """Compute the cells of one data set."""
         remaining = True
         while remaining:
             under_way: set[str] = set()
             try:
-                with backend(data):
+                with backend.context(data):
                     parallel = Parallel(batch_size=1, return_as="generator_unordered")
-                    for outcome in parallel(self._claimed(cells, data, under_way)):
+                    for outcome in parallel(self._claimed(cells, data, under_way, backend)):
                         under_way.discard(outcome.key)
                         self._record(outcome)
                 remaining = False
@@ -168,7 +170,9 @@ class _Run:
                     message = "a worker process died, perhaps for lack of memory"
                     self._record(Outcome(key, error=message))
 
-    def _claimed(self, cells: list[Cell], data: StudyData, under_way: set[str]) -> Iterator:
+    def _claimed(
+        self, cells: list[Cell], data: StudyData, under_way: set[str], backend: _Backend
+    ) -> Iterator:
         """Tasks for joblib, each claimed only when joblib is about to start it."""
         for cell in cells:
             if cell.key in self._tried:
@@ -177,16 +181,17 @@ class _Run:
                 continue
             self._tried.add(cell.key)
             under_way.add(cell.key)
-            split = cell.split
-            yield delayed(compute)(
+            # Every array is an argument of its own, so that joblib can map large ones into
+            # memory or send them to a cluster once.
+            yield backend.task(
                 cell.key,
                 cell.spec,
                 data.X,
                 data.y,
                 data.groups,
                 data.relevant,
-                split.train,
-                split.test,
+                cell.split.train,
+                cell.split.test,
             )
 
     def _record(self, outcome: Outcome) -> None:
@@ -206,14 +211,46 @@ class _Run:
             )
 
 
+@dataclass(frozen=True)
+class _Backend:
+    """Where cells are computed: in this process."""
+
+    def context(self, data: StudyData):
+        """What joblib works in."""
+        return nullcontext()
+
+    def task(self, *arguments):
+        """A call for joblib to make."""
+        return delayed(compute)(*arguments)
+
+
+@dataclass(frozen=True)
+class _Processes(_Backend):
+    """In processes on this machine."""
+
+    n_jobs: int
+
+    def context(self, data: StudyData):
+        return parallel_config("loky", n_jobs=self.n_jobs)
+
+    def task(self, *arguments):
+        return delayed(compute_in_child)(os.getpid(), compute, *arguments)
+
+
+@dataclass(frozen=True)
+class _Cluster(_Backend):
+    """On a Dask cluster."""
+
+    client: Any
+
+    def context(self, data: StudyData):
+        return parallel_config("dask", n_jobs=-1, client=self.client, scatter=[data.X])
+
+
 @contextmanager
-def _backend(n_jobs: int, cluster: str | None) -> Iterator[Callable]:
-    """A function of the data that gives the joblib context to compute in."""
+def _backend(n_jobs: int, cluster: str | None) -> Iterator[_Backend]:
     if cluster is None:
-        if n_jobs == 1:
-            yield lambda data: nullcontext()
-        else:
-            yield lambda data: parallel_config("loky", n_jobs=n_jobs)
+        yield _Backend() if n_jobs == 1 else _Processes(n_jobs)
         return
     distributed = require(
         "distributed", extra="dask", purpose="run a study on a cluster (--cluster)"
@@ -223,4 +260,4 @@ def _backend(n_jobs: int, cluster: str | None) -> Iterator[Callable]:
     except (OSError, ValueError) as error:
         raise StudyError(f"no Dask scheduler answers at {cluster}: {error}") from None
     with client:
-        yield lambda data: parallel_config("dask", n_jobs=-1, client=client, scatter=[data.X])
+        yield _Cluster(client)

@@ -79,16 +79,31 @@ class Store:
         )
         self._connection.row_factory = sqlite3.Row
         try:
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._use_write_ahead_log()
             self._prepare()
         except (sqlite3.DatabaseError, StoreError) as error:
             self._connection.close()
             raise StoreError(f"{self.path} is not a study store: {error}") from None
 
+    def _use_write_ahead_log(self) -> None:
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                # Of two processes that make a store together one is told so without waiting.
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        # A killed process loses nothing; a power cut may lose the last cells, never the file.
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+
     def _prepare(self) -> None:
+        if self._version() == SCHEMA_VERSION:
+            return
         with self._writing() as write:
-            (version,) = write("PRAGMA user_version").fetchone()
+            version = self._version()
             tables = write("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if version == SCHEMA_VERSION:
                 return
@@ -98,6 +113,9 @@ class Store:
                 if statement.strip():
                     write(statement)
             write(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _version(self) -> int:
+        return self._rows("PRAGMA user_version")[0][0]
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator:
