@@ -34,7 +34,15 @@ def plain(cls):
     )
 
 
-INSTANCES = [cls() for cls in ESTIMATORS.values() if plain(cls)]
+def instance(cls):
+    """With default parameters, but few repetitions where there are many."""
+    estimator = cls()
+    return (
+        estimator.set_params(n_subsamples=10) if hasattr(estimator, "n_subsamples") else estimator
+    )
+
+
+INSTANCES = [instance(cls) for cls in ESTIMATORS.values() if plain(cls)]
 SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 

@@ -16,7 +16,15 @@ from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target
 from ..selectors.validation import check_choice, check_integer, check_real, resolve_count
-from .base import MetaSelector, arrays_of, prepared, ranking_of, routed, weighted
+from .base import (
+    MetaSelector,
+    arrays_of,
+    check_weighted_classes,
+    prepared,
+    ranking_of,
+    routed,
+    weighted,
+)
 from .display import new_axes
 from .error_bounds import BOUNDS
 
@@ -238,6 +246,7 @@ class StabilitySelection(MetaSelector):
 
     def _fit(self, data: TrainingData, params=None) -> FeatureScores:
         _check_halves(data.target)
+        check_weighted_classes(params or {}, data.target)
         selector = self._selector()
         arguments = routed(self, params or {}, weighted_members={"selector": selector}, direct={})
         n_features, n_pairs = data.design.shape[1], self.n_subsamples // 2
