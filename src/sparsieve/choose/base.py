@@ -40,7 +40,7 @@ class MetaSelector(BaseSelector):
         return all(tags.allow_nan for tags in self._input_tags())
 
     def _training_data(self, X, y, sample_weight) -> TrainingData:
-        is_column = np.ndim(y) == 2 and np.shape(y)[1] == 1
+        is_column = getattr(y, "shape", ())[1:] == (1,)
         if is_column and not get_tags(self).target_tags.multi_output:
             y = column_or_1d(y, warn=True)
         return super()._training_data(X, y, sample_weight)
