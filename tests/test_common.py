@@ -34,6 +34,14 @@ def plain(cls):
     )
 
 
+def instance(cls):
+    """With default parameters, but few repetitions where there are many."""
+    estimator = cls()
+    return (
+        estimator.set_params(n_subsamples=10) if hasattr(estimator, "n_subsamples") else estimator
+    )
+
+
 # Settings that run other code than the defaults and deserve the checks as well.
 VARIANTS = {
     "FisherSelector": [{"generalised": True}],
@@ -42,7 +50,7 @@ VARIANTS = {
     "MRMRSelector": [{"criterion": "mid"}, {"criterion": "cmim"}],
     "TTestSelector": [{"equal_var": True}],
 }
-INSTANCES = [cls() for cls in ESTIMATORS.values() if plain(cls)]
+INSTANCES = [instance(cls) for cls in ESTIMATORS.values() if plain(cls)]
 CHECKED = INSTANCES + [ESTIMATORS[n](**p) for n, sets in VARIANTS.items() for p in sets]
 SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)

@@ -22,6 +22,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector, SelectorCV
 from sparsieve.choose.ridge_curve import default_estimator
@@ -278,6 +279,22 @@ def test_bad_data_is_refused_in_words(classes):
     X[3, 4] = np.nan
     with pytest.raises(ValueError, match=r"1 value in 1 column \(4\)"):
         SelectorCV().fit(X, y)
+
+
+def test_weights_that_leave_one_class(classes):
+    X, y = classes
+    with pytest.raises(ValueError, match="sample_weight leaves 1 class with"):
+        SelectorCV().fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+@parametrize_with_checks(
+    [
+        SelectorCV(FisherSelector(), LogisticRegression(), cv=3),
+        SelectorCV(RidgeForwardSelector(), Ridge(), cv=3),
+    ]
+)
+def test_scikit_learn_checks_as_classifier_and_regressor(estimator, check):
+    check(estimator)
 
 
 def test_drawing(classes):

@@ -7,11 +7,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import process_routing
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.target import Target
 
 
 class MetaSelector(BaseSelector):
@@ -38,9 +39,17 @@ class MetaSelector(BaseSelector):
     def _accepts_nan(self):  # type: ignore[override]
         return all(tags.allow_nan for tags in self._input_tags())
 
+    def _training_data(self, X, y, sample_weight) -> TrainingData:
+        is_column = getattr(y, "shape", ())[1:] == (1,)
+        if is_column and not get_tags(self).target_tags.multi_output:
+            y = column_or_1d(y, warn=True)
+        return super()._training_data(X, y, sample_weight)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = any(t.positive_only for t in self._input_tags())
+        of_targets = [get_tags(member).target_tags for member in self._members()]
+        tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
         return tags
 
 
@@ -145,6 +154,19 @@ def weights_for(estimator, sample_weight) -> dict:
             "it out, or say who gets it with scikit-learn's metadata routing"
         )
     return arguments
+
+
+def check_weighted_classes(params: dict, target: Target) -> None:
+    """Refuse weights that leave one class, before a fold complains about its part of them."""
+    weights = params.get("sample_weight")
+    if weights is None or target.codes is None or len(weights) != len(target.codes):
+        return
+    left = np.unique(target.codes[np.asarray(weights) > 0])
+    if len(left) < 2:
+        raise ValueError(
+            f"sample_weight leaves {len(left)} class{'es' * (len(left) != 1)} with a positive "
+            "weight; at least 2 classes are needed to select features that tell them apart"
+        )
 
 
 def routed(owner, params: dict, *, weighted_members: dict, direct: dict) -> Bunch:

@@ -22,7 +22,15 @@ from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target
 from ..selectors.validation import check_choice, check_integer, resolve_count
-from .base import MetaSelector, arrays_of, prepared, ranking_of, routed, weighted
+from .base import (
+    MetaSelector,
+    arrays_of,
+    check_weighted_classes,
+    prepared,
+    ranking_of,
+    routed,
+    weighted,
+)
 from .display import CurveDisplay
 from .ridge_curve import default_estimator, ridge_curve
 from .rules import RULES
@@ -188,6 +196,7 @@ class SelectorCV(MetaSelector):
 
     def _fit(self, data: TrainingData, params=None) -> FeatureScores:
         selector, estimator = self._models(data)
+        check_weighted_classes(params or {}, data.target)
         self.ks_ = self._numbers(data.design.shape[1])
         self.scorer_ = check_scoring(estimator, self.scoring)
         task = data.target.task
@@ -376,7 +385,10 @@ class SelectorCV(MetaSelector):
         if self.estimator is not None:
             of_model = get_tags(self.estimator)
             tags.estimator_type = of_model.estimator_type
+            tags.target_tags.multi_output &= of_model.target_tags.multi_output
             tags.classifier_tags = copy.deepcopy(of_model.classifier_tags)
+            if tags.classifier_tags is not None:
+                tags.classifier_tags.multi_label &= tags.target_tags.multi_output
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
         return tags
 

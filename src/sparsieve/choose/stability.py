@@ -15,8 +15,16 @@ from sklearn.utils.validation import _check_method_params
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target
-from ..selectors.validation import check_choice, check_integer, check_real, resolve_count
-from .base import MetaSelector, arrays_of, prepared, ranking_of, routed, weighted
+from ..selectors.validation import check_choice, check_integer, check_real
+from .base import (
+    MetaSelector,
+    arrays_of,
+    check_weighted_classes,
+    prepared,
+    ranking_of,
+    routed,
+    weighted,
+)
 from .display import new_axes
 from .error_bounds import BOUNDS
 
@@ -226,20 +234,20 @@ class StabilitySelection(MetaSelector):
         self : object
             The fitted selector.
         """
-        self._check_parameters()
-        data = self._training_data(X, y, None)
-        resolve_count(self.n_features_to_select, data.design.shape[1], default=1)
-        found = self._fit(data, params)
-        self.scores_ = found.scores
-        self.ranking_ = found.ranking()
-        self._n_kept = found.n_kept
-        self._set_support()
-        return self
+        # The base class fits without metadata: samples must keep their places until the halves
+        # are drawn, so weights wait here.
+        self._params = params
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._params
 
-    def _fit(self, data: TrainingData, params=None) -> FeatureScores:
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        params = self._params
         _check_halves(data.target)
+        check_weighted_classes(params, data.target)
         selector = self._selector()
-        arguments = routed(self, params or {}, weighted_members={"selector": selector}, direct={})
+        arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
         n_features, n_pairs = data.design.shape[1], self.n_subsamples // 2
         self.n_features_per_run_, self.threshold_ = self._settings(n_features, n_pairs)
         q = self.n_features_per_run_
@@ -264,7 +272,7 @@ class StabilitySelection(MetaSelector):
                 f"no feature was kept by a share of {self.threshold_:.3g} of the runs; the most "
                 f"stable one reached {probabilities.max():.3g}",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         mean_rank = sum(ranks for _, ranks in runs) / self.n_subsamples
         return FeatureScores(probabilities, n_kept=stable, ties=-mean_rank)
