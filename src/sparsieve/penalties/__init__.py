@@ -1,7 +1,21 @@
 """Penalties on the rows of a coefficient matrix, one file each, and the l0 surrogates."""
 
 from .base import Penalty, require, row_norms
+from .exclusive import ExclusiveL21
+from .l20 import L20
 from .l21 import L21
+from .squared_l21 import SquaredL21
 from .surrogates import SURROGATES, Surrogate, surrogate
 
-__all__ = ["L21", "SURROGATES", "Penalty", "Surrogate", "require", "row_norms", "surrogate"]
+__all__ = [
+    "L20",
+    "L21",
+    "SURROGATES",
+    "ExclusiveL21",
+    "Penalty",
+    "SquaredL21",
+    "Surrogate",
+    "require",
+    "row_norms",
+    "surrogate",
+]

@@ -76,3 +76,10 @@ def shrink_row(v, p, q, magnitudes):
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(size):
         v[k] *= factor
+
+
+@njit(cache=True)
+def shrink_rows(V, p, q, magnitudes):
+    """The same for every row of V."""
+    for j in range(V.shape[0]):
+        shrink_row(V[j], p, q, magnitudes)

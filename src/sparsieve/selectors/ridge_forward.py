@@ -7,6 +7,7 @@ import numpy as np
 from ..solvers.forward import ForwardPath, forward_path
 from .base import FeatureScores, TrainingData
 from .linear import LeastSquaresData, LinearSelector
+from .noise import noise_rule
 from .path import SelectionPath
 from .validation import check_real, resolve_count
 
@@ -140,7 +141,7 @@ class RidgeForwardSelector(LinearSelector):
         if self.n_features_to_select is None:
             n_steps, stop = (
                 n_features,
-                _noise_rule(n_features, problem.Y.shape[1], ridge + data.total_weight),
+                noise_rule(n_features, problem.Y.shape[1], ridge + data.total_weight),
             )
         else:
             n_steps, stop = resolve_count(self.n_features_to_select, n_features, 1), None
@@ -185,23 +186,6 @@ class RidgeForwardSelector(LinearSelector):
         W[features] = directions[:k, :k].T @ responses[:k]
         self.coef_, self.intercept_ = units.in_user_units(W)
         self.objective_ = float(self._objectives[k])
-
-
-def _noise_rule(n_features: int, n_outputs: int, weight: float):
-    """Stop when the best feature gains no more than the best of n_features noise columns.
-
-    For a standardised column of noise ||x'R||^2 / ||R||^2 behaves like a chi-square variable
-    divided by its c degrees of freedom, one per output. Its maximum over d columns is at most
-    about 1 + 2 sqrt(log d / c) + 2 log d / c (Laurent and Massart's tail bound), and the column
-    gains ||x'R||^2 / (ridge + n).
-    """
-    share = np.log(max(n_features, 2)) / n_outputs
-    threshold = (1.0 + 2.0 * np.sqrt(share) + 2.0 * share) / weight
-
-    def stop(n_selected: int, gain: float, residual: float) -> bool:
-        return n_selected > 0 and gain <= threshold * residual
-
-    return stop
 
 
 def _print_step(n_selected: int, feature: int, gain: float) -> None:

@@ -17,6 +17,7 @@ from ..design import DesignMatrix
 from ..losses import SquaredLoss
 from ..penalties import require, row_norms
 from .base import Callback, Problem, Result
+from .entry_newton import newton_entries
 from .row_newton import newton_rows
 
 SWEEPS_PER_CHECK = 5
@@ -58,9 +59,10 @@ class _WorkingSet:
             self._reserve(max(new, 2 * old))
         block = self.design.dense_columns(features).astype(np.float64, copy=False)
         self._columns[:, old:new] = block
-        cross = self._columns[:, :new].T @ block
-        self._gram[:new, old:new] = cross
-        self._gram[old:new, :old] = cross[:old].T
+        cross = self._columns[:, :old].T @ block
+        self._gram[:old, old:new] = cross
+        self._gram[old:new, :old] = cross.T
+        self._gram[old:new, old:new] = block.T @ block  # symmetric, so at half the price
         self.slot[features] = np.arange(old, new)
         self.features = np.concatenate([self.features, features])
         self.W = np.vstack([self.W, np.zeros((len(features), self.W.shape[1]))])
@@ -156,13 +158,14 @@ class BlockCD:
         return G
 
     def _solve(self, state, penalty, norms, callback):
-        alpha, _ = penalty.row_strengths()
+        alpha, beta = penalty.row_strengths()
         wanted = self.tol * state.power
         history: list[float] = []
         n_sweeps = 0
-        gap = np.inf
+        # Where Newton steps are dear the first few features are not solved to the last digit.
+        gap = state.power if beta > 0 else np.inf
         while True:
-            self._grow(state, norms, alpha)
+            self._grow(state, norms, alpha, patient=beta == 0)
             left = self.max_iter - n_sweeps
             # A gap far above the wanted one is not worth chasing with half of the features.
             goal = max(GOAL_SHARE * wanted, 0.03 * gap if np.isfinite(gap) else 0.0)
@@ -183,16 +186,21 @@ class BlockCD:
         result = Result(W, value, gap, n_sweeps, gap <= wanted, history, norms)
         return result, norms
 
-    def _grow(self, state: _WorkingSet, norms: np.ndarray, alpha: float) -> None:
-        """Take in the features that violate their optimality condition most."""
+    def _grow(self, state: _WorkingSet, norms, alpha: float, patient: bool) -> None:
+        """Take in the features that violate their optimality condition most.
+
+        Where most features want in and the whole Gram matrix is smaller than X, rounds with a
+        few of them are not worth their price unless sweeps are cheap (``patient``).
+        """
         outside = state.slot < 0
         if not outside.any():
             return
         wanting = np.flatnonzero(outside & (norms > 0.9 * alpha))
-        room = max(50, 2 * int(state.W.any(axis=1).sum()))
-        if len(wanting) > room:
-            wanting = wanting[np.argpartition(-norms[wanting], room - 1)[:room]]
         n_samples, n_features = state.design.shape
+        room = max(50, 2 * int(state.W.any(axis=1).sum()))
+        hurry = not patient and 2 * len(wanting) >= n_features
+        if len(wanting) > room and not (hurry and n_features <= n_samples):
+            wanting = wanting[np.argpartition(-norms[wanting], room - 1)[:room]]
         if n_features <= n_samples and 2 * (state.size + len(wanting)) >= n_features:
             wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
         if len(wanting):
@@ -202,9 +210,9 @@ class BlockCD:
 def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
     """Coordinate descent on the working set until its own duality gap reaches ``goal``.
 
-    Sweeps find the support; where the penalty is the plain l2,1 norm, Newton steps in the row
-    norms then take over the slow tail. They are tried whenever the sweeps since the last try
-    cost as much as they would.
+    Sweeps find the support; Newton steps then take over the slow tail, in the row norms where
+    the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are tried
+    whenever the sweeps since the last try cost as much as they would.
     """
     if state.size == 0:
         return 0
@@ -223,17 +231,18 @@ def _descend(state: _WorkingSet, penalty, goal: float, max_sweeps: int) -> int:
         if gap <= goal:
             break
         candidate = None
-        if beta == 0 and since_newton >= _sweeps_worth(len(active), state.size, W.shape[1]):
+        worth = _sweeps_worth(len(active), state.size, W.shape[1], beta > 0)
+        if len(active) and since_newton >= worth:
             since_newton, trail = 0, []
             candidate = np.zeros_like(W)
-            candidate[active] = newton_rows(
-                state.gram[np.ix_(active, active)],
-                state.correlation[active],
-                alpha,
-                W[active],
-                state.power,
-                max(0.1 * goal, 0.01 * gap),
-            )
+            gram, correlation = state.gram[np.ix_(active, active)], state.correlation[active]
+            if beta == 0:
+                accuracy = max(0.1 * goal, 0.01 * gap)
+                candidate[active] = newton_rows(
+                    gram, correlation, alpha, W[active], state.power, accuracy
+                )
+            else:
+                candidate[active] = newton_entries(gram, correlation, alpha, beta, W[active])
         elif len(trail) == ANDERSON_DEPTH:
             candidate, trail = _extrapolate([*trail, W]), []
         if candidate is not None:
@@ -287,12 +296,15 @@ def _accept_if_lower(state, penalty, Q, candidate, value: float, gap: float) -> 
     return gap
 
 
-def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int) -> float:
+def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:
     """How many sweeps take as long as a round of Newton steps.
 
-    A round of about three steps costs 4 n_active^3 flops in LAPACK, a sweep
-    2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
+    A round of about three steps in the row norms costs 4 n_active^3 flops in LAPACK; one step
+    in the entries costs n_active^3 and about 20 products of 4 n_active^2 n_outputs. A sweep
+    takes 2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
     """
+    if entries:
+        return (n_active**2 + 80 * n_active * n_outputs) / max(1, 12 * n_rows * n_outputs)
     return NEWTON_SHARE * n_active**2 / max(1, 2 * n_rows * n_outputs)
 
 

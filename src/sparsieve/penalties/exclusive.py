@@ -1,0 +1,111 @@
+"""The exclusive l2,1 penalty: few features, and few outputs for every feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import row_norms
+
+
+@dataclass(frozen=True)
+class ExclusiveL21:
+    """alpha * sum_j ||w_j||_2 + beta * sum_j ||w_j||_1^2.
+
+    alpha = 0 is the exclusive lasso, beta = 0 the l2,1 norm.
+    """
+
+    alpha: float
+    beta: float
+
+    def value(self, W) -> float:
+        """Penalty of W."""
+        lengths = np.abs(W).sum(axis=1)
+        return float(self.alpha * row_norms(W).sum() + self.beta * np.vdot(lengths, lengths))
+
+    def prox(self, V, step):
+        """Exact proximal map: rows shorter than ``alpha * step`` vanish, weak entries with them."""
+        from ._row_kernels import shrink_rows
+
+        out = np.array(V, dtype=np.float64, order="C")
+        shrink_rows(out, self.alpha * step, self.beta * step, np.empty(V.shape[1]))
+        return out.astype(V.dtype, copy=False)
+
+    def optimality(self, W, G):
+        """Distance of -G to the subdifferential, per row."""
+        lengths = np.abs(W).sum(axis=1, keepdims=True)
+        norms = row_norms(W)[:, None]
+        active = norms[:, 0] > 0
+        distance = np.maximum(row_norms(G) - self.alpha, 0.0)
+        g, w = G[active], W[active]
+        pull = g + self.alpha * w / norms[active]
+        slack = 2.0 * self.beta * lengths[active]
+        entries = np.where(w != 0, pull + slack * np.sign(w), np.maximum(np.abs(pull) - slack, 0.0))
+        distance[active] = row_norms(entries)
+        return distance
+
+    def critical_strength(self, G0) -> float:
+        """Smallest alpha at which W = 0 is optimal, whatever beta."""
+        return float(row_norms(G0).max(initial=0.0))
+
+    def row_strengths(self) -> tuple[float, float]:
+        """(alpha, beta)."""
+        return self.alpha, self.beta
+
+    def dual_bound(self, Y, R, G) -> float:
+        """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
+        return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
+
+    def dual_bound_from(self, residual_sq: float, inner: float, G) -> float:
+        """The same from ||R||^2 and <R, Y>.
+
+        The conjugate of the penalty of a row at g is theta^2 / (4 beta), where theta is the least
+        number with ||soft(g, theta)||_2 <= alpha. Every R is feasible when beta > 0, which gives
+        one bound; the multiples s R without any theta give another. The larger is taken.
+        """
+        if residual_sq == 0.0:
+            return 0.0
+        largest = float(row_norms(G).max(initial=0.0))
+        limit = self.alpha / largest if largest > 0 else np.inf
+        s = float(np.clip(inner / residual_sq, -limit, limit))
+        bound = 2.0 * s * inner - s * s * residual_sq
+        if self.beta > 0:
+            theta = soft_levels(G, self.alpha)
+            conjugate = float(np.vdot(theta, theta)) / (4.0 * self.beta)
+            if self.alpha == 0:
+                # theta is proportional to R, so the best multiple of R is known.
+                s = inner / (residual_sq + conjugate)
+                return max(bound, s * inner)
+            bound = max(bound, 2.0 * inner - residual_sq - conjugate)
+        return bound
+
+
+def soft_levels(G, alpha: float) -> np.ndarray:
+    """Per row, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha.
+
+    With the m largest entries left and A, B the sums of their magnitudes and squares, the norm
+    equals alpha at theta = (A - sqrt(A^2 - m (B - alpha^2))) / m; m is the first count whose
+    norm at the next entry is at least alpha.
+    """
+    G = np.abs(np.asarray(G, dtype=np.float64))
+    if alpha == 0:
+        return G.max(axis=1, initial=0.0)
+    theta = np.zeros(len(G))
+    wanting = np.flatnonzero(row_norms(G) > alpha)
+    if not len(wanting):
+        return theta
+    ordered = -np.sort(-G[wanting], axis=1)
+    count = np.arange(1, G.shape[1] + 1)
+    A, B = np.cumsum(ordered, axis=1), np.cumsum(ordered**2, axis=1)
+    following = np.hstack([ordered[:, 1:], np.zeros((len(ordered), 1))])
+    squares = B - 2.0 * A * following + count * following**2
+    enough = squares >= alpha**2
+    enough[:, -1] = True
+    place = np.argmax(enough, axis=1)
+    rows = np.arange(len(wanting))
+    m, A, B = count[place], A[rows, place], B[rows, place]
+    root = np.sqrt(np.maximum(A * A - m * (B - alpha**2), 0.0))
+    # The same root without cancellation: A and the square root are close when alpha is large.
+    theta[wanting] = np.maximum((B - alpha**2) / (A + root), 0.0)
+    return theta

@@ -1,0 +1,426 @@
+"""The l2,0 model: least squares with a price on every feature."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..penalties import row_norms
+from ..solvers.forward import forward_path
+from ..solvers.homotopy_iht import HomotopyIHT, starting_lam
+from ..solvers.swaps import swap_path
+from .base import FeatureScores, TrainingData
+from .linear import LeastSquaresData, LinearSelector
+from .noise import noise_rule
+from .path import SelectionPath
+from .reduced import ReducedLeastSquares
+from .validation import check_choice, check_integer, check_real, resolve_count
+
+SOLVERS = ("greedy", "hiht", "ahiht")
+INITS = ("zero", "gaussian", "uniform")
+# Ridge relative to the number of samples, for feature sets that predict well.
+RIDGE = 1.0
+# Without `lam` the homotopy ends at this share of where it starts; when more features are asked
+# for than that keeps, it goes on down to the second share.
+LAM_SHARE, LOWEST_SHARE = 1e-3, 1e-6
+# Features that do not pay for themselves may still pay together: look this far ahead.
+PATIENCE = 5
+
+
+class L20Selector(LinearSelector):
+    """Few features that explain the target best, priced one by one.
+
+    The model is ``1/2 ||XW - Y||^2 + lam * (number of nonzero rows of W)``, plus
+    ``ridge * n / 2 * ||W||^2`` where a ridge is asked for.
+
+    ``solver="greedy"`` adds the best feature again and again, exchanges selected features for
+    better ones as long as that lowers the objective, and walks back down the same way; the best
+    support of every size is kept. One run serves every number of features (:meth:`at`) and
+    every ``lam``. Up to 32 features it also exchanges two for two, which finds the best of all
+    supports nearly always; on larger problems the number of exchanges is bounded by ``swaps``.
+    The search is at least as good as forward selection at every size: with ``swaps=0`` it *is*
+    forward selection, and with the default ridge it is the search of
+    :class:`RidgeForwardSelector` with exchanges but without that selector's clipping and class
+    balance.
+
+    ``solver="hiht"`` and ``solver="ahiht"`` are homotopy iterative hard thresholding, plain and
+    accelerated, as published by Sun and Yu. They rank features by the row norms of one W.
+
+    Parameters
+    ----------
+    lam : float or None, default=None
+        Price of a feature in the objective. Give this or ``n_features_to_select``. With neither,
+        the greedy solver keeps adding features as long as each explains more than the best of
+        as many columns of noise would be expected to, and the homotopy ends at 0.001 of the
+        price at which it starts.
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep.
+    solver : {"greedy", "hiht", "ahiht"}, default="greedy"
+        See above.
+    ridge : float or "auto", default="auto"
+        Ridge relative to the (weighted) number of samples; 0 is the exact l2,0 problem. "auto"
+        is 1 for the greedy solver, because the better optimum of the bare problem is not the
+        better feature set, and 0 for the homotopy, as published.
+    swaps : int or "auto", default="auto"
+        Greedy solver: largest number of exchanges between two changes of the size; each doubles
+        as a wider search, over the ``4 * swaps`` features that are cheapest to drop. "auto" is
+        1. Problems of up to 32 features are always searched thoroughly, unless this is 0.
+    init : {"zero", "gaussian", "uniform"}, default="zero"
+        Homotopy: initial W. The random ones have entries of order ``1 / sqrt(n_features)``, so
+        that predictions are of order one.
+    L_0 : float or "auto", default="auto"
+        Homotopy: initial step constant. "auto" is 1 for "hiht" and the square of the spectral
+        norm of X for "ahiht". The result depends on it.
+    lambda_0 : float or "auto", default="auto"
+        Homotopy: where the price starts; "auto" is where the first feature enters.
+    eta : float, default=1e-3
+        Homotopy: coefficient of the sufficient decrease.
+    growth : float, default=2.0
+        Homotopy: factor on the step constant when a step is refused.
+    rho : float, default=0.9
+        Homotopy: factor on the price from one stage to the next.
+    max_iter : int, default=10000
+        Homotopy: largest number of steps.
+    tol : float, default=1e-6
+        Homotopy: a stage of "hiht" ends when L ||dW||^2 is at most this share of the objective.
+    fit_intercept : bool, default=True
+        Centre X and Y: the exact unpenalised intercept.
+    standardize : bool, default=True
+        Scale columns to unit variance. Constant columns are left alone.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y; integer targets look like classes unless told otherwise.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random initialisations.
+    verbose : int, default=0
+        1 prints every step.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Greedy: for selected features the objective at the size before their place in the
+        support, for the others what they would gain next. Homotopy: row norms of W.
+    ranking_ : ndarray of shape (n_features,)
+        The selected features come first. Supports of different sizes need not be nested: the
+        ranking belongs to the number of features kept, and ``at`` returns one for its own.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    path_ : SelectionPath
+        The support of every size and, for the greedy solver, its objective.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients on the kept features in the units of X: the least squares (or ridge) fit on
+        them. The homotopy gives its own W at the number of features it keeps itself.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercepts.
+    lam_ : float
+        Price of a feature that was used; 0 where none was.
+    objective_ : float
+        Value of the model at ``coef_`` on the standardised data, the price included.
+    optimality_ : float
+        Homotopy: the last L ||dW||^2 relative to the objective. Greedy: 0, because the fit on
+        the support is exact; nothing certifies the support itself.
+    n_iter_ : int
+        Steps of the homotopy, or length of the path.
+    history_ : list of float
+        Objective after every step of the homotopy; for the greedy solver that of every size.
+
+    References
+    ----------
+    Z. Sun and Y. Yu, "Robust multi-class feature selection via l2,0-norm regularization
+    minimization".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import L20Selector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = L20Selector(n_features_to_select=5).fit(X, y)
+    >>> selector.transform(X).shape
+    (569, 5)
+    >>> int(selector.at(3).support_.sum())
+    3
+    """
+
+    def __init__(
+        self,
+        lam=None,
+        n_features_to_select=None,
+        *,
+        solver="greedy",
+        ridge="auto",
+        swaps="auto",
+        init="zero",
+        L_0="auto",
+        lambda_0="auto",
+        eta=1e-3,
+        growth=2.0,
+        rho=0.9,
+        max_iter=10_000,
+        tol=1e-6,
+        fit_intercept=True,
+        standardize=True,
+        task="auto",
+        class_weight=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.n_features_to_select = n_features_to_select
+        self.solver = solver
+        self.ridge = ridge
+        self.swaps = swaps
+        self.init = init
+        self.L_0 = L_0
+        self.lambda_0 = lambda_0
+        self.eta = eta
+        self.growth = growth
+        self.rho = rho
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.task = task
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("init", self.init, INITS)
+        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
+        if self.lam is not None and self.n_features_to_select is not None:
+            raise ValueError(
+                "lam and n_features_to_select both say how many features to keep; give one of them "
+                "and call at(k) for another number"
+            )
+        if not _is_auto(self.ridge):
+            check_real("ridge", self.ridge, minimum=0)
+        if not _is_auto(self.swaps):
+            check_integer("swaps", self.swaps, minimum=0)
+        if self.solver == "greedy" and self.init != "zero":
+            raise ValueError(
+                f'init={self.init!r} is for solver="hiht" and "ahiht"; the greedy solver starts '
+                "from no features"
+            )
+        for name in ("L_0", "lambda_0"):
+            if not _is_auto(getattr(self, name)):
+                check_real(name, getattr(self, name), minimum=0, strict=True)
+        check_real("eta", self.eta, minimum=0, strict=True)
+        check_real("growth", self.growth, minimum=1)
+        check_real("rho", self.rho, minimum=0, strict=True)
+        if self.growth <= 1:
+            raise ValueError(f"growth must be greater than 1, got {self.growth!r}")
+        if self.rho >= 1:
+            raise ValueError(f"rho must be less than 1, got {self.rho!r}")
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        problem = self._least_squares_data(data, compress=True)
+        auto = RIDGE if self.solver == "greedy" else 0.0
+        ridge = (auto if _is_auto(self.ridge) else float(self.ridge)) * data.total_weight
+        self._W: tuple[np.ndarray, float] | None = None
+        self._order: _Order | None = None
+        if self.solver == "greedy":
+            found = self._fit_greedy(problem, ridge, data.total_weight)
+        else:
+            found = self._fit_homotopy(problem, ridge)
+        self._model = ReducedLeastSquares.of(problem, self._union(), ridge), problem.units
+        return found
+
+    # -- greedy --------------------------------------------------------------------------
+
+    def _fit_greedy(self, problem: LeastSquaresData, ridge: float, weight: float):
+        n_features = problem.design.shape[1]
+        n_steps, stop = n_features, None
+        if self.lam is not None:
+            stop = _price_rule(float(self.lam), float(np.vdot(problem.Y, problem.Y)))
+        elif self.n_features_to_select is None:
+            stop = noise_rule(n_features, problem.Y.shape[1], ridge + weight)
+        else:
+            n_steps = resolve_count(self.n_features_to_select, n_features, 1)
+        eligible = ~problem.constant
+        start = forward_path(
+            problem.design,
+            problem.Y,
+            ridge=ridge,
+            n_steps=n_steps,
+            eligible=eligible,
+            stop=stop,
+            callback=_print_step if self.verbose else None,
+        )
+        n_swaps = 1 if _is_auto(self.swaps) else int(self.swaps)
+        supports, objectives = None, start.objectives
+        if n_swaps and len(start.order):
+            better = swap_path(
+                problem.design, problem.Y, start, ridge=ridge, n_swaps=n_swaps, eligible=eligible
+            )
+            supports, objectives = better.supports, better.objectives
+        features = start.order if supports is None else supports[-1]
+        objectives = 0.5 * objectives
+        self.path_ = SelectionPath(features, objectives, supports=supports)
+        self.history_ = objectives.tolist()
+        self.n_iter_ = max(1, len(features))
+        self.optimality_ = 0.0
+        self.lam_ = 0.0 if self.lam is None else float(self.lam)
+        count = len(features)
+        if self.lam is not None:
+            prices = self.lam_ * np.arange(len(objectives))
+            count = int(np.argmin(objectives + prices))
+        # The rest is ranked by what it would add to the forward path, and where that has
+        # exhausted the target by what a feature says on its own.
+        leftover = start.remaining.astype(np.float64)
+        alone = row_norms(problem.design.rmatmul(problem.Y))
+        self._order = _Order(self.path_, leftover, alone, problem.constant)
+        return FeatureScores(
+            self._order.scores(count), n_kept=max(1, count), constant=problem.constant
+        )
+
+    # -- homotopy ------------------------------------------------------------------------
+
+    def _fit_homotopy(self, problem: LeastSquaresData, ridge: float):
+        design, Y = problem.design, problem.Y
+        n_features = design.shape[1]
+        correlation = design.rmatmul(Y)
+        constant = self._first_constant(design, ridge)
+        start = starting_lam(correlation, constant)
+        first = start if _is_auto(self.lambda_0) else float(self.lambda_0)
+        self.lam_ = LAM_SHARE * first if self.lam is None else float(self.lam)
+        wanted = 0
+        if self.n_features_to_select is not None:
+            wanted = resolve_count(self.n_features_to_select, n_features, 1)
+        solver = HomotopyIHT(
+            lam=max(self.lam_, np.finfo(np.float64).tiny),
+            accelerated=self.solver == "ahiht",
+            ridge=ridge,
+            first_constant=constant,
+            first_lam=first,
+            sufficient=float(self.eta),
+            growth=float(self.growth),
+            decay=float(self.rho),
+            tol=float(self.tol),
+            max_iter=self.max_iter,
+            wanted_rows=min(wanted, int((~problem.constant).sum())),
+            lowest_lam=LOWEST_SHARE * first,
+        )
+        outcome = solver.solve(
+            design, Y, self._initial(design, Y), _watch if self.verbose else None
+        )
+        result = outcome.result
+        if not result.converged:
+            self._warn_not_converged("relative squared step", result.optimality, self.tol)
+        self.lam_ = min(self.lam_, outcome.lam)
+        self.history_ = result.history
+        self.n_iter_ = max(1, result.n_iter)
+        self.optimality_ = result.optimality
+        scores = row_norms(result.W)
+        found = FeatureScores(
+            scores,
+            n_kept=max(1, int((scores > 0).sum())),
+            ties=outcome.gradient_norms,
+            constant=problem.constant,
+        )
+        order = np.argsort(found.ranking(), kind="stable")[: int((scores > 0).sum())]
+        self.path_ = SelectionPath(order, strength=outcome.entered[order])
+        self._W = result.W, result.objective - outcome.lam * len(order)
+        return found
+
+    def _first_constant(self, design, ridge: float) -> float:
+        if not _is_auto(self.L_0):
+            return float(self.L_0)
+        if self.solver == "hiht":
+            return 1.0
+        # The estimate approaches the norm from below.
+        return (1.0 + 1e-3) * design.spectral_norm(rng=0) ** 2 + ridge
+
+    def _initial(self, design, Y):
+        if self.init == "zero":
+            return None
+        rng = check_random_state(self.random_state)
+        shape = design.shape[1], Y.shape[1]
+        draw = rng.standard_normal(shape) if self.init == "gaussian" else rng.uniform(-1, 1, shape)
+        return draw / np.sqrt(shape[0])
+
+    # -- supports ------------------------------------------------------------------------
+
+    def _union(self) -> np.ndarray:
+        """All features that are in a support of some size."""
+        supports = self.path_.supports
+        return self.path_.features if supports is None else np.unique(np.concatenate(supports))
+
+    def _set_support(self) -> None:
+        if self._order is not None:
+            count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
+            self.scores_, self.ranking_ = self._order.scores(count), self._order.ranking(count)
+        super()._set_support()
+
+    def _refit(self, n_selected: int) -> None:
+        model, units = self._model
+        support = self.path_.support(n_selected)
+        if self._W is not None and len(support) == len(self.path_):
+            W, value = self._W
+        else:
+            rows, value = model.solve(support)
+            W = np.zeros((len(self.ranking_), rows.shape[1]), dtype=model.dtype)
+            W[support] = rows
+            value *= 0.5
+        self.coef_, self.intercept_ = units.coefficients(W)
+        self.objective_ = value + self.lam_ * len(support)
+
+
+class _Order:
+    """Scores and ranking at every number of features, for supports that are not nested."""
+
+    def __init__(self, path: SelectionPath, leftover, alone, constant):
+        self.path, self.leftover, self.alone, self.constant = path, leftover, alone, constant
+
+    def _selected(self, count: int) -> np.ndarray:
+        """The support at this size, then what larger supports add to it."""
+        support, longest = self.path.support(count), self.path.features
+        return np.concatenate([support, longest[~np.isin(longest, support)]])
+
+    def scores(self, count: int) -> np.ndarray:
+        # What is left at a size exceeds what any feature can gain there, so places in the
+        # support and gains fit on one scale.
+        selected, left = self._selected(count), np.asarray(self.path.objective)
+        scores = np.minimum(0.5 * self.leftover, left[-1])
+        scores[selected] = left[np.minimum(np.arange(len(selected)), len(left) - 1)]
+        return scores
+
+    def ranking(self, count: int) -> np.ndarray:
+        n_features = len(self.leftover)
+        selected = self._selected(count)
+        others = np.setdiff1d(np.arange(n_features), selected)
+        keys = (others, -self.alone[others], -self.leftover[others], self.constant[others])
+        ranking = np.empty(n_features, dtype=np.int64)
+        ranking[np.concatenate([selected, others[np.lexsort(keys)]])] = np.arange(1, n_features + 1)
+        return ranking
+
+
+def _price_rule(lam: float, start: float):
+    """End the path once no longer support can pay for itself.
+
+    A support of k features costs at least lam * k, so beyond the best value so far nothing can
+    be gained; and the path also ends when several features in a row cost more than they gain.
+    """
+    state = {"objective": 0.5 * start, "best": 0.5 * start, "unpaid": 0}
+
+    def stop(n_selected: int, gain: float, residual: float) -> bool:
+        state["best"] = min(state["best"], state["objective"] + lam * n_selected)
+        state["unpaid"] = 0 if 0.5 * gain > lam else state["unpaid"] + 1
+        state["objective"] -= 0.5 * gain
+        return lam * (n_selected + 1) >= state["best"] or state["unpaid"] > PATIENCE
+
+    return stop
+
+
+def _is_auto(value) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _print_step(n_selected: int, feature: int, gain: float) -> None:
+    print(f"step {n_selected}: feature {feature}, objective falls by {0.5 * gain:.6g}")
+
+
+def _watch(info) -> None:
+    print(f"lam {info['lam']:.4g}: {info['n_active']} rows, objective {info['objective']:.6g}")
