@@ -1,0 +1,200 @@
+"""sum_i s_i ||y_i - x_i W - b|| + gamma sum_j ||w_j|| over all features of a design.
+
+The interior-point method works on the columns of a working set, in double precision whatever
+the design; the design itself is read once per round, to certify and to find features that
+want to enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..design import DesignMatrix
+from ..penalties import row_norms
+from .interior_point import (
+    RowNormProblem,
+    RowNormSolution,
+    constant_column,
+    minimise_row_norms,
+    relative_gap,
+)
+
+# The working set is solved to this gap only, as long as features outside want in badly: their
+# pull exceeds gamma by more than this factor.
+ROUGH = 1e-2
+EAGER = 1.1
+# Features this close to entering come along, those this far from staying are left behind.
+CLOSE = 0.9
+FAR = 0.7
+
+
+@dataclass
+class RobustFit:
+    """Coefficients of an l2,1-loss model and what is known about their quality.
+
+    ``dual`` satisfies the constraints ||dual_i|| <= s_i and 1'dual = 0 (with an intercept);
+    ``pulls`` are ||x_j' dual||, at most gamma where ``optimality`` is a certified gap.
+    """
+
+    W: np.ndarray
+    intercept: np.ndarray
+    objective: float
+    optimality: float
+    n_iter: int
+    converged: bool
+    dual: np.ndarray
+    pulls: np.ndarray
+    history: list[float] = field(default_factory=list)
+
+
+@dataclass
+class RobustData:
+    """An l2,1-loss problem: design, target, weights of the samples' norms, free intercept."""
+
+    design: DesignMatrix
+    Y: np.ndarray
+    weights: np.ndarray
+    fit_intercept: bool
+
+    def columns(self, features: np.ndarray) -> np.ndarray:
+        """These features as double-precision columns."""
+        return self.design.dense_columns(features).astype(np.float64, copy=False)
+
+    def pulls(self, dual: np.ndarray) -> np.ndarray:
+        """||x_j' dual|| of every feature."""
+        product = self.design.rmatmul(np.asarray(dual, dtype=self.design.dtype))
+        return row_norms(product).astype(np.float64)
+
+    def restricted(self, features: np.ndarray, gamma: float) -> RowNormProblem:
+        """The convex problem on a few features."""
+        return RowNormProblem(
+            self.columns(features),
+            self.Y,
+            np.full(len(features), float(gamma)),
+            self.weights,
+            constant_column(len(self.Y), self.fit_intercept),
+        )
+
+    def reference_strength(self) -> float:
+        """gamma_max = max_j ||x_j' L|| with L the weighted, normalised rows of Y."""
+        norms = row_norms(self.Y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            start = np.where(norms > 0, self.weights / norms, 0.0)[:, None] * self.Y
+        return float(self.pulls(start).max(initial=0.0))
+
+
+@dataclass
+class RowNormRegression:
+    """Solve RFS problems on one data set, each started from the last.
+
+    Parameters
+    ----------
+    data : RobustData
+    eligible : mask of the features that may enter.
+    tol : relative duality gap to reach.
+    max_iter : largest number of interior-point iterations per problem.
+    callback : called after every round; True stops.
+    """
+
+    data: RobustData
+    eligible: np.ndarray
+    tol: float = 1e-6
+    max_iter: int = 200
+    callback: Callable[[dict], bool | None] | None = None
+    _features: np.ndarray | None = None
+    _rows: np.ndarray | None = None
+
+    def solve(self, gamma: float) -> RobustFit:
+        """Solve for one strength."""
+        data = self.data
+        n_samples = len(data.Y)
+        features, start = self._first_working_set(gamma)
+        history: list[float] = []
+        n_iter = 0
+        excess = np.inf
+        while True:
+            outside = self.eligible.copy()
+            outside[features] = False
+            problem = data.restricted(features, gamma)
+            rough = outside.any() and excess > EAGER
+            solution = minimise_row_norms(
+                problem,
+                tol=max(ROUGH, self.tol) if rough else 0.3 * self.tol,
+                max_iter=max(self.max_iter - n_iter, 1),
+                start=start,
+            )
+            n_iter += solution.n_iter
+            history.extend(solution.history)
+            pulls = data.pulls(solution.dual)
+            excess = max(1.0, float((pulls[self.eligible] / gamma).max(initial=0.0)))
+            bound = solution.bound / excess
+            gap = relative_gap(solution.objective, bound)
+            stop = self.callback is not None and self.callback(
+                {"objective": solution.objective, "optimality": gap, "n_active": len(features)}
+            )
+            exhausted = not rough and not (outside & (pulls > gamma)).any()
+            if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
+                break
+            wanting = np.flatnonzero(outside & (pulls > CLOSE * gamma))
+            room = max(100, n_samples)
+            if len(wanting) > room:
+                wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
+            size = len(features)
+            kept = np.arange(size)
+            if rough and size > n_samples:
+                kept = np.flatnonzero(~solution.vanishing | (pulls[features] > FAR * gamma))
+            entering = np.full(len(wanting), 0.1 * _mean(solution.rows[:size]))
+            start = np.concatenate([solution.rows[kept], entering, solution.rows[size:]])
+            features = np.concatenate([features[kept], wanting])
+        solution, features, gap = self._settle(problem, solution, features, bound, gap)
+        self._features, self._rows = features, solution.rows
+        W = np.zeros((data.design.shape[1], data.Y.shape[1]))
+        W[features] = solution.W
+        return RobustFit(
+            W,
+            (problem.free @ solution.B)[0] if data.fit_intercept else np.zeros(W.shape[1]),
+            solution.objective,
+            gap,
+            max(n_iter, 1),
+            gap <= self.tol,
+            solution.dual / excess,
+            pulls / excess,
+            history,
+        )
+
+    def _first_working_set(self, gamma: float):
+        if self._features is not None:
+            return self._features, self._rows
+        data = self.data
+        n_samples, _ = data.design.shape
+        candidates = np.flatnonzero(self.eligible)
+        room = max(2 * n_samples, 300)
+        if len(candidates) <= room:
+            return candidates, None
+        norms = row_norms(data.Y)
+        direction = data.Y / np.maximum(norms, norms.mean() * 1e-3)[:, None]
+        pulls = data.pulls(direction * data.weights[:, None])[candidates]
+        return np.sort(candidates[np.argpartition(-pulls, room - 1)[:room]]), None
+
+    def _settle(self, problem, solution: RowNormSolution, features, bound: float, gap: float):
+        """Solve again without the vanishing rows, so that they are exactly zero."""
+        if not solution.vanishing.any():
+            return solution, features, gap
+        kept = ~solution.vanishing
+        smaller = RowNormProblem(
+            problem.X[:, kept], problem.Y, problem.strengths[kept], problem.weights, problem.free
+        )
+        start = np.concatenate([solution.rows[: len(kept)][kept], solution.rows[len(kept) :]])
+        settled = minimise_row_norms(smaller, tol=0.3 * self.tol, start=start)
+        new_gap = relative_gap(settled.objective, bound)
+        if new_gap > max(gap, self.tol):
+            return solution, features, gap
+        settled.dual = solution.dual
+        return settled, features[kept], new_gap
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 1.0
