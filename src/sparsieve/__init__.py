@@ -3,10 +3,11 @@
 from ._version import __version__
 from .discovery import all_selectors
 from .filters import FisherSelector
-from .selectors import RidgeForwardSelector
+from .selectors import RFSSelector, RidgeForwardSelector
 
 __all__ = [
     "FisherSelector",
+    "RFSSelector",
     "RidgeForwardSelector",
     "__version__",
     "all_selectors",

@@ -44,24 +44,25 @@ class WeightedKernel:
 
     def _split(self, e: np.ndarray, size: int) -> None:
         """First the samples with sizeable e_i in d dimensions, then the others given those."""
-        order = np.argpartition(e, 2 * size)
-        self._tight, self._loose = order[: 2 * size], order[2 * size :]
+        order = np.argpartition(e, size)
+        self._tight, self._loose = order[:size], order[size:]
         self._inverse_e = 1.0 / e[self._loose, None]
-        loose = self._half[self._loose]
-        matrix = loose.T @ (loose * self._inverse_e)
+        self._loose_half, self._tight_half = self._half[self._loose], self._half[self._tight]
+        scaled = self._loose_half * np.sqrt(self._inverse_e)
+        matrix = scaled.T @ scaled
         matrix[np.diag_indices(size)] += 1.0
         self._factor = _cholesky(matrix)
         self._root = solve_triangular(
-            self._factor[0], self._half[self._tight].T, lower=True, check_finite=False
+            self._factor[0], self._tight_half.T, lower=True, check_finite=False
         )
         tight = self._root.T @ self._root
-        tight[np.diag_indices(2 * size)] += e[self._tight]
+        tight[np.diag_indices(size)] += e[self._tight]
         self._tight_factor = _cholesky(tight)
 
     def _solve(self, V: np.ndarray) -> np.ndarray:
         if self._exact:
             return cho_solve(self._factor, V, check_finite=False)
-        loose, tight = self._half[self._loose], self._half[self._tight]
+        loose, tight = self._loose_half, self._tight_half
         fit = _solve(self._factor, loose.T @ (V[self._loose] * self._inverse_e))
         solved = np.empty_like(V)
         solved[self._tight] = _solve(self._tight_factor, V[self._tight] - tight @ fit)
@@ -94,9 +95,9 @@ class WeightedKernel:
             left = solve_triangular(self._factor[0], np.eye(size), lower=True)
             gain = solve_triangular(self._tight_factor[0], self._root.T @ left, lower=True)
             spread = left.T @ left - gain.T @ gain  # what is left to know about the features
-            loose = self._half[self._loose]
+            loose = self._loose_half
             samples = np.empty(n_samples)
-            root = solve_triangular(self._tight_factor[0], np.eye(2 * size), lower=True)
+            root = solve_triangular(self._tight_factor[0], np.eye(size), lower=True)
             samples[self._tight] = np.einsum("ij,ij->j", root, root)
             explained = np.einsum("ij,ij->i", loose @ spread, loose)
             inverse = self._inverse_e[:, 0]

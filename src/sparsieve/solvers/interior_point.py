@@ -222,7 +222,7 @@ class _InteriorPoint:
         a, m = self.a, self.m
         step = self._newton(kernel, M, slack)
         mu = float((a * slack).mean())
-        da, dm = step(np.zeros_like(a))
+        da, dm = step(np.zeros_like(a), None)
         length = self._longest(da, dm, slack)
         reached = m + length * dm
         left = self.omega_sq - np.einsum("ij,ij->i", reached, reached)
@@ -233,14 +233,14 @@ class _InteriorPoint:
         else:
             coupling = 2.0 * da * np.einsum("ij,ij->i", m, dm)
             target = centring * mu + coupling + a * np.einsum("ij,ij->i", dm, dm)
-        da, dm = step(target)
+        da, dm = step(target, da)
         length = self._longest(da, dm, slack)
         self.a = a + length * da
         self.m = m + length * dm
         return length
 
     def _newton(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray):
-        """A function from the wanted a_k (omega_k^2 - ||m_k||^2) to the step (da, dm).
+        """A function from the wanted a_k (omega_k^2 - ||m_k||^2) and a guess to the step (da, dm).
 
         With H = (Z'PZ) * (m m') and q = Z'P (Y - Z diag(a) m) the step solves
         (diag(slack / a) + 2 H) da = target / a - slack + 2 m.q,   dm = q - Z'P Z (m da).
@@ -249,6 +249,8 @@ class _InteriorPoint:
         q = self._project(M - kernel(self._combine(a[:, None] * m)))
         pull = 2.0 * np.einsum("ij,ij->i", m, q) - slack
         diagonal = slack / a
+        mu = float((a * slack).mean())
+        accuracy = 1e-2
         if m.shape[1] == 1:
             return self._single_output_newton(slack)
 
@@ -261,7 +263,7 @@ class _InteriorPoint:
             matrix[np.diag_indices(len(a))] += diagonal
             factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
-            def solve(right):
+            def solve(right, near):
                 return cho_solve(factor, right, check_finite=False)
         else:
             scale = 1.0 / (diagonal + 2.0 * kernel.leverages() * np.einsum("ij,ij->i", m, m))
@@ -269,11 +271,18 @@ class _InteriorPoint:
             def apply(x):
                 return diagonal * x + 2.0 * np.einsum("ij,ij->i", m, response(x))
 
-            def solve(right):
-                return _conjugate_gradients(apply, right, scale)
+            def solve(right, near):
+                # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
+                # The predictor only shows the way; the corrector starts from it.
+                limit = mu / a
+                if near is None:
+                    return _conjugate_gradients(
+                        apply, right, scale, np.zeros_like(right), 0.3 * limit
+                    )
+                return _conjugate_gradients(apply, right, scale, near, accuracy * limit)
 
-        def step(target):
-            da = solve(target / a + pull)
+        def step(target, near):
+            da = solve(target / a + pull, near)
             return da, q - response(da)
 
         return step
@@ -284,7 +293,7 @@ class _InteriorPoint:
         kernel = self._kernel(a * (1.0 + 2.0 * m[:, 0] ** 2 / slack))
         missing = self.problem.Y - self._combine(a[:, None] * m)
 
-        def step(target):
+        def step(target, near):
             shift = (target - a * slack) / slack
             dm = self._project(kernel(missing - self._combine(m * shift[:, None])))
             return shift + 2.0 * a / slack * (m * dm)[:, 0], dm
@@ -307,14 +316,14 @@ class _InteriorPoint:
         return length
 
 
-def _conjugate_gradients(apply, right: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Solve apply(x) = right, preconditioned by ``scale``."""
-    x = np.zeros_like(right)
-    residual = right.copy()
+def _conjugate_gradients(apply, right, scale, start, limit) -> np.ndarray:
+    """Solve apply(x) = right until |residual| <= limit, preconditioned by ``scale``."""
+    x = start.copy()
+    residual = right - apply(x) if start.any() else right.copy()
     direction = scale * residual
-    power = first = float(residual @ direction)
+    power = float(residual @ direction)
     for _ in range(300):
-        if power <= 1e-12 * first or power <= 0:
+        if (np.abs(residual) <= limit).all():
             break
         image = apply(direction)
         size = power / float(direction @ image)

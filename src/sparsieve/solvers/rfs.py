@@ -115,7 +115,9 @@ class RowNormRegression:
         history: list[float] = []
         n_iter = 0
         excess = np.inf
+        n_rounds = 0
         while True:
+            n_rounds += 1
             outside = self.eligible.copy()
             outside[features] = False
             problem = data.restricted(features, gamma)
@@ -139,15 +141,19 @@ class RowNormRegression:
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
             wanting = np.flatnonzero(outside & (pulls > CLOSE * gamma))
-            room = max(100, n_samples)
+            room = max(100, len(features))
             if len(wanting) > room:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
             size = len(features)
             kept = np.arange(size)
-            if rough and size > n_samples:
+            if size + len(wanting) > 0.6 * self.eligible.sum():
+                wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them
+            elif rough and n_rounds <= 3:  # later it might only come back
                 kept = np.flatnonzero(~solution.vanishing | (pulls[features] > FAR * gamma))
-            entering = np.full(len(wanting), 0.1 * _mean(solution.rows[:size]))
-            start = np.concatenate([solution.rows[kept], entering, solution.rows[size:]])
+            start = None
+            if size:
+                entering = np.full(len(wanting), 0.1 * solution.rows[:size].mean())
+                start = np.concatenate([solution.rows[kept], entering, solution.rows[size:]])
             features = np.concatenate([features[kept], wanting])
         solution, features, gap = self._settle(problem, solution, features, bound, gap)
         self._features, self._rows = features, solution.rows
@@ -166,13 +172,13 @@ class RowNormRegression:
         )
 
     def _first_working_set(self, gamma: float):
-        if self._features is not None:
+        if self._features is not None and len(self._features):
             return self._features, self._rows
         data = self.data
         n_samples, _ = data.design.shape
         candidates = np.flatnonzero(self.eligible)
-        room = max(2 * n_samples, 300)
-        if len(candidates) <= room:
+        room = max(n_samples // 8, 200)
+        if len(candidates) <= 1.5 * room:
             return candidates, None
         norms = row_norms(data.Y)
         direction = data.Y / np.maximum(norms, norms.mean() * 1e-3)[:, None]
@@ -195,6 +201,3 @@ class RowNormRegression:
         settled.dual = solution.dual
         return settled, features[kept], new_gap
 
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else 1.0
