@@ -13,10 +13,10 @@ weighted square of x_j that the support does not explain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv, dpotri
 
 from ..penalties import row_norms
 from .interior_point import (
@@ -31,8 +31,10 @@ from .rfs import RobustData, RobustFit
 # Residuals below this share of their mean do not make a sample count for more when the worth
 # of a change is estimated: they would pin the fit to samples that happen to be met exactly.
 FLOOR = 0.05
-SHORTLIST = 16
+SHORTLIST = 64
 EXCHANGES = (5, 3, 2, 1)
+# Reweighting steps per support at most; a fit that gains nothing more ends earlier.
+STEPS = 30
 # With no more features than this every swap of one feature is tried, and from several starts.
 SMALL = 30
 # A decrease below this share of the objective is not worth an exchange.
@@ -51,23 +53,21 @@ class SupportFit:
     residual: np.ndarray
     sizes: np.ndarray  # residual norms, floored
     multiplier: np.ndarray  # s_i r_i / ||r_i||
-    inverse: np.ndarray  # inverse of the weighted Gram matrix, features then intercept
+    variances: np.ndarray  # diagonal of the inverse of the weighted Gram matrix
 
 
 @dataclass
 class RobustPath:
-    """Supports for K = 1, 2, ...; ``supports[K - 1]`` has K features in the order of entry.
+    """Supports for K = 1, 2, ...: ``supports[K - 1]`` has K features.
 
-    ``order`` are the features of a purely greedy path and ``pulls`` the values ||x_j'L|| at the
-    end of the run.
+    ``objectives`` are close to what an exact fit gives, ``pulls`` the values ||x_j'L|| at the
+    largest K, ``n_fits`` the number of supports tried.
     """
 
     supports: list[np.ndarray]
     objectives: list[float]
-    order: np.ndarray
     pulls: np.ndarray
     n_fits: int
-    history: list[float] = field(default_factory=list)
 
 
 class RobustGreedy:
@@ -96,7 +96,7 @@ class RobustGreedy:
         features: np.ndarray,
         start: SupportFit | None = None,
         *,
-        steps: int = 30,
+        steps: int = STEPS,
         stop_above: float = np.inf,
     ) -> SupportFit:
         """Reweighted least squares on a support, from the residuals and rows of another fit.
@@ -126,10 +126,7 @@ class RobustGreedy:
             matrix[np.diag_indices(len(matrix))] += np.maximum(
                 ridge, 1e-13 * matrix.diagonal().max(initial=0.0)
             )
-            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-            solved = cho_solve(
-                factor, scaled.T @ (weight[:, None] * data.Y), check_finite=False
-            )
+            factor, solved = _solve_definite(matrix, scaled.T @ (weight[:, None] * data.Y))
             solved *= half[:, None]
             residual = data.Y - design @ solved
             lengths = row_norms(residual)
@@ -142,7 +139,7 @@ class RobustGreedy:
             norms = np.maximum(norms_new, 1e-12 * norms_new.max(initial=0.0) + 1e-300)
             if step >= 2 and (gain <= 1e-5 * objective or objective - 40 * gain > stop_above):
                 break
-        inverse = cho_solve(factor, np.eye(len(matrix)), check_finite=False)
+        variances = _inverse_diagonal(factor) * half**2
         return SupportFit(
             features,
             columns,
@@ -152,7 +149,7 @@ class RobustGreedy:
             residual,
             sizes,
             multiplier,
-            half[:, None] * inverse * half,
+            variances[:size],
         )
 
     def _columns(self, features: np.ndarray, start: SupportFit | None) -> np.ndarray:
@@ -184,19 +181,23 @@ class RobustGreedy:
 
     # -- what a change of the support is worth --------------------------------------------
 
-    def wanted(self, fit: SupportFit, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ``count`` features outside the support with the largest estimated gain, and pulls."""
+    def wanted(
+        self, fit: SupportFit, count: int, by_pull: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The ``count`` features outside the support worth most, and the pulls of all."""
         pulls = self.data.pulls(fit.multiplier)
-        return self._best(fit, pulls, count), pulls
+        return self._best(fit, pulls, count, by_pull), pulls
 
-    def _best(self, fit: SupportFit, pulls: np.ndarray, count: int) -> np.ndarray:
+    def _best(self, fit: SupportFit, pulls: np.ndarray, count: int, by_pull: bool) -> np.ndarray:
         outside = self.eligible.copy()
         outside[fit.features] = False
         candidates = np.flatnonzero(outside)
-        room = max(SHORTLIST, 2 * count)
+        room = count if by_pull else max(SHORTLIST, 2 * count)
         if len(candidates) > room:
             strongest = np.argpartition(-pulls[candidates], room - 1)[:room]
             candidates = np.sort(candidates[strongest])
+        if by_pull:
+            return candidates[np.argsort(-pulls[candidates], kind="stable")[:count]]
         columns = self.data.columns(candidates)
         sizes = np.maximum(fit.sizes, FLOOR * fit.sizes.mean())
         weight = self.data.weights / sizes
@@ -215,59 +216,66 @@ class RobustGreedy:
 
     def costs(self, fit: SupportFit) -> np.ndarray:
         """Estimated cost of dropping each feature of the support."""
-        size = len(fit.features)
-        return row_norms(fit.W) ** 2 / np.maximum(np.diag(fit.inverse)[:size], 1e-300)
+        return row_norms(fit.W) ** 2 / np.maximum(fit.variances, 1e-300)
 
     # -- search ---------------------------------------------------------------------------
 
     def path(self, n_steps: int, callback=None) -> RobustPath:
-        """Grow to ``n_steps`` features, exchanging cheaply on the way and thoroughly at the end."""
+        """Grow to ``n_steps`` features, exchanging cheaply on the way and thoroughly at the end.
+
+        Supports grow twice, by the gain that is estimated and by the pull alone; neither rule
+        is always the better one.
+        """
         n_steps = min(n_steps, int(self.eligible.sum()))
+        by_gain = self._grow(n_steps, by_pull=False, callback=callback)
+        by_pull = self._grow(n_steps, by_pull=True, callback=callback)
+        fits = [min(pair, key=_objective) for pair in zip(by_gain, by_pull, strict=True)]
+        pulls = np.zeros(len(self.eligible))
+        if fits:
+            starts = [fits[-1]]
+            if self._small:
+                starts += [by_gain[-1], by_pull[-1], *self._other_starts(n_steps)]
+            ends = [self.improve(start) for start in starts]
+            fits[-1], pulls = min(ends, key=lambda end: end[0].objective)
+        return RobustPath(
+            [fit.features for fit in fits],
+            [fit.objective for fit in fits],
+            pulls,
+            self.n_fits,
+        )
+
+    def _grow(self, n_steps: int, *, by_pull: bool, callback) -> list[SupportFit]:
+        """One support of every size, each from the last."""
         current = self.fit(np.empty(0, dtype=np.int64))
-        supports: list[np.ndarray] = []
-        objectives: list[float] = []
-        order: list[int] = []
-        wanted, pulls = self.wanted(current, 2)
-        while len(current.features) < n_steps:
-            fresh = int(wanted[0])
-            order.append(fresh)
-            current = self.fit(np.append(current.features, fresh), current)
-            wanted, pulls = self.wanted(current, 2)
-            if 1 < len(current.features) < n_steps and len(wanted):
+        wanted, _ = self.wanted(current, 1, by_pull)
+        fits: list[SupportFit] = []
+        while len(fits) < n_steps:
+            features = np.append(current.features, wanted[0])
+            current = self.fit(features, current)
+            wanted, _ = self.wanted(current, 1, by_pull)
+            if 1 < len(features) < n_steps:
                 better = self._exchange(current, wanted, 1)
                 if better is not None:
                     current = better
-                    wanted, pulls = self.wanted(current, 2)
-            supports.append(current.features)
-            objectives.append(current.objective)
+                    wanted, _ = self.wanted(current, 1, by_pull)
+            fits.append(current)
             if callback is not None:
-                callback(len(supports), current.objective)
-        if n_steps:
-            current, pulls = self.improve(current)
-            for start in self._other_starts(n_steps) if self._small else ():
-                other, other_pulls = self.improve(start)
-                if other.objective < current.objective:
-                    current, pulls = other, other_pulls
-            supports[-1], objectives[-1] = current.features, current.objective
-        return RobustPath(
-            supports,
-            objectives,
-            np.array(order, dtype=np.int64),
-            pulls,
-            self.n_fits,
-            list(objectives),
-        )
+                callback(len(fits), current.objective)
+        return fits
 
     def improve(self, fit: SupportFit, max_rounds: int = 20) -> tuple[SupportFit, np.ndarray]:
         """Exchange features until no exchange tried lowers the objective."""
         for _ in range(max_rounds):
-            better = None
-            wanted, pulls = self.wanted(fit, max(EXCHANGES))
-            for count in EXCHANGES:
-                if count <= min(len(wanted), len(fit.features)):
-                    better = self._exchange(fit, wanted, count)
-                if better is not None:
-                    break
+            most = max(EXCHANGES)
+            by_gain, pulls = self.wanted(fit, most)
+            wanted = (by_gain, self._best(fit, pulls, most, by_pull=True))
+            tries = (
+                self._exchange(fit, features, count)
+                for count in EXCHANGES
+                for features in wanted
+                if count <= min(len(features), len(fit.features))
+            )
+            better = next((found for found in tries if found is not None), None)
             if better is None:
                 better = self._swap(fit)
             if better is None:
@@ -307,7 +315,7 @@ class RobustGreedy:
 
     def _swap(self, fit: SupportFit) -> SupportFit | None:
         """Replace one feature by what is wanted in its absence, the cheapest first."""
-        n_out, n_in = (len(fit.features), SMALL) if self._small else (4, 2)
+        n_out, n_in = (len(fit.features), SMALL) if self._small else (6, 2)
         for place in np.argsort(self.costs(fit), kind="stable")[:n_out]:
             rest = self.fit(np.delete(fit.features, place), fit, steps=4)
             wanted, _ = self.wanted(rest, n_in + 1)
@@ -327,6 +335,30 @@ class RobustGreedy:
             return candidate
         self._rejected[key] = limit
         return None
+
+
+def _objective(fit: SupportFit) -> float:
+    return fit.objective
+
+
+def _solve_definite(matrix: np.ndarray, right: np.ndarray):
+    """Cholesky factor and solution; a matrix that rounding left indefinite is lifted.
+
+    LAPACK itself: on matrices this small SciPy's wrappers cost more than the solve.
+    """
+    if len(matrix) == 0:
+        return matrix, right
+    lift = 1e-14 * float(matrix.diagonal().max())
+    while True:
+        factor, solved, info = dposv(matrix, right, lower=True)
+        if info == 0:
+            return factor, solved
+        lift *= 100.0
+        matrix[np.diag_indices(len(matrix))] += lift
+
+
+def _inverse_diagonal(factor: np.ndarray) -> np.ndarray:
+    return np.diag(dpotri(factor, lower=True)[0]) if len(factor) else np.empty(0)
 
 
 def exact_fit(
