@@ -2,5 +2,14 @@
 
 from .rfs import RFSPath, RFSSelector
 from .ridge_forward import RidgeForwardSelector
+from .robust_l20 import RobustL20Selector, SupportPath
+from .rpmfs import RPMFSSelector
 
-__all__ = ["RFSPath", "RFSSelector", "RidgeForwardSelector"]
+__all__ = [
+    "RFSPath",
+    "RFSSelector",
+    "RPMFSSelector",
+    "RidgeForwardSelector",
+    "RobustL20Selector",
+    "SupportPath",
+]

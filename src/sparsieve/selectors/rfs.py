@@ -206,9 +206,7 @@ class RFSSelector(RobustSelector):
         for gamma in gammas:
             fits.append(solver.solve(float(gamma)))
             if not fits[-1].converged:
-                self._warn_not_converged(
-                    "a relative duality gap of", fits[-1].optimality, self.tol
-                )
+                self._warn_not_converged("a relative duality gap of", fits[-1].optimality, self.tol)
         features = [np.flatnonzero(fit.W.any(axis=1)) for fit in fits]
         models = [problem.in_user_units(fit.W, fit.intercept) for fit in fits]
         return RFSPath(

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..design import standardised
-from ..solvers.rfs import RobustData
+from ..design import as_design, standardised
+from ..penalties import row_norms
+from ..solvers.rfs import RobustData, RobustFit
+from ..solvers.robust_greedy import exact_fit
 from .base import TrainingData
 from .linear import LinearSelector, Units, compress_outputs
 from .validation import check_real
@@ -29,6 +31,51 @@ class RobustProblem:
         units = replace(units, target_mean=units.target_mean + shift)
         coef, offset = units.coefficients(np.asarray(W, dtype=np.float64))
         return coef.astype(dtype), offset.astype(dtype)
+
+
+@dataclass(frozen=True)
+class SupportModel:
+    """What it takes to fit the model on any support made of some known features.
+
+    Holds the columns of those features only, so that a fitted selector stays small and can
+    still give the exact coefficients at every number of features.
+    """
+
+    problem: RobustProblem
+    features: np.ndarray
+    gamma: float
+    tol: float
+    max_iter: int
+
+    @classmethod
+    def of(cls, problem: RobustProblem, features, gamma, tol, max_iter) -> SupportModel:
+        """Keep the columns of ``features``."""
+        features = np.unique(np.asarray(features, dtype=np.int64))
+        data = problem.data
+        columns = data.design.dense_columns(features)
+        small = replace(problem, data=replace(data, design=as_design(columns)))
+        return cls(small, features, gamma, tol, max_iter)
+
+    def fit(self, support: np.ndarray) -> SupportFitted:
+        """The certified model on ``support``, in the units of the user."""
+        local = np.searchsorted(self.features, support)
+        fit = exact_fit(self.problem.data, local, self.gamma, tol=self.tol, max_iter=self.max_iter)
+        units = self.problem.units
+        n_features = len(units.scale)
+        W = np.zeros((n_features, fit.W.shape[1]))
+        W[self.features] = fit.W
+        coef, intercept = self.problem.in_user_units(W, fit.intercept)
+        return SupportFitted(fit, row_norms(W), coef, intercept)
+
+
+@dataclass(frozen=True)
+class SupportFitted:
+    """A fit on a support: solver's view, row norms of all features, user's coefficients."""
+
+    fit: RobustFit
+    norms: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
 
 
 class RobustSelector(LinearSelector):

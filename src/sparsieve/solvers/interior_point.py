@@ -16,7 +16,7 @@ unknown per row of V, whatever the number of outputs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -108,8 +108,33 @@ def minimise_row_norms(
     max_iter: int = 100,
     start: np.ndarray | None = None,
 ) -> RowNormSolution:
-    """Solve to a relative duality gap of ``tol``; ``start`` are the ``rows`` of a similar problem."""
+    """Solve to a relative duality gap of ``tol``, from the ``rows`` of a similar problem."""
     return _InteriorPoint(problem, start).run(tol, max_iter)
+
+
+def settle(
+    problem: RowNormProblem, solution: RowNormSolution, *, bound: float, tol: float
+) -> RowNormSolution:
+    """Solve again without the vanishing rows, so that they are exactly zero.
+
+    ``bound`` is a lower bound of the optimum. If leaving them out would cost more than ``tol``
+    allows, the solution comes back as it is.
+    """
+    if not solution.vanishing.any():
+        return solution
+    kept = ~solution.vanishing
+    smaller = RowNormProblem(
+        problem.X[:, kept], problem.Y, problem.strengths[kept], problem.weights, problem.free
+    )
+    samples = solution.rows[len(kept) :]
+    start = np.concatenate([solution.rows[: len(kept)][kept], samples])
+    settled = minimise_row_norms(smaller, tol=0.3 * tol, start=start)
+    allowed = max(relative_gap(solution.objective, bound), tol)
+    if relative_gap(settled.objective, bound) > allowed:
+        return solution
+    W = np.zeros_like(solution.W)
+    W[kept] = settled.W
+    return replace(solution, W=W, B=settled.B, objective=settled.objective)
 
 
 class _InteriorPoint:
@@ -136,9 +161,8 @@ class _InteriorPoint:
         Y, free = self.problem.Y, self.problem.free
         rest = row_norms(Y - free @ (free.T @ Y))
         self.at_zero = float(self.problem.weights @ rest)
-        self.a = np.zeros(len(self.omega))
-        if self.at_zero <= EXACT * float(self.problem.weights @ row_norms(Y)):
-            self.a = None
+        self.trivial = self.at_zero <= EXACT * float(self.problem.weights @ row_norms(Y))
+        if self.trivial:
             return
         steps = 3
         if start is None:
@@ -163,7 +187,7 @@ class _InteriorPoint:
 
     def run(self, tol: float, max_iter: int) -> RowNormSolution:
         problem, d = self.problem, self.n_features
-        if self.a is None:
+        if self.trivial:
             return self._exact_fit()
         best: RowNormSolution | None = None
         history: list[float] = []
@@ -188,9 +212,7 @@ class _InteriorPoint:
             if bound > best.bound:
                 best.bound, best.dual = bound, self.m[d:]
             best.n_iter = iteration
-            best.converged = (
-                best.gap <= tol or best.objective <= EXACT * self.at_zero
-            )
+            best.converged = best.gap <= tol or best.objective <= EXACT * self.at_zero
             if best.converged or length < 1e-10 or iteration == max_iter:
                 break
             length = self._advance(kernel, M, slack, cautious=length < 0.2)

@@ -46,10 +46,10 @@ class ReweightedLeastSquares:
         X = data.columns(features)
         free = constant_column(n_samples, data.fit_intercept)
         lengths = row_norms(data.Y - free @ (free.T @ data.Y))
-        sizes = np.maximum(lengths, 1e-3 * max(float(lengths.mean()), 1e-300))
+        sizes = np.maximum(lengths, 1e-3 * data.mean(lengths))
         # The scale at which the first step is an even-handed ridge regression.
-        spread = float(np.einsum("ij,ij->", X, X)) / max(X.size, 1)
-        norms = np.full(len(features), float(sizes.mean()) / max(spread * n_samples, 1e-300))
+        spread = float(np.einsum("i,ij,ij->", data.weights, X, X)) / max(len(features), 1)
+        norms = np.full(len(features), data.mean(sizes) / max(spread, 1e-300))
         first = True
         history: list[float] = []
         change = np.inf
@@ -66,7 +66,7 @@ class ReweightedLeastSquares:
             residual = (sizes / data.weights)[:, None] * M
             norms, lengths = row_norms(W), row_norms(residual)
             history.append(float(data.weights @ lengths) + penalty.value(W))
-            sizes = np.maximum(lengths, 1e-10 * max(float(np.median(lengths)), 1e-300))
+            sizes = np.maximum(lengths, 1e-10 * data.mean(lengths))
             if len(history) > 1:
                 change = (history[-2] - history[-1]) / max(history[-1], np.finfo(float).tiny)
             stop = callback is not None and callback(
@@ -77,13 +77,10 @@ class ReweightedLeastSquares:
             # Forgetting a row costs its norm at most; the K largest are never forgotten.
             kept = norms > PRUNE * norms.max(initial=0.0)
             if kept.sum() > penalty.k and not kept.all():
-                X, features, norms = X[:, kept], features[kept], norms[kept]
+                X, W, features, norms = X[:, kept], W[kept], features[kept], norms[kept]
             norms = np.maximum(norms, 1e-12 * norms.max(initial=0.0) + 1e-300)
         coefficients = np.zeros((n_features, data.Y.shape[1]))
-        if len(features) == len(W):
-            coefficients[features] = W
-        else:
-            raise AssertionError("rows and coefficients are pruned together")
+        coefficients[features] = W
         return PenalisedFit(
             coefficients,
             (free @ B)[0] if data.fit_intercept else np.zeros(data.Y.shape[1]),

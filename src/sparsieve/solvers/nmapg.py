@@ -80,11 +80,10 @@ class NonmonotoneAPG:
         callback: Callable[[dict], bool | None] | None = None,
     ) -> PenalisedFit:
         """Minimise from W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not."""
-        n_samples, n_features = data.design.shape
         run = _Run(data, penalty, self._lipschitz(data, penalty.gamma), self.eta)
         history: list[float] = []
         change = np.inf
-        for mu in self._levels(n_samples + penalty.gamma * n_features):
+        for mu in self._levels(data.total_weight + penalty.gamma * data.design.shape[1]):
             left = self.max_iter - len(history)
             budget = left if self.mu is not None else min(self.stage_iter, left)
             run.begin(mu)
@@ -115,15 +114,13 @@ class NonmonotoneAPG:
             mu *= self.mu_decay
 
     def _lipschitz(self, data: RobustData, gamma: float) -> float:
-        """mu times the Lipschitz constant of the smoothed gradient."""
-        n_samples, n_features = data.design.shape
-        ones = float(n_samples) if data.fit_intercept else 0.0
-        heaviest = float(data.weights.max())
+        """Lipschitz constant of the smoothed gradient, times mu."""
+        weighted = data.weighted_design()
+        ones = data.total_weight if data.fit_intercept else 0.0
         if self.step_constant == "printed":
-            frobenius = float(data.design.column_sq_norms().astype(np.float64).sum())
-            return heaviest * (frobenius + ones) + n_features * gamma
-        spectral = (1.0 + 1e-5) * data.design.spectral_norm(rng=0) ** 2
-        return heaviest * (spectral + ones) + gamma
+            frobenius = float(weighted.column_sq_norms().astype(np.float64).sum())
+            return frobenius + ones + data.design.shape[1] * gamma
+        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + ones + gamma
 
 
 class _Run:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..design import DesignMatrix
+from ..design import DesignMatrix, Scaled
 from ..penalties import row_norms
 from .interior_point import (
     RowNormProblem,
-    RowNormSolution,
     constant_column,
     minimise_row_norms,
     relative_gap,
+    settle,
 )
 
 # The working set is solved to this gap only, as long as features outside want in badly: their
@@ -62,6 +62,21 @@ class RobustData:
     def columns(self, features: np.ndarray) -> np.ndarray:
         """These features as double-precision columns."""
         return self.design.dense_columns(features).astype(np.float64, copy=False)
+
+    @property
+    def total_weight(self) -> float:
+        """The number of samples, counted with their weights."""
+        return float(self.weights.sum())
+
+    def mean(self, values: np.ndarray) -> float:
+        """Weighted mean over the samples; positive, so that it can serve as a scale."""
+        return max(float(self.weights @ values) / self.total_weight, 1e-300)
+
+    def weighted_design(self) -> DesignMatrix:
+        """diag(sqrt(weights)) X."""
+        if (self.weights == 1.0).all():
+            return self.design
+        return Scaled(self.design, row_scale=np.sqrt(self.weights))
 
     def pulls(self, dual: np.ndarray) -> np.ndarray:
         """||x_j' dual|| of every feature."""
@@ -110,8 +125,7 @@ class RowNormRegression:
     def solve(self, gamma: float) -> RobustFit:
         """Solve for one strength."""
         data = self.data
-        n_samples = len(data.Y)
-        features, start = self._first_working_set(gamma)
+        features, start = self._first_working_set()
         history: list[float] = []
         n_iter = 0
         excess = np.inf
@@ -155,8 +169,12 @@ class RowNormRegression:
                 entering = np.full(len(wanting), 0.1 * solution.rows[:size].mean())
                 start = np.concatenate([solution.rows[kept], entering, solution.rows[size:]])
             features = np.concatenate([features[kept], wanting])
-        solution, features, gap = self._settle(problem, solution, features, bound, gap)
-        self._features, self._rows = features, solution.rows
+        solution = settle(problem, solution, bound=bound, tol=self.tol)
+        gap = relative_gap(solution.objective, bound)
+        nonzero = np.flatnonzero(solution.W.any(axis=1))
+        size = len(features)
+        self._features = features[nonzero]
+        self._rows = np.concatenate([solution.rows[nonzero], solution.rows[size:]])
         W = np.zeros((data.design.shape[1], data.Y.shape[1]))
         W[features] = solution.W
         return RobustFit(
@@ -171,33 +189,16 @@ class RowNormRegression:
             history,
         )
 
-    def _first_working_set(self, gamma: float):
+    def _first_working_set(self):
         if self._features is not None and len(self._features):
             return self._features, self._rows
         data = self.data
-        n_samples, _ = data.design.shape
+        n_samples = data.design.shape[0]
         candidates = np.flatnonzero(self.eligible)
         room = max(n_samples // 8, 200)
         if len(candidates) <= 1.5 * room:
             return candidates, None
         norms = row_norms(data.Y)
-        direction = data.Y / np.maximum(norms, norms.mean() * 1e-3)[:, None]
+        direction = data.Y / np.maximum(norms, 1e-3 * data.mean(norms))[:, None]
         pulls = data.pulls(direction * data.weights[:, None])[candidates]
         return np.sort(candidates[np.argpartition(-pulls, room - 1)[:room]]), None
-
-    def _settle(self, problem, solution: RowNormSolution, features, bound: float, gap: float):
-        """Solve again without the vanishing rows, so that they are exactly zero."""
-        if not solution.vanishing.any():
-            return solution, features, gap
-        kept = ~solution.vanishing
-        smaller = RowNormProblem(
-            problem.X[:, kept], problem.Y, problem.strengths[kept], problem.weights, problem.free
-        )
-        start = np.concatenate([solution.rows[: len(kept)][kept], solution.rows[len(kept) :]])
-        settled = minimise_row_norms(smaller, tol=0.3 * self.tol, start=start)
-        new_gap = relative_gap(settled.objective, bound)
-        if new_gap > max(gap, self.tol):
-            return solution, features, gap
-        settled.dual = solution.dual
-        return settled, features[kept], new_gap
-

@@ -21,9 +21,9 @@ from scipy.linalg.lapack import dposv, dpotri
 from ..penalties import row_norms
 from .interior_point import (
     RowNormProblem,
-    RowNormSolution,
     constant_column,
     minimise_row_norms,
+    settle,
     unpenalised_basis,
 )
 from .rfs import RobustData, RobustFit
@@ -135,7 +135,7 @@ class RobustGreedy:
             gain = best - objective
             best = min(best, objective)
             multiplier = weight[:, None] * residual
-            sizes = np.maximum(lengths, 1e-10 * max(float(lengths.mean()), 1e-300))
+            sizes = np.maximum(lengths, 1e-10 * data.mean(lengths))
             norms = np.maximum(norms_new, 1e-12 * norms_new.max(initial=0.0) + 1e-300)
             if step >= 2 and (gain <= 1e-5 * objective or objective - 40 * gain > stop_above):
                 break
@@ -169,14 +169,14 @@ class RobustGreedy:
         Y = self.data.Y
         if start is None:
             lengths = row_norms(Y)
-            sizes = np.maximum(lengths, 1e-3 * max(float(lengths.mean()), 1e-300))
+            sizes = np.maximum(lengths, 1e-3 * self.data.mean(lengths))
             return np.ones(len(features)), sizes
         known = dict(zip(start.features.tolist(), row_norms(start.W), strict=True))
         positive = [norm for norm in known.values() if norm > 0]
         usual = float(np.mean(positive)) if positive else 1.0
         norms = np.array([max(known.get(int(j), usual), 0.05 * usual) for j in features])
         # Samples met exactly must be free to move again.
-        sizes = np.maximum(start.sizes, 1e-2 * float(start.sizes.mean()))
+        sizes = np.maximum(start.sizes, 1e-2 * self.data.mean(start.sizes))
         return norms, sizes
 
     # -- what a change of the support is worth --------------------------------------------
@@ -199,7 +199,7 @@ class RobustGreedy:
         if by_pull:
             return candidates[np.argsort(-pulls[candidates], kind="stable")[:count]]
         columns = self.data.columns(candidates)
-        sizes = np.maximum(fit.sizes, FLOOR * fit.sizes.mean())
+        sizes = np.maximum(fit.sizes, FLOOR * self.data.mean(fit.sizes))
         weight = self.data.weights / sizes
         support = np.hstack([fit.columns, np.ones((len(weight), int(self.data.fit_intercept)))])
         weighted = columns * weight[:, None]
@@ -366,29 +366,25 @@ def exact_fit(
 ) -> RobustFit:
     """The model on a support, solved to a certified duality gap; gamma may be zero."""
     n_samples, n_features = data.design.shape
-    columns = data.columns(features)
     constant = constant_column(n_samples, data.fit_intercept)
     if gamma > 0:
         problem = data.restricted(features, gamma)
-        solution = minimise_row_norms(problem, tol=tol, max_iter=max_iter)
+        solution = minimise_row_norms(problem, tol=0.3 * tol, max_iter=max_iter)
+        solution = settle(problem, solution, bound=solution.bound, tol=tol)
         rows, shift = solution.W, solution.B
     else:
-        free = unpenalised_basis(np.hstack([columns, constant]))
+        columns = np.hstack([data.columns(features), constant])
+        free = unpenalised_basis(columns)
         nothing = np.empty((n_samples, 0))
         problem = RowNormProblem(nothing, data.Y, np.empty(0), data.weights, free)
         solution = minimise_row_norms(problem, tol=tol, max_iter=max_iter)
-        fitted = np.linalg.lstsq(np.hstack([columns, constant]), free @ solution.B, rcond=None)[0]
+        fitted = np.linalg.lstsq(columns, free @ solution.B, rcond=None)[0]
         rows, shift = fitted[: len(features)], fitted[len(features) :]
     W = np.zeros((n_features, data.Y.shape[1]))
     W[features] = rows
-    intercept = (constant @ shift)[0] if data.fit_intercept else np.zeros(W.shape[1])
-    return _as_fit(data, W, intercept, solution)
-
-
-def _as_fit(data: RobustData, W, intercept, solution: RowNormSolution) -> RobustFit:
     return RobustFit(
         W,
-        intercept,
+        (constant @ shift)[0] if data.fit_intercept else np.zeros(W.shape[1]),
         solution.objective,
         solution.gap,
         max(solution.n_iter, 1),
