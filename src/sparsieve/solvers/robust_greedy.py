@@ -252,8 +252,8 @@ class RobustGreedy:
         while len(fits) < n_steps:
             features = np.append(current.features, wanted[0])
             current = self.fit(features, current)
-            wanted, _ = self.wanted(current, 1, by_pull)
-            if 1 < len(features) < n_steps:
+            wanted, pulls = self.wanted(current, 1, by_pull)
+            if 1 < len(features) < n_steps and self._open(current, pulls):
                 better = self._exchange(current, wanted, 1)
                 if better is not None:
                     current = better
@@ -263,11 +263,19 @@ class RobustGreedy:
                 callback(len(fits), current.objective)
         return fits
 
+    def _open(self, fit: SupportFit, pulls: np.ndarray) -> bool:
+        """Whether any feature outside wants in; if not, the limit on their number does not bind."""
+        outside = self.eligible.copy()
+        outside[fit.features] = False
+        return bool((pulls[outside] > self.gamma * (1.0 + 1e-4)).any())
+
     def improve(self, fit: SupportFit, max_rounds: int = 20) -> tuple[SupportFit, np.ndarray]:
         """Exchange features until no exchange tried lowers the objective."""
         for _ in range(max_rounds):
             most = max(EXCHANGES)
             by_gain, pulls = self.wanted(fit, most)
+            if not self._open(fit, pulls):
+                return fit, pulls
             wanted = (by_gain, self._best(fit, pulls, most, by_pull=True))
             tries = (
                 self._exchange(fit, features, count)

@@ -97,7 +97,7 @@ class TopKLagrangian:
 
 
 class _RidgeSystem:
-    """min sum_i s_i ||t_i - x_i U - b||^2 + ||U||^2 for many T, factorised once.
+    """min sum_i s_i ||t_i - x_i U - b||^2 + weight ||U||^2 for many T, factorised once.
 
     With an intercept the columns of X have weighted mean zero, so that b is the mean of T.
     """
@@ -108,7 +108,11 @@ class _RidgeSystem:
         self.root = np.sqrt(data.weights).astype(self.design.dtype)[:, None]
         self.wide = self.design.shape[1] >= self.design.shape[0]
         matrix = self.design.cross_gram() if self.wide else self.design.gram()
-        matrix[np.diag_indices(len(matrix))] += 1.0
+        # The constraint W = V weighs as much as an average column: with a weight of one the
+        # steps would crawl on columns of large norm, and ignore the data on those of small.
+        scale = float(np.trace(matrix)) / self.design.shape[1]
+        self.weight = scale if scale > 0 else 1.0
+        matrix[np.diag_indices(len(matrix))] += self.weight
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True)
 
     def solve(self, T):
