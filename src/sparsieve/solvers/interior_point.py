@@ -27,6 +27,9 @@ from ._weighted_kernel import WeightedKernel
 # Newton systems with more rows than this are solved by conjugate gradients.
 DENSE_ROWS = 400
 BOUNDARY = 0.99
+# A step shorter than this is tried again, aiming at these shares of the current mu.
+SHORT = 0.3
+CENTRINGS = (0.3, 0.8)
 # Below this share of the objective at zero a fit counts as exact.
 EXACT = 1e-11
 
@@ -215,8 +218,10 @@ class _InteriorPoint:
             best.converged = best.gap <= tol or best.objective <= EXACT * self.at_zero
             if best.converged or length < 1e-10 or iteration == max_iter:
                 break
-            length = self._advance(kernel, M, slack, cautious=length < 0.2)
+            length = self._advance(kernel, M, slack)
         assert best is not None
+        if best.objective <= EXACT * self.at_zero:
+            best.objective = 0.0
         best.bound = min(best.bound, best.objective)
         return best
 
@@ -225,21 +230,20 @@ class _InteriorPoint:
         problem = self.problem
         B = problem.free.T @ problem.Y
         W = np.zeros((self.n_features, problem.Y.shape[1]))
-        value = problem.objective(W, B)
         return RowNormSolution(
             W,
             B,
             np.zeros_like(problem.Y),
-            value,
-            0.0,
-            0,
-            True,
+            objective=0.0,
+            bound=0.0,
+            n_iter=0,
+            converged=True,
             rows=np.ones(len(self.omega)),
             vanishing=np.ones(self.n_features, dtype=bool),
-            history=[value],
+            history=[0.0],
         )
 
-    def _advance(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray, cautious: bool):
+    def _advance(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray) -> float:
         """One predictor-corrector step; returns its length."""
         a, m = self.a, self.m
         step = self._newton(kernel, M, slack)
@@ -250,16 +254,22 @@ class _InteriorPoint:
         left = self.omega_sq - np.einsum("ij,ij->i", reached, reached)
         share = float(((a + length * da) * left).mean()) / mu
         centring = float(np.clip(share**3, 1e-6, 1.0))
-        if cautious:  # the last step was cut short: come back to the central path first
-            target = np.full_like(a, max(centring, 0.5) * mu)
-        else:
-            coupling = 2.0 * da * np.einsum("ij,ij->i", m, dm)
-            target = centring * mu + coupling + a * np.einsum("ij,ij->i", dm, dm)
-        da, dm = step(target, da)
-        length = self._longest(da, dm, slack)
-        self.a = a + length * da
-        self.m = m + length * dm
-        return length
+        coupling = 2.0 * da * np.einsum("ij,ij->i", m, dm) + a * np.einsum("ij,ij->i", dm, dm)
+        guess = da
+        # The second-order term usually helps; where it cuts the step short, a plain step back
+        # towards the central path is better.
+        targets = [centring * mu + coupling] + [np.full_like(a, share * mu) for share in CENTRINGS]
+        longest = 0.0
+        for target in targets:
+            da, dm = step(target, guess)
+            length = self._longest(da, dm, slack)
+            if length > longest:
+                longest, best = length, (da, dm)
+            if longest >= SHORT:
+                break
+        if longest > 0:
+            self.a, self.m = a + longest * best[0], m + longest * best[1]
+        return longest
 
     def _newton(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray):
         """A function from the wanted a_k (omega_k^2 - ||m_k||^2) and a guess to the step (da, dm).
