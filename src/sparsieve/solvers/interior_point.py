@@ -194,11 +194,15 @@ class _InteriorPoint:
             return self._exact_fit()
         best: RowNormSolution | None = None
         history: list[float] = []
-        length = 1.0
+        length = 0.0
         for iteration in range(max_iter + 1):
             slack = self.omega_sq - np.einsum("ij,ij->i", self.m, self.m)
             if not (np.isfinite(slack).all() and (slack > 0).all() and (self.a > 0).all()):
                 break  # rounding has the last word
+            # A product a_k slack_k far below the others blocks every step; raising a_k disturbs
+            # the equations by no more than mu does.
+            floor = (0.1 if length < SHORT else 1e-3) * float((self.a * slack).mean())
+            self.a = np.maximum(self.a, floor / slack)
             kernel = self._kernel(self.a)
             M = kernel(problem.Y)
             W = self.a[:d, None] * (problem.X.T @ M)
@@ -216,7 +220,7 @@ class _InteriorPoint:
                 best.bound, best.dual = bound, self.m[d:]
             best.n_iter = iteration
             best.converged = best.gap <= tol or best.objective <= EXACT * self.at_zero
-            if best.converged or length < 1e-10 or iteration == max_iter:
+            if best.converged or iteration == max_iter or (iteration and length < 1e-10):
                 break
             length = self._advance(kernel, M, slack)
         assert best is not None
