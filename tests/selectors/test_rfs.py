@@ -136,7 +136,7 @@ def test_multi_output_regression():
 
 
 def test_zero_rows_are_exact_and_ranked_by_their_pull():
-    X, y, Y = classes(np.random.default_rng(9), 50, 30)
+    X, y, _ = classes(np.random.default_rng(9), 50, 30)
     selector = RFSSelector(standardize=False).fit(X, y)
     kept = selector.support_
     assert 0 < kept.sum() < 30

@@ -174,9 +174,18 @@ def test_sparse_float32_and_regression(solver):
         assert dense.get_support(indices=True).tolist() == [2, 5, 9]
 
 
+def test_fitting_again_forgets_the_first_data():
+    X, y = data(7)
+    selector = RobustL20Selector(3).fit(X, y)
+    again = selector.fit(X[:, :12], y)
+    fresh = RobustL20Selector(3).fit(X[:, :12], y)
+    assert (again.ranking_ == fresh.ranking_).all()
+    assert again.coef_.shape == (3, 12)
+
+
 def test_history_and_warning_of_the_published_solver():
     X, y = data(5)
-    with pytest.warns(ConvergenceWarning, match="max_iter=30"):
+    with pytest.warns(ConvergenceWarning, match="after 30 iterations"):
         selector = RobustL20Selector(3, solver="nmapg", max_iter=30).fit(X, y)
     assert selector.n_iter_ == len(selector.history_) == 30
     assert selector.history_[-1] == selector.penalised_objective_

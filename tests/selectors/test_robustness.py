@@ -39,9 +39,7 @@ def found(selector, make, seed):
 
 def standard_errors_ahead(robust, plain, make, seeds):
     """Mean difference in true features found, in standard errors of that mean."""
-    difference = np.array(
-        [found(robust, make, seed) - found(plain, make, seed) for seed in seeds]
-    )
+    difference = np.array([found(robust, make, seed) - found(plain, make, seed) for seed in seeds])
     return difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference)))
 
 
@@ -55,13 +53,17 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("robust", "make"), CASES, ids=lambda case: getattr(case, "__name__", None))
+@pytest.mark.parametrize(
+    ("robust", "make"), CASES, ids=lambda case: getattr(case, "__name__", None)
+)
 def test_more_true_features_quickly(robust, make):
     assert standard_errors_ahead(robust, SQUARED[0], make, range(6)) > 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plain", SQUARED)
-@pytest.mark.parametrize(("robust", "make"), CASES, ids=lambda case: getattr(case, "__name__", None))
+@pytest.mark.parametrize(
+    ("robust", "make"), CASES, ids=lambda case: getattr(case, "__name__", None)
+)
 def test_more_true_features_over_twenty_seeds(robust, make, plain):
     assert standard_errors_ahead(robust, plain, make, range(20)) > 2

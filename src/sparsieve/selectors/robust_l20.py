@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..penalties import row_norms
 from ..penalties.top_k import TopKGap, largest
@@ -223,9 +225,7 @@ class RobustL20Selector(RobustSelector):
             ties = self._fit_greedy(problem, eligible, k)
         else:
             ties = self._fit_penalised(problem, eligible, k)
-        # The final fit itself happens in _refit, which at(k) shares.
-        self._refit_count = None
-        self._refit(k)
+        self._fit_support(k)
         chosen = self._supports[k]
         scores = self._fitted_norms.copy()
         ties = ties.astype(np.float64)
@@ -264,7 +264,10 @@ class RobustL20Selector(RobustSelector):
     def _fit_penalised(self, problem: RobustProblem, eligible, k: int) -> np.ndarray:
         found = self._penalised(problem, eligible, k, self.solver)
         if not found.converged:
-            self._warn_short_run(found)
+            wanted = self.tol if self.solver == "irls" else 0.1 * self.tol
+            self._warn_unfinished(
+                "its objective still changing by a share of", abs(found.change), wanted
+            )
         self.n_iter_ = found.n_iter
         self.history_ = np.array(found.history)
         norms = np.where(eligible, row_norms(found.W), -1.0)
@@ -298,10 +301,12 @@ class RobustL20Selector(RobustSelector):
             return DEFAULT_ITERATIONS[solver]
         return int(self.max_iter)
 
-    def _warn_short_run(self, found: PenalisedFit) -> None:
-        wanted = self.tol if self.solver == "irls" else 0.1 * self.tol
-        self._warn_not_converged(
-            "its objective still changing by a share of", abs(found.change), wanted
+    def _warn_unfinished(self, measure: str, reached: float, wanted: float) -> None:
+        warnings.warn(
+            f"{type(self).__name__} stopped after {self._iterations(self.solver)} iterations with "
+            f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=5,
         )
 
     # -- the fit on a support -------------------------------------------------------------
@@ -318,20 +323,21 @@ class RobustL20Selector(RobustSelector):
 
     def _refit(self, n_selected: int) -> None:
         size = min(n_selected, max(self._supports))
-        support = self._supports[size]
-        if self._refit_count != size:
-            fitted = self._model.fit(support)
-            if not fitted.fit.converged:
-                self._warn_not_converged(
-                    "a relative duality gap of", fitted.fit.optimality, self.tol
-                )
-            self.coef_, self.intercept_ = fitted.coef, fitted.intercept
-            self.objective_ = fitted.fit.objective
-            self.optimality_ = fitted.fit.optimality
-            self._fitted_norms = fitted.norms
-            self._refit_count = size
-        if hasattr(self, "ranking_") and n_selected == size:
-            self._rank_first(support)
+        if size != self._fitted_size:
+            self._fit_support(size)
+        if size == n_selected:
+            self._rank_first(self._supports[size])
+
+    def _fit_support(self, size: int) -> None:
+        """Solve on the support of this size, to the end."""
+        fitted = self._model.fit(self._supports[size])
+        if not fitted.fit.converged:
+            self._warn_unfinished("a relative duality gap of", fitted.fit.optimality, self.tol)
+        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
+        self.objective_ = fitted.fit.objective
+        self.optimality_ = fitted.fit.optimality
+        self._fitted_norms = fitted.norms
+        self._fitted_size = size
 
     def _rank_first(self, support: np.ndarray) -> None:
         """Put a support of another size at the top of the ranking, by row norm."""
