@@ -13,8 +13,11 @@ from .mpm import MPMClassifier
 from .mpm_kernel import SparseKernelMPMClassifier
 from .mpm_level import L0MPMSelector, L1MPMSelector
 from .mpm_ratio import SMPMSelector
+from .rfs import RFSPath, RFSSelector
 from .ridge_forward import RidgeForwardSelector
 from .rlsr import RLSRSelector
+from .robust_l20 import RobustL20Selector, SupportPath
+from .rpmfs import RPMFSSelector
 from .svm_rfe import SVMRFESelector
 
 __all__ = [
@@ -31,9 +34,14 @@ __all__ = [
     "L21Selector",
     "MIKFSSelector",
     "MPMClassifier",
+    "RFSPath",
+    "RFSSelector",
     "RLSRSelector",
+    "RPMFSSelector",
     "RidgeForwardSelector",
+    "RobustL20Selector",
     "SMPMSelector",
     "SVMRFESelector",
     "SparseKernelMPMClassifier",
+    "SupportPath",
 ]
