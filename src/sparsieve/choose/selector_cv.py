@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.ridge_forward import RidgeForwardSelector
-from ..selectors.target import Target
 from ..selectors.validation import check_choice, check_integer, resolve_count
 from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
     prepared,
-    ranking_of,
     routed,
     weighted,
 )
 from .display import CurveDisplay
-from .ridge_curve import default_estimator, ridge_curve
+from .folds import CurveWork, dense, score_fold
+from .ridge_curve import default_estimator
 from .rules import RULES
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
@@ -209,7 +205,7 @@ class SelectorCV(MetaSelector):
         )
         X, y = arrays_of(data)
         folds = list(splitter.split(X, y, **arguments.splitter.split))
-        work = _Work(
+        work = CurveWork(
             X,
             y,
             data.target,
@@ -223,7 +219,7 @@ class SelectorCV(MetaSelector):
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
         results = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_fold)(work, train, test, self.verbose) for train, test in folds
+            delayed(score_fold)(work, train, test, self.verbose) for train, test in folds
         )
         self.n_splits_ = len(folds)
         self._choose(results)
@@ -269,7 +265,7 @@ class SelectorCV(MetaSelector):
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
 
-    def _refit_on_all(self, work: _Work) -> FeatureScores:
+    def _refit_on_all(self, work: CurveWork) -> FeatureScores:
         # The same long path as in the folds, so that the curve speaks of this selection.
         fitted, self.ranking_ = work.rank(slice(None))
         columns = self.ranking_ <= self.best_k_
@@ -338,7 +334,7 @@ class SelectorCV(MetaSelector):
             dtype=(np.float64, np.float32),
             ensure_all_finite=not self._accepts_nan,
         )
-        return _dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
+        return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
 
     @available_if(_model_has("predict"))
     def predict(self, X):
@@ -391,68 +387,3 @@ class SelectorCV(MetaSelector):
                 tags.classifier_tags.multi_label &= tags.target_tags.multi_output
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
         return tags
-
-
-@dataclass(frozen=True)
-class _Work:
-    """What every fold needs; ``ours`` says that the estimator is the default one."""
-
-    X: Any
-    y: np.ndarray
-    target: Target
-    selector: Any
-    estimator: Any
-    scorer: Any
-    ks: np.ndarray
-    arguments: Bunch
-    ours: bool
-    fast: bool
-
-    def params(self, member: str, method: str, index) -> dict:
-        return _check_method_params(self.X, self.arguments[member][method], indices=index)
-
-    def columns(self, rows, index):
-        """Samples with some features; the default model wants them dense."""
-        part = self.X[rows][:, index]
-        return _dense(part) if self.ours else part
-
-    def rank(self, rows):
-        """(fitted selector, ranking) of these samples."""
-        rows = np.arange(self.X.shape[0])[rows]
-        fitted = clone(self.selector).fit(
-            self.X[rows], self.y[rows], **self.params("selector", "fit", rows)
-        )
-        return fitted, ranking_of(fitted, self.X.shape[1])
-
-
-def _score_fold(work: _Work, train, test, verbose: int):
-    """(scores at all ks, seconds of the selection, seconds of the models) of one fold."""
-    start = perf_counter()
-    _, ranking = work.rank(train)
-    ranked = perf_counter()
-    order = np.argsort(ranking)[: work.ks[-1]]
-    # The columns that any k needs, in order of rank.
-    X_train, X_test = work.columns(train, order), work.columns(test, order)
-    fit_params = work.params("estimator", "fit", train)
-    if work.fast and len(test) > 1:
-        scores = ridge_curve(
-            *(X_train, work.target.rows(train)),
-            *(X_test, work.target.rows(test)),
-            work.ks,
-            alpha=work.estimator[-1].alpha,
-            sample_weight=next(iter(fit_params.values()), None),
-        )
-    else:
-        score_params = work.params("scorer", "score", test)
-        scores = np.empty(len(work.ks))
-        for i, k in enumerate(work.ks):
-            model = clone(work.estimator).fit(X_train[:, :k], work.y[train], **fit_params)
-            scores[i] = work.scorer(model, X_test[:, :k], work.y[test], **score_params)
-    done = perf_counter()
-    if verbose:
-        print(f"fold of {len(test)} samples: best score {scores.max():.4f}, {done - start:.2f} s")
-    return scores, ranked - start, done - ranked
-
-
-def _dense(X) -> np.ndarray:
-    return X.toarray() if hasattr(X, "toarray") else X
