@@ -230,6 +230,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     def _set_support(self) -> None:
         count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
+        if count < self._n_always:
+            raise ValueError(
+                f"always_keep names {self._n_always} features, more than the {count} to select"
+            )
         self.support_ = self.ranking_ <= count
         self._refit(count - self._n_always)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from ..design import DesignMatrix
 from ..solvers.mpm import accuracy_of, solve_mpm
 from ..solvers.mpm_generation import ConeFailure, InfeasibleError, class_norms
 from .base import BaseSelector, FeatureScores, TrainingData
@@ -79,7 +80,9 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
             self._auto_ridge_share,
         ):
             try:
-                solved.append(self._solve(task))
+                answer = self._solve(task)
+                weights = _on_first_copies(answer.weights, data.design)
+                solved.append(replace(answer, weights=weights))
             except ConeFailure:
                 raise RuntimeError(
                     f"the cone solver failed on {task.name(self.classes_)}; raise ridge or lower "
@@ -120,6 +123,23 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
                 f"{solved.objective:.6g} with {np.count_nonzero(solved.weights)} features, "
                 f"optimality {solved.optimality:.1e} after {solved.n_iter} iterations"
             )
+
+
+def _on_first_copies(weights: np.ndarray, design: DesignMatrix) -> np.ndarray:
+    """The same machine with the weight of a column moved to its first exact copy.
+
+    Which of several equal columns a sparse machine uses is left to chance; column order is not.
+    """
+    means, variances = design.column_moments()
+    weights = weights.copy()
+    for j in np.flatnonzero(weights):
+        alike = (means[:j] == means[j]) & (variances[:j] == variances[j]) & (weights[:j] == 0)
+        for i in np.flatnonzero(alike):
+            first, second = design.dense_columns([i, j]).T
+            if np.array_equal(first, second):
+                weights[i], weights[j] = weights[j], 0.0
+                break
+    return weights
 
 
 def _rounded(scores: np.ndarray) -> np.ndarray:
