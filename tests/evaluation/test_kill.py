@@ -117,7 +117,7 @@ def assert_as_uninterrupted(study_file, after):
 
 
 def test_killed_five_times(study_file, processes):
-    path = study_file(n_repeats=50)
+    path = study_file(n_repeats=35)
     after, hits, done_before_the_last = kill_and_resume(
         path, 5, lambda file: Forked(processes, file)
     )

@@ -10,7 +10,6 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,15 +44,8 @@ def compute(key: str, spec: dict, X, y, groups, relevant, train, test) -> Outcom
         return Outcome(key, error=message, traceback=traceback.format_exc())
 
 
-def compute_in_child(parent: int, call: Callable[..., Outcome], *arguments) -> Outcome:
-    """``call(*arguments)`` in a worker process that does not outlive its parent."""
-    _watch(parent)
-    return call(*arguments)
-
-
-@functools.cache
-def _watch(parent: int) -> None:
-    """End this process soon after the parent: when that was killed, nobody else will."""
+def end_with(parent: int) -> None:
+    """End this process soon after its parent: when that is killed, nobody else will."""
 
     def wait() -> None:
         while os.getppid() == parent:

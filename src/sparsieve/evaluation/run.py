@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from .._optional import require
-from .compute import Outcome, compute, compute_in_child
+from .compute import Outcome, compute, end_with
 from .sources import StudyData, StudyError
 from .store import Store
 from .study import Cell, Study
@@ -160,7 +160,7 @@ class _Run:
             try:
                 with backend.context(data):
                     parallel = Parallel(batch_size=1, return_as="generator_unordered")
-                    for outcome in parallel(self._claimed(cells, data, under_way, backend)):
+                    for outcome in parallel(self._claimed(cells, data, under_way)):
                         under_way.discard(outcome.key)
                         self._record(outcome)
                 remaining = False
@@ -170,9 +170,7 @@ class _Run:
                     message = "a worker process died, perhaps for lack of memory"
                     self._record(Outcome(key, error=message))
 
-    def _claimed(
-        self, cells: list[Cell], data: StudyData, under_way: set[str], backend: _Backend
-    ) -> Iterator:
+    def _claimed(self, cells: list[Cell], data: StudyData, under_way: set[str]) -> Iterator:
         """Tasks for joblib, each claimed only when joblib is about to start it."""
         for cell in cells:
             if cell.key in self._tried:
@@ -183,7 +181,7 @@ class _Run:
             under_way.add(cell.key)
             # Every array is an argument of its own, so that joblib can map large ones into
             # memory or send them to a cluster once.
-            yield backend.task(
+            yield delayed(compute)(
                 cell.key,
                 cell.spec,
                 data.X,
@@ -219,10 +217,6 @@ class _Backend:
         """What joblib works in."""
         return nullcontext()
 
-    def task(self, *arguments):
-        """A call for joblib to make."""
-        return delayed(compute)(*arguments)
-
 
 @dataclass(frozen=True)
 class _Processes(_Backend):
@@ -231,10 +225,9 @@ class _Processes(_Backend):
     n_jobs: int
 
     def context(self, data: StudyData):
-        return parallel_config("loky", n_jobs=self.n_jobs)
-
-    def task(self, *arguments):
-        return delayed(compute_in_child)(os.getpid(), compute, *arguments)
+        return parallel_config(
+            "loky", n_jobs=self.n_jobs, initializer=end_with, initargs=(os.getpid(),)
+        )
 
 
 @dataclass(frozen=True)
