@@ -85,25 +85,24 @@ class ExclusiveSelector(LinearSelector):
     def _match_sparsity(self, problem: LeastSquaresData, alpha: float, beta: float):
         """Scale both strengths until about as many entries are nonzero as wanted."""
         wanted = self._wanted_nonzeros(problem)
-        loose = max(self.tol, 1e-4)
         low, high = 1.0 / SPARSITY_RANGE, SPARSITY_RANGE
-        scale, best, closest, W = 1.0, 1.0, np.inf, None
+        scale, best, closest, W = 1.0, None, np.inf, None
         for _ in range(SPARSITY_TRIALS):
-            W = self._solve(problem, ExclusiveL21(scale * alpha, scale * beta), loose, W).W
+            trial = ExclusiveL21(scale * alpha, scale * beta)
+            result = self._solve(problem, trial, self.tol, W)
+            W = result.W
             miss = np.count_nonzero(W) - wanted
             if abs(miss) < closest:
-                best, closest = scale, abs(miss)
+                best, closest = (trial.alpha, trial.beta, result), abs(miss)
             if miss == 0 or high / low < 1.0 + 1e-6:
                 break
             low, high = (scale, high) if miss > 0 else (low, scale)
             # The first steps look for a bracket, the others halve it.
             if high == SPARSITY_RANGE or low == 1.0 / SPARSITY_RANGE:
-                scale *= 4.0 if miss > 0 else 0.25
-                scale = min(max(scale, low), high)
+                scale = min(max(scale * (4.0 if miss > 0 else 0.25), low), high)
             else:
                 scale = float(np.sqrt(low * high))
-        alpha, beta = best * alpha, best * beta
-        return alpha, beta, self._solve(problem, ExclusiveL21(alpha, beta), self.tol)
+        return best
 
     def _wanted_nonzeros(self, problem: LeastSquaresData) -> int:
         total = problem.design.shape[1] * problem.Y.shape[1]
