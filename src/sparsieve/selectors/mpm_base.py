@@ -128,16 +128,17 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
 def _on_first_copies(weights: np.ndarray, design: DesignMatrix) -> np.ndarray:
     """The same machine with the weight of a column moved to its first exact copy.
 
-    Which of several equal columns a sparse machine uses is left to chance; column order is not.
+    How a sparse machine shares weight between equal columns is left to chance; its predictions
+    do not depend on it, and no norm of the weights grows by putting all on one.
     """
     means, variances = design.column_moments()
     weights = weights.copy()
     for j in np.flatnonzero(weights):
-        alike = (means[:j] == means[j]) & (variances[:j] == variances[j]) & (weights[:j] == 0)
+        alike = (means[:j] == means[j]) & (variances[:j] == variances[j])
         for i in np.flatnonzero(alike):
             first, second = design.dense_columns([i, j]).T
             if np.array_equal(first, second):
-                weights[i], weights[j] = weights[j], 0.0
+                weights[i], weights[j] = weights[i] + weights[j], 0.0
                 break
     return weights
 
