@@ -160,7 +160,7 @@ class RowNormRegression:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
             size = len(features)
             kept = np.arange(size)
-            if size + len(wanting) > 0.6 * self.eligible.sum():
+            if size + len(wanting) > 0.9 * self.eligible.sum():
                 wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them
             elif rough and n_rounds <= 3:  # later it might only come back
                 kept = np.flatnonzero(~solution.vanishing | (pulls[features] > FAR * gamma))
