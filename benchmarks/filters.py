@@ -20,7 +20,6 @@ from benchmarks.common import Row, best_of, load, show
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
 
-
 def installed(module: str) -> bool:
     """Whether a peer can be imported; says so where it cannot."""
     if find_spec(module) is None:
