@@ -10,74 +10,14 @@ peers that are not installed, are skipped with a line that says so.
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
-from time import perf_counter
 
-# Before NumPy and Numba are imported: everybody gets one thread.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+from benchmarks.common import Row, best_of, load, show
 
-import numpy as np  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("SPARSIEVE_DATA", ROOT.parent / "shared" / "data"))
-
-
-@dataclass(frozen=True)
-class Row:
-    """One comparison; ``wanted`` is the least ratio peer / ours, or the most seconds of ours."""
-
-    task: str
-    data: str
-    ours: float
-    peer: str
-    theirs: float | None
-    wanted: str
-    reached: bool
-    note: str = ""
-
-    def __str__(self) -> str:
-        theirs = "-" if self.theirs is None else f"{self.theirs:.3f}"
-        ratio = "-" if self.theirs is None else f"{self.theirs / self.ours:.1f}x"
-        verdict = "yes" if self.reached else "NO"
-        return (
-            f"{self.task:<24}{self.data:<12}{self.ours:>9.4f}  {self.peer:<24}{theirs:>9}"
-            f"{ratio:>9}  {self.wanted:<8}{verdict:<5}{self.note}"
-        )
-
-
-HEADER = (
-    f"{'task':<24}{'data':<12}{'ours, s':>9}  {'peer':<24}{'peer, s':>9}{'ratio':>9}  "
-    f"{'wanted':<8}{'met':<5}note"
-)
-
-
-def best_of(work: Callable[[], object], repeats: int) -> float:
-    """Least wall time of several runs, after one that is not counted."""
-    if repeats > 1:
-        work()
-    times = []
-    for _ in range(repeats):
-        start = perf_counter()
-        work()
-        times.append(perf_counter() - start)
-    return min(times)
-
-
-def load(name: str):
-    """(X in double precision, y), or None with a line on standard error."""
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        print(f"skipped: no data set {name} in {DATA}", file=sys.stderr)
-        return None
-    arrays = np.load(path)
-    return arrays["X"].astype(np.float64), arrays["y"]
+import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
 
 def installed(module: str) -> bool:
@@ -210,19 +150,11 @@ def svm_rfe() -> Iterator[Row]:
     yield compared("SVM-RFE, step 242", "warppie10p", seconds, "RFE(LinearSVC)", theirs, 10, note)
 
 
-def main() -> int:
-    """Print the table; the exit status says whether every target was met."""
+def main() -> None:
+    """Print the table."""
     warnings.filterwarnings("ignore", message="n_neighbors .* is greater than or equal")
-    print(HEADER)
-    rows = []
-    for task in (relieff, mrmr, information, svm_rfe):
-        for row in task():
-            print(row, flush=True)
-            rows.append(row)
-    missed = sum(not row.reached for row in rows)
-    print(f"{len(rows)} comparisons, {missed} below target")
-    return int(missed > 0)
+    show(row for task in (relieff, mrmr, information, svm_rfe) for row in task())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

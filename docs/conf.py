@@ -18,15 +18,16 @@ extensions = [
 html_theme = "furo"
 exclude_patterns = ["_build"]
 autosummary_generate = True
+suppress_warnings = ["myst.xref_missing"]  # the README links to files beside it
 numpydoc_show_class_members = False
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
 
-def write_selector_list(app):
+def write_selector_list(app, config):
     """A page that lists every selector, so that a new one appears by itself."""
-    names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_selectors())
+    names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_estimators())
     page = (
-        "Selectors\n=========\n\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n"
+        "Selectors\n=========\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
         f"{names}\n   sparsieve.all_selectors\n"
     )
     target = Path(app.srcdir) / "api" / "index.rst"
@@ -36,4 +37,5 @@ def write_selector_list(app):
 
 
 def setup(app):
-    app.connect("builder-inited", write_selector_list)
+    # Before Sphinx looks for files, which is before the builder exists.
+    app.connect("config-inited", write_selector_list)

@@ -5,27 +5,44 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .discovery import all_selectors
+    from .choose import *  # noqa: F403
+    from .discovery import all_estimators, all_selectors
     from .filters import *  # noqa: F403
     from .selectors import *  # noqa: F403
 
 __all__ = [
     "ChiSquareSelector",
     "ESFSSelector",
+    "EnsembleSelector",
+    "ExactPenaltySVMSelector",
     "ExclusiveL21Selector",
     "ExclusiveLassoSelector",
     "FStatisticSelector",
     "FisherSelector",
     "InfoGainSelector",
+    "L0MKLSelector",
+    "L0MPMSelector",
+    "L0SVMSelector",
+    "L1MPMSelector",
     "L20Selector",
     "L21Selector",
+    "MIKFSSelector",
+    "MPMClassifier",
     "MRMRSelector",
+    "RFSSelector",
     "RLSRSelector",
+    "RPMFSSelector",
     "ReliefFSelector",
     "RidgeForwardSelector",
+    "RobustL20Selector",
+    "SMPMSelector",
     "SVMRFESelector",
+    "SelectorCV",
+    "SparseKernelMPMClassifier",
+    "StabilitySelection",
     "TTestSelector",
     "__version__",
+    "all_estimators",
     "all_selectors",
 ]
 

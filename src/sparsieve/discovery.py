@@ -7,10 +7,11 @@ import inspect
 import pkgutil
 
 from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 
 
 def all_selectors() -> dict[str, type[BaseEstimator]]:
-    """All public estimators of the package by class name, sorted.
+    """All public selectors of the package by class name, sorted.
 
     Examples
     --------
@@ -18,6 +19,11 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
     >>> "FisherSelector" in all_selectors()
     True
     """
+    return {n: cls for n, cls in all_estimators().items() if issubclass(cls, SelectorMixin)}
+
+
+def all_estimators() -> dict[str, type[BaseEstimator]]:
+    """All public estimators of the package, selectors and classifiers, by class name."""
     import sparsieve
 
     found = {}

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from sparsieve.design import (
+    Deflated,
     DenseDesign,
     DesignMatrix,
     Scaled,
@@ -49,12 +50,17 @@ def build(kind, shape, dtype):
     if kind == "clipped":
         low, high = -np.abs(centre), np.abs(centre) + 0.1
         return ClippedDense(DenseDesign(X), low, high), np.clip(X, low, high).astype(dtype)
+    if kind == "deflated":
+        left = np.linalg.qr(matrix((shape[0], 2), seed=3))[0]
+        blank = np.arange(shape[1]) == 2
+        oracle = np.where(blank, 0.0, X - left @ (left.T @ X)).astype(dtype)
+        return Deflated(SparseDesign(sparse.csr_array(X)), left, left.T @ X, blank), oracle
     base = SparseDesign(sparse.csr_array(X)) if kind == "scaled sparse" else DenseDesign(X)
     oracle = (row_scale[:, None] * (X - centre) / scale).astype(dtype)
     return Scaled(base, centre, scale, row_scale), oracle
 
 
-KINDS = ["dense C", "dense F", "csr", "csc", "clipped", "scaled dense", "scaled sparse"]
+KINDS = ["dense C", "dense F", "csr", "csc", "clipped", "scaled dense", "scaled sparse", "deflated"]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.feature_selection import mutual_info_classif
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import InfoGainSelector
 from sparsieve.design import as_design
@@ -21,11 +20,6 @@ SELECTORS = [
     InfoGainSelector(discretise="frequency"),
     InfoGainSelector(discretise="std"),
 ]
-
-
-@parametrize_with_checks(SELECTORS)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def make(seed, n=60, d=9, classes=3):

@@ -8,16 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif
 from sklearn.metrics import mutual_info_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import MRMRSelector
 
 ALL = ("fcq", "fcd", "mid", "miq", "jmi", "cmim")
-
-
-@parametrize_with_checks([MRMRSelector(criterion=c) for c in ("fcq", "mid", "cmim")])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def make(seed, n=70, d=12, classes=3):

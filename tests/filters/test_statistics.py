@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.feature_selection import chi2, f_classif, f_regression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import ChiSquareSelector, FisherSelector, FStatisticSelector, TTestSelector
 
@@ -21,11 +20,6 @@ CLASSIFIERS = [
     TTestSelector(equal_var=True),
     ChiSquareSelector(),
 ]
-
-
-@parametrize_with_checks(CLASSIFIERS)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

@@ -12,16 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import SVMRFESelector
 from sparsieve.selectors import svm_rfe
 from sparsieve.solvers.svm_newton import FeatureSide, GramSide, solve_svm
-
-
-@parametrize_with_checks([SVMRFESelector()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def make(seed, n=40, d=15, classes=3):

@@ -16,6 +16,7 @@ from .errors import ExitCode, report
 from .methods import methods
 from .options import Debug
 from .select import select
+from .study import study
 
 EPILOG = (
     "Exit codes: 0 fine; 1 bad data (no such file or column, missing values, text columns, one "
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 for command in (select, methods, datasets, demo):
     app.command(epilog=EPILOG if command is select else None)(command)
+app.add_typer(study, name="study")
 
 
 def _show_version(asked: bool) -> None:

@@ -2,8 +2,17 @@
 
 from .base import DesignMatrix
 from .convert import as_design, standardised
+from .deflated import Deflated
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
 
-__all__ = ["DenseDesign", "DesignMatrix", "Scaled", "SparseDesign", "as_design", "standardised"]
+__all__ = [
+    "Deflated",
+    "DenseDesign",
+    "DesignMatrix",
+    "Scaled",
+    "SparseDesign",
+    "as_design",
+    "standardised",
+]

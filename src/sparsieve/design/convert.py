@@ -52,11 +52,13 @@ def standardised(
     scale: bool,
     sample_weight=None,
     clip: float | None = None,
+    weight_rows: bool = True,
 ) -> Standardisation:
     """Centre to (weighted) mean zero, scale to unit variance and weight the rows.
 
     Rows are multiplied by the square root of their weight, so that plain sums of squares of
-    the result are the weighted ones. Constant columns keep their scale; once centred they are
+    the result are the weighted ones; models whose loss is no sum of squares over rows leave the
+    rows alone with ``weight_rows=False``. Constant columns keep their scale; once centred they are
     exactly zero. With ``clip`` values further than that many standard deviations from the mean
     are first pulled in, and the columns centred and scaled again.
     """
@@ -74,7 +76,7 @@ def standardised(
         means, deviations, _ = _moments(design, sample_weight)
     shift = means if centre else np.zeros_like(means)
     factor = np.where(constant, 1.0, deviations) if scale else np.ones_like(means)
-    row_scale = None if sample_weight is None else np.sqrt(sample_weight)
+    row_scale = np.sqrt(sample_weight) if weight_rows and sample_weight is not None else None
 
     if not (centre or scale or row_scale is not None):
         return Standardisation(design, shift, factor, constant)

@@ -25,24 +25,22 @@ def tile_distances(rows, columns, n_numeric, same):
     stands. When both are the ``same`` samples only the upper triangle is filled.
     """
     n_features, n_rows = rows.shape
-    distances = np.zeros((n_rows, columns.shape[1]))
+    width = np.uintp(columns.shape[1])  # unsigned, so that no index can count from the end
+    distances = np.zeros((n_rows, width))
     unrolled = n_numeric - n_numeric % 4
     for f in range(0, unrolled, 4):
         for i in range(n_rows):
-            first = i if same else 0
-            out = distances[i, first:]
-            p, q = columns[f, first:], columns[f + 1, first:]
-            r, s = columns[f + 2, first:], columns[f + 3, first:]
             a, b, c, d = rows[f, i], rows[f + 1, i], rows[f + 2, i], rows[f + 3, i]
-            for j in range(len(out)):
-                total = ((out[j] + abs(a - p[j])) + abs(b - q[j])) + abs(c - r[j])
-                out[j] = total + abs(d - s[j])
+            for j in range(np.uintp(i if same else 0), width):
+                total = distances[i, j] + abs(a - columns[f, j])
+                total += abs(b - columns[f + 1, j])
+                total += abs(c - columns[f + 2, j])
+                distances[i, j] = total + abs(d - columns[f + 3, j])
     for f in range(unrolled, n_features):
         for i in range(n_rows):
-            first = i if same else 0
-            out, p, a = distances[i, first:], columns[f, first:], rows[f, i]
-            for j in range(len(out)):
-                out[j] += min(abs(a - p[j]), 1.0)
+            a = rows[f, i]
+            for j in range(np.uintp(i if same else 0), width):
+                distances[i, j] += min(abs(a - columns[f, j]), 1.0)
     return distances
 
 
@@ -82,24 +80,21 @@ def weighted_differences(block, discrete, starts, partners, weights):
     n_samples, width = block.shape
     total = np.zeros(width)
     for i in range(n_samples):
-        own = block[i]
         p = starts[i]
         if not discrete:
             # Four pairs at a time: the running total is read and written once for them.
             while p + 4 <= starts[i + 1]:
-                a, b = block[partners[p]], block[partners[p + 1]]
-                c, d = block[partners[p + 2]], block[partners[p + 3]]
+                a, b, c, d = partners[p], partners[p + 1], partners[p + 2], partners[p + 3]
                 wa, wb, wc, wd = weights[p], weights[p + 1], weights[p + 2], weights[p + 3]
                 for f in range(width):
-                    value = own[f]
-                    total[f] += (wa * abs(value - a[f]) + wb * abs(value - b[f])) + (
-                        wc * abs(value - c[f]) + wd * abs(value - d[f])
+                    own = block[i, f]
+                    total[f] += (wa * abs(own - block[a, f]) + wb * abs(own - block[b, f])) + (
+                        wc * abs(own - block[c, f]) + wd * abs(own - block[d, f])
                     )
                 p += 4
         while p < starts[i + 1]:
-            other = block[partners[p]]
-            weight = weights[p]
+            other, weight = partners[p], weights[p]
             for f in range(width):
-                total[f] += weight * min(abs(own[f] - other[f]), 1.0)
+                total[f] += weight * min(abs(block[i, f] - block[other, f]), 1.0)
             p += 1
     return total

@@ -72,7 +72,7 @@ class FisherSelector(BaseSelector):
     >>> FisherSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
     array([ 6, 11, 12])
     >>> FisherSelector(3, generalised=True).fit(X, y).get_support(indices=True)
-    array([ 6,  9, 12])
+    array([0, 6, 9])
     """
 
     _accepts_regression = False

@@ -32,7 +32,7 @@ class MRMRSelector(BaseSelector):
     With the relevance and redundancy of feature x to the picked features S:
 
     ======== ==================================================================================
-    "fcq"    F statistic divided by the mean of |correlation| over S
+    "fcq"    F statistic divided by the mean of ``|correlation|`` over S
     "fcd"    F statistic minus that mean
     "mid"    I(x; y) minus the mean of I(x; s) over S
     "miq"    I(x; y) divided by that mean

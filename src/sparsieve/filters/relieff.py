@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -13,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..design.convert import COPY_BYTES
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.target import Target
-from ..selectors.validation import check_integer, check_real, listed
+from ..selectors.validation import check_integer, check_real
 from .base import DEFAULT_COUNT
 from .missing import IncompleteColumns
 
@@ -33,7 +34,7 @@ class ReliefFSelector(BaseSelector):
     the mean over the samples (Robnik-Sikonja and Kononenko 2003). Two classes and
     ``n_neighbors=1`` give the original Relief; real targets give RReliefF.
 
-    The difference of two values is |u - v| / (max - min) for numeric features and 0 or 1 for
+    The difference of two values is ``|u - v| / (max - min)`` for numeric features and 0 or 1 for
     discrete ones; the distance of two samples is the sum of the differences. Distances are
     compared to about eleven digits, and of two samples at the same distance the earlier one is
     nearer. Where a class has fewer than ``n_neighbors`` samples, the mean is
@@ -144,9 +145,8 @@ class ReliefFSelector(BaseSelector):
         target = data.target
         n_samples, n_features = X.shape
         discrete = _discrete_mask(self.discrete_features, n_features)
-        names = getattr(self, "feature_names_in_", None)
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
-        features = _prepare(X, discrete, groups, names)
+        features = _prepare(X, discrete, groups)
 
         queries = self._queries(n_samples)
         nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
@@ -209,16 +209,9 @@ class _ScaledFeatures(_Features):
         return np.ascontiguousarray(self.X[start:stop, samples])
 
 
-def _prepare(X, discrete, groups, names) -> _Features:
+def _prepare(X, discrete, groups) -> _Features:
     # fmin and fmax skip missing values without a word.
     low, high = (f.reduce(X, axis=0).astype(np.float64) for f in (np.fmin, np.fmax))
-    if np.isinf(low).any() or np.isinf(high).any():
-        where = np.flatnonzero(np.isinf(low) | np.isinf(high))
-        labels = [names[j] for j in where] if names is not None else [int(j) for j in where]
-        raise ValueError(
-            f"Input X contains infinity in {len(where)} column{'s' * (len(where) != 1)} "
-            f"({listed(labels)}); replace it, or use NaN for missing values"
-        )
     span = high - low
     varies = span > 0  # false where nothing is known
     if discrete.any():
@@ -283,24 +276,28 @@ def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jo
     keys = np.full((len(queries), len(sizes), count), np.inf)
     nearest = np.full(keys.shape, -1, dtype=np.intp)
     symmetric = len(queries) == n_samples
-    with Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as parallel:
-        for start in range(0, n_samples, TILE):
-            stop = min(start + TILE, n_samples)
-            columns = features.scaled(slice(start, stop))
-            slots = [
-                (first, min(first + TILE, len(queries)))
-                for first in range(0, stop if symmetric else len(queries), TILE)
-            ]
-            tiles = parallel(
-                delayed(_tile)(features, queries[first:last], columns, start, symmetric)
-                for first, last in slots
-            )
-            for (first, last), tile in zip(slots, tiles, strict=True):
-                if symmetric and first < start:
-                    mirrored = np.ascontiguousarray(tile.T)
-                    offer(mirrored, start, queries[start:stop], first, groups, keys, nearest)
-                offer(tile, first, queries[first:last], start, groups, keys, nearest)
+    for start in range(0, n_samples, TILE):
+        stop = min(start + TILE, n_samples)
+        columns = features.scaled(slice(start, stop))
+        slots = [
+            (first, min(first + TILE, len(queries)))
+            for first in range(0, stop if symmetric else len(queries), TILE)
+        ]
+        work = ((features, queries[slice(*slot)], columns, start, symmetric) for slot in slots)
+        for (first, last), tile in zip(slots, in_threads(_tile, work, n_jobs), strict=True):
+            if symmetric and first < start:
+                mirrored = np.ascontiguousarray(tile.T)
+                offer(mirrored, start, queries[start:stop], first, groups, keys, nearest)
+            offer(tile, first, queries[first:last], start, groups, keys, nearest)
     return nearest
+
+
+def in_threads(function, arguments, n_jobs):
+    """Yield function(*a) for all arguments in order; one thread goes without joblib's overhead."""
+    if effective_n_jobs(n_jobs) == 1:
+        return (function(*a) for a in arguments)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    return parallel(delayed(function)(*a) for a in arguments)
 
 
 def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
@@ -382,9 +379,8 @@ def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.
         block = np.ascontiguousarray(features.scaled(slice(None), start, stop).T)
         return weighted_differences(block, start >= features.n_numeric, *csr)
 
-    sums = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(block_sum)(start, stop) for start, stop in pairwise(edges) if stop > start
-    )
+    blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
+    sums = list(in_threads(block_sum, blocks, n_jobs))
     if features.incomplete is not None:
         first, second = pairs.tocoo().coords
         sums.append(features.incomplete.weighted_differences(first, second, pairs.data))

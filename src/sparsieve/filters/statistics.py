@@ -97,7 +97,7 @@ def _correlation_f(data: TrainingData):
 class TTestSelector(BaseSelector):
     """Keep the features with the largest t statistic between a class and the others.
 
-    Every class is compared with all other samples, and the largest |t| counts; with two
+    Every class is compared with all other samples, and the largest ``|t|`` counts; with two
     classes this is the ordinary two-sample test. Where one side is a single sample its variance
     is unknown, and the pooled test is used for that comparison.
 
@@ -111,7 +111,7 @@ class TTestSelector(BaseSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        The largest |t| of every feature; infinity where both sides have no spread.
+        The largest ``|t|`` of every feature; infinity where both sides have no spread.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)

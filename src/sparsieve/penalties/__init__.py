@@ -6,6 +6,7 @@ from .l20 import L20
 from .l21 import L21
 from .squared_l21 import SquaredL21
 from .surrogates import SURROGATES, Surrogate, surrogate
+from .top_k import TopKGap
 
 __all__ = [
     "L20",
@@ -15,6 +16,7 @@ __all__ = [
     "Penalty",
     "SquaredL21",
     "Surrogate",
+    "TopKGap",
     "require",
     "row_norms",
     "surrogate",

@@ -17,8 +17,16 @@ from sklearn.utils.validation import (
 )
 
 from ..design import DesignMatrix, as_design
+from .substitutes import correlated_features
 from .target import Target, encode_target
-from .validation import check_columns, check_finite, resolve_count
+from .validation import (
+    check_columns,
+    check_finite,
+    check_kept,
+    check_real,
+    columns_mask,
+    resolve_count,
+)
 
 
 @dataclass(frozen=True)
@@ -62,8 +70,11 @@ class FeatureScores:
     ties: np.ndarray | None = None
     constant: np.ndarray | None = None
 
-    def ranking(self) -> np.ndarray:
-        """Rank of every feature, 1 for the best; equal features in column order."""
+    def ranking(self, first=None, last=None) -> np.ndarray:
+        """Rank of every feature, 1 for the best; equal features in column order.
+
+        Features marked in ``first`` come before all others, those in ``last`` after them.
+        """
         n_features = len(self.scores)
         keys = [np.arange(n_features)]
         if self.ties is not None:
@@ -71,6 +82,10 @@ class FeatureScores:
         keys.append(-self.scores)
         if self.constant is not None:
             keys.append(self.constant)
+        if first is not None:
+            keys.append(~first)
+        if last is not None:
+            keys.append(last)
         ranking = np.empty(n_features, dtype=np.int64)
         ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
         return ranking
@@ -87,6 +102,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _accepts_sparse = True
     _accepts_regression = True
     _accepts_nan = False
+    _n_always = 0  # features forced in by always_keep
 
     def fit(self, X, y, sample_weight=None):
         """Rank the features of X by what they say about y.
@@ -110,13 +126,22 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         data = self._training_data(X, y, sample_weight)
         # Asking for too many features is refused before the work, not after it.
         n_features = data.design.shape[1]
-        resolve_count(self.n_features_to_select, n_features, default=1)
+        count = resolve_count(self.n_features_to_select, n_features, default=n_features)
+        first, last = (self._named_columns(p, n_features) for p in ("always_keep", "never_keep"))
+        check_kept(first, last, count)
         found = self._fit(data)
-        self.scores_ = found.scores
-        self.ranking_ = found.ranking()
-        self._n_kept = min(found.n_kept, n_features)
+        self.scores_ = np.where(first, np.inf, found.scores).astype(found.scores.dtype)
+        self.ranking_ = found.ranking(first, last)
+        kept = found.n_kept + int(first.sum())
+        self._n_always = int(first.sum())
+        self._n_kept = min(kept, n_features - int(last.sum()))
         self._set_support()
         return self
+
+    def _named_columns(self, parameter: str, n_features: int) -> np.ndarray:
+        """Mask of the columns that a parameter such as ``always_keep`` names."""
+        names = getattr(self, "feature_names_in_", None)
+        return columns_mask(parameter, getattr(self, parameter, None), n_features, names)
 
     @abstractmethod
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -154,13 +179,69 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         other._set_support()
         return other
 
+    def find_substitutes(self, X, threshold=0.9):
+        """Find the near-duplicates of the selected features among those left out.
+
+        Which of several features that carry the same information is selected can be a matter
+        of chance; this lists the alternatives.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data to correlate the features on, usually the training data.
+        threshold : float, default=0.9
+            Smallest absolute correlation that makes a substitute.
+
+        Returns
+        -------
+        substitutes : dict
+            For every selected feature (by name where X had names, else by column) a list of
+            (feature, correlation), the strongest first. Also kept as ``substitutes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import FisherSelector
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> selector = FisherSelector(n_features_to_select=1).fit(X, y)
+        >>> selector.find_substitutes(X, threshold=0.91)
+        {'worst concave points': [('mean concave points', 0.91...)]}
+        """
+        check_is_fitted(self)
+        check_real("threshold", threshold, minimum=0, strict=True)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        found = correlated_features(as_design(X), self.support_, threshold)
+        if names is None:
+            self.substitutes_ = found
+        else:
+            self.substitutes_ = {
+                names[feature]: [(names[j], r) for j, r in others]
+                for feature, others in found.items()
+            }
+        return self.substitutes_
+
     def _set_support(self) -> None:
         count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
+        if count < self._n_always:
+            raise ValueError(
+                f"always_keep names {self._n_always} features, more than the {count} to select"
+            )
         self.support_ = self.ranking_ <= count
-        self._refit(count)
+        self._refit(count - self._n_always)
 
-    def _refit(self, n_selected: int) -> None:
-        """Adapt fitted attributes to another support, where a model can do so for free."""
+    def _refit(self, n_chosen: int) -> None:
+        """Adapt fitted attributes to another support, where a model can do so for free.
+
+        ``n_chosen`` counts the features of the model's own choice, without ``always_keep``.
+        """
 
     def _get_support_mask(self):
         check_is_fitted(self)
@@ -180,16 +261,14 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             ensure_all_finite=False,
             ensure_min_samples=2,
         )
-        if not self._accepts_nan:
-            check_finite(X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(X, names, allow_nan=self._accepts_nan)
         _check_finite_target(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
             used = sample_weight > 0
-            if not used.any():
-                raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
             if not used.all():
                 X, y, sample_weight = X[used], y[used], sample_weight[used]
         name = type(self).__name__

@@ -86,12 +86,13 @@ class ExclusiveSelector(LinearSelector):
         """Scale both strengths until about as many entries are nonzero as wanted."""
         wanted = self._wanted_nonzeros(problem)
         low, high = 1.0 / SPARSITY_RANGE, SPARSITY_RANGE
-        scale, best, closest, W = 1.0, None, np.inf, None
+        scale, best, W = 1.0, None, None
+        closest = float("inf")
         for _ in range(SPARSITY_TRIALS):
             trial = ExclusiveL21(scale * alpha, scale * beta)
             result = self._solve(problem, trial, self.tol, W)
             W = result.W
-            miss = np.count_nonzero(W) - wanted
+            miss = int(np.count_nonzero(W)) - wanted
             if abs(miss) < closest:
                 best, closest = (trial.alpha, trial.beta, result), abs(miss)
             if miss == 0 or high / low < 1.0 + 1e-6:

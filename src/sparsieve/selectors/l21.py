@@ -43,6 +43,11 @@ class L21Selector(LinearSelector):
         Largest number of coordinate descent sweeps for one strength.
     tol : float, default=1e-6
         The duality gap to reach, relative to the sum of squares of the (centred) target.
+    always_keep : list of int or str, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add to them.
+    never_keep : list of int or str, default=None
+        Columns that are never kept.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -97,6 +102,8 @@ class L21Selector(LinearSelector):
         standardize=True,
         max_iter=10_000,
         tol=1e-6,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -107,6 +114,8 @@ class L21Selector(LinearSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose

@@ -8,9 +8,30 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..design import DesignMatrix, standardised
+from ..design import Deflated, DesignMatrix, standardised
+from ..design.convert import Standardisation
 from .base import BaseSelector, TrainingData
 from .validation import check_flag, check_integer, check_real
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """Unpenalised features that were projected out of a least-squares problem.
+
+    Given the other coefficients W, theirs are Z^+ (Y - X W): kept as ``alone`` = Z^+ Y (for the
+    user's outputs) minus ``shared`` = Z^+ X times W.
+    """
+
+    index: np.ndarray
+    alone: np.ndarray
+    shared: np.ndarray
+
+    def complete(self, W):
+        """W with the rows of the covariates filled in."""
+        W = W.copy()
+        W[self.index] = 0.0
+        W[self.index] = self.alone - self.shared @ W
+        return W
 
 
 @dataclass(frozen=True)
@@ -22,6 +43,7 @@ class Units:
     target_mean: np.ndarray
     decode: np.ndarray | None
     fit_intercept: bool
+    covariates: Covariates | None = None
 
     def outputs(self, W):
         """From the columns of the problem solved to the user's outputs."""
@@ -33,6 +55,8 @@ class Units:
 
     def in_user_units(self, W):
         """(coef, intercept) of coefficients that already belong to the user's outputs."""
+        if self.covariates is not None:
+            W = self.covariates.complete(W)
         coef = (W / self.scale[:, None]).T.astype(W.dtype, copy=False)
         if not self.fit_intercept:
             return coef, np.zeros(coef.shape[0], dtype=coef.dtype)
@@ -96,6 +120,7 @@ class LinearSelector(BaseSelector):
             Y -= target_mean
         if weights is not None:
             Y *= np.sqrt(weights)[:, None]
+        design, constant, covariates, Y = self._without_covariates(view, Y)
         target_power = float(np.vdot(Y, Y))
         decode = None
         if output_scale is not None:
@@ -105,23 +130,52 @@ class LinearSelector(BaseSelector):
             Y, rotation = compress_outputs(Y, view.design.dtype)
             if rotation is not None:
                 decode = rotation.T if decode is None else rotation.T @ decode
-        # Without centring a constant column acts as an intercept: it does carry information.
-        constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
         return LeastSquaresData(
-            view.design,
-            np.ascontiguousarray(Y, dtype=view.design.dtype),
+            design,
+            np.ascontiguousarray(Y, dtype=design.dtype),
             constant,
-            Units(view.centre, view.scale, target_mean, decode, self.fit_intercept),
+            Units(view.centre, view.scale, target_mean, decode, self.fit_intercept, covariates),
             target_power,
         )
 
+    def _without_covariates(self, view: Standardisation, Y: np.ndarray):
+        """Project ``always_keep`` out of X and Y, and blank it and ``never_keep`` in X.
+
+        For a squared loss this is exact (Frisch, Waugh and Lovell): minimising over the free
+        coefficients of Z first leaves the same problem on what Z does not explain.
+        """
+        n_features = view.design.shape[1]
+        keep = self._named_columns("always_keep", n_features)
+        blank = keep | self._named_columns("never_keep", n_features)
+        # Without centring a constant column acts as an intercept: it does carry information.
+        constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
+        if not blank.any():
+            return view.design, constant, None, Y
+        index = np.flatnonzero(keep)
+        Z = view.design.dense_columns(index).astype(np.float64)
+        left, singular, right = np.linalg.svd(Z, full_matrices=False)
+        rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
+        left, pinv = left[:, :rank], (right[:rank].T / singular[:rank]) @ left[:, :rank].T
+        explained = view.design.rmatmul(left.astype(view.design.dtype)).T
+        covariates = None
+        if len(index):
+            shared = view.design.rmatmul(pinv.T.astype(view.design.dtype)).T
+            covariates = Covariates(index, pinv @ Y, shared)
+        design = Deflated(view.design, left, explained, blank)
+        return design, constant | blank, covariates, Y - left @ (left.T @ Y)
+
     def _warn_not_converged(self, measure: str, reached: float, wanted: float) -> None:
-        warnings.warn(
-            f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations with "
-            f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        warn_not_converged(self, measure, reached, wanted)
+
+
+def warn_not_converged(selector, measure: str, reached: float, wanted: float) -> None:
+    """Say how far an iterative fit got; called from a method that ``_fit`` calls."""
+    warnings.warn(
+        f"{type(selector).__name__} stopped after max_iter={selector.max_iter} iterations with "
+        f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
 
 
 def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.ndarray | None]:

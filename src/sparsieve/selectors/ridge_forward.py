@@ -43,6 +43,11 @@ class RidgeForwardSelector(LinearSelector):
         Centre X and Y: the exact unpenalised intercept.
     standardize : bool, default=True
         Scale columns to unit variance. Constant columns are left alone.
+    always_keep : list of int or str, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add to them.
+    never_keep : list of int or str, default=None
+        Columns that are never kept.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -93,6 +98,8 @@ class RidgeForwardSelector(LinearSelector):
         class_balance=0.25,
         fit_intercept=True,
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -103,6 +110,8 @@ class RidgeForwardSelector(LinearSelector):
         self.class_balance = class_balance
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose
@@ -169,9 +178,9 @@ class RidgeForwardSelector(LinearSelector):
         explained = np.cumsum((responses.astype(np.float64) ** 2).sum(axis=1))
         self._objectives = problem.target_power - np.concatenate(([0.0], explained))
 
-    def _refit(self, n_selected: int) -> None:
+    def _refit(self, n_chosen: int) -> None:
         directions, responses, units = self._model
-        features = self.path_.features[:n_selected]
+        features = self.path_.features[:n_chosen]
         k = len(features)
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
         W[features] = directions[:k, :k].T @ responses[:k]

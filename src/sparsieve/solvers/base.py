@@ -10,7 +10,6 @@ import numpy as np
 
 from ..design import DesignMatrix
 from ..losses import Loss
-from ..penalties import Penalty
 
 # Called after every outer iteration with what is worth watching; returning True stops the solver.
 Callback = Callable[[dict[str, Any]], bool | None]
@@ -18,12 +17,15 @@ Callback = Callable[[dict[str, Any]], bool | None]
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise loss(Y, X W) + penalty(W) over W."""
+    """Minimise loss(Y, X W) + penalty(W) over W.
+
+    The penalty is a ``Penalty`` with whatever further capabilities the solver asks for.
+    """
 
     design: DesignMatrix
     Y: np.ndarray
     loss: Loss
-    penalty: Penalty
+    penalty: Any
 
     def objective(self, W) -> float:
         """Value at W."""

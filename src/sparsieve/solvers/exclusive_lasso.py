@@ -18,10 +18,12 @@ a Cholesky factor per output. sigma grows, which makes the outer iteration conve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
+from ..design import DesignMatrix
 from ..losses import SquaredLoss
 from ..penalties import require
 from .base import Callback, Problem, Result
@@ -107,9 +109,9 @@ class _Point:
 
 @dataclass
 class _Subproblem:
-    design: object
+    design: DesignMatrix
     Y: np.ndarray
-    penalty: object
+    penalty: Any
     beta: float
     centre: np.ndarray
     sigma: float

@@ -89,6 +89,7 @@ class RescaledRegression:
             # The root is as sharp as the l2,1 solutions allow: sharpen those.
             inner_tol = min(0.1 * inner_tol, INNER_SHARE * self.tol * best.objective / power)
             search = _RootSearch(penalty.gamma, largest, search.alpha)
+        assert best is not None
         best.n_iter, best.history = n_sweeps, history
         best.converged = best.optimality <= self.tol * best.objective
         return best

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,6 @@ class Side(Protocol):
 
     fit_intercept: bool
 
-    def outputs(self, beta: np.ndarray) -> np.ndarray:
-        """X X' beta."""
-
     def newton(self, active, y, C) -> tuple[np.ndarray, float, np.ndarray]:
         """The minimum over all (w, b) of the loss of the active samples: beta, b, outputs."""
 
@@ -61,9 +58,6 @@ class GramSide:
     def __init__(self, gram: np.ndarray, fit_intercept: bool):
         self.gram = gram
         self.fit_intercept = fit_intercept
-
-    def outputs(self, beta):
-        return self.gram @ beta
 
     def newton(self, active, y, C):
         index = np.flatnonzero(active)
@@ -85,9 +79,6 @@ class FeatureSide:
     def __init__(self, X: np.ndarray, fit_intercept: bool):
         self.X = X
         self.fit_intercept = fit_intercept
-
-    def outputs(self, beta):
-        return self.X @ (self.X.T @ beta)
 
     def newton(self, active, y, C):
         index = np.flatnonzero(active)
@@ -128,14 +119,15 @@ def solve_svm(
     tol : float
         The optimality to reach; usually it is reached to rounding by the last step.
     """
-    beta, intercept = np.zeros(len(y)), 0.0
-    outputs = np.zeros(len(y))
-    if start is not None:
-        beta, intercept = start.beta, start.intercept
-        outputs = side.outputs(beta) + intercept
-    optimality = _violation(beta, outputs, y, C)
+    beta, intercept, outputs = np.zeros(len(y)), 0.0, np.zeros(len(y))
     n_iter = 0
-    while n_iter < max_iter:
+    if start is not None and start.beta.any():
+        # The support of a similar problem says more than its outputs, which a small change of
+        # the data can push across the margin.
+        beta, intercept, outputs = side.newton(start.beta != 0, y, C)
+        n_iter = 1
+    optimality = _violation(beta, outputs, y, C)
+    while optimality > tol and n_iter < max_iter:
         active = y * outputs < 1.0
         if not active.any():
             break  # beta = 0 is refuted by one of the classes, so this is no stationary point
@@ -148,15 +140,17 @@ def solve_svm(
         outputs = outputs + t * (new_outputs - outputs)
         intercept = intercept + t * (new_intercept - intercept)
         optimality = _violation(beta, outputs, y, C)
-        if optimality <= tol:
-            break
     return SVMResult(beta, intercept, n_iter, optimality)
 
 
 def _solve(system, right) -> np.ndarray:
     """Solve a positive definite system, overwriting it."""
-    factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
-    return linalg.cho_solve(factor, right, check_finite=False)
+    _, solution, info = lapack.dposv(system.T, right, lower=1, overwrite_a=1)
+    if info:
+        raise np.linalg.LinAlgError(
+            "the Newton system of a support vector machine is singular to rounding; lower C"
+        )
+    return solution
 
 
 def _violation(beta, outputs, y, C) -> float:

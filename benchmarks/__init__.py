@@ -1,0 +1,1 @@
+"""Speed and quality against the peers; `make bench` runs them all."""

@@ -1,0 +1,23 @@
+"""Run every benchmark: ``python -m benchmarks [name ...]``."""
+
+import importlib
+import pkgutil
+import sys
+
+import benchmarks
+
+NOT_A_BENCHMARK = {"common", "__main__"}
+
+
+def main(names):
+    found = [m.name for m in pkgutil.iter_modules(benchmarks.__path__)]
+    for name in found:
+        if name not in NOT_A_BENCHMARK and (not names or name in names):
+            module = importlib.import_module(f"benchmarks.{name}")
+            if hasattr(module, "main"):
+                print(f"\n== {name}: {(module.__doc__ or '').strip().splitlines()[0]}", flush=True)
+                module.main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,198 @@
+"""What selectors around other selectors share: their input, ranks of any model, routing."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
+
+from ..design.dense import DenseDesign
+from ..design.sparse import SparseDesign
+from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.target import Target
+
+
+class MetaSelector(BaseSelector):
+    """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    def _members(self) -> list:
+        """The estimators that will see X, as given or by default."""
+        raise NotImplementedError
+
+    @property
+    def task(self) -> str:
+        """How the wrapped selectors read y."""
+        tasks = {getattr(member, "task", "auto") for member in self._members()} - {"auto"}
+        return tasks.pop() if len(tasks) == 1 else "auto"
+
+    def _input_tags(self):
+        return [get_tags(member).input_tags for member in self._members()]
+
+    @property
+    def _accepts_sparse(self):  # type: ignore[override]
+        return all(tags.sparse for tags in self._input_tags())
+
+    @property
+    def _accepts_nan(self):  # type: ignore[override]
+        return all(tags.allow_nan for tags in self._input_tags())
+
+    def _training_data(self, X, y, sample_weight) -> TrainingData:
+        is_column = getattr(y, "shape", ())[1:] == (1,)
+        if is_column and not get_tags(self).target_tags.multi_output:
+            y = column_or_1d(y, warn=True)
+        return super()._training_data(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = any(t.positive_only for t in self._input_tags())
+        of_targets = [get_tags(member).target_tags for member in self._members()]
+        tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
+        return tags
+
+
+def arrays_of(data: TrainingData) -> tuple:
+    """(X, y) of validated data as an estimator of scikit-learn takes them."""
+    design, target = data.design, data.target
+    if isinstance(design, SparseDesign):
+        X = design.matrix
+    elif isinstance(design, DenseDesign):
+        X = design.array
+    else:
+        raise TypeError(
+            f"a selector around other selectors takes NumPy arrays and SciPy sparse matrices, not "
+            f"a {type(design).__name__}; convert X first"
+        )
+    if target.classes is not None:
+        return X, target.classes[target.codes]
+    return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
+
+
+def prepared(selector, n_features_to_select: int, task: str):
+    """A copy that will rank at least ``n_features_to_select`` features with care.
+
+    What a path does not reach is ranked by a rougher criterion, so the longest selection that
+    will be asked for has to be known before the fit.
+    """
+    selector = clone(selector)
+    parameters = selector.get_params(deep=False)
+    if "n_features_to_select" in parameters:
+        # Recursive elimination only ranks what it eliminates.
+        count = n_features_to_select if hasattr(selector, "at") else 1
+        selector.set_params(n_features_to_select=count)
+    # A part of the samples may look like classes where the whole looks like numbers.
+    if parameters.get("task") == "auto" and task in ("classification", "regression"):
+        selector.set_params(task=task)
+    return selector
+
+
+def ranking_of(fitted, n_features: int) -> np.ndarray:
+    """Rank of every feature, 1 for the best, from whatever a fitted estimator offers."""
+    model = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    scores = _importance(model)
+    if scores is None:
+        raise ValueError(
+            f"{type(model).__name__} does not say how important features are; a selector needs "
+            "ranking_, scores_, feature_importances_ or coef_ after fit"
+        )
+    if len(scores) != n_features:
+        raise ValueError(
+            f"{type(model).__name__} judges {len(scores)} features but X has {n_features}; steps "
+            "before it must keep the number of columns"
+        )
+    return FeatureScores(np.nan_to_num(scores, nan=-np.inf, posinf=np.inf), n_kept=1).ranking()
+
+
+def _importance(model) -> np.ndarray | None:
+    if hasattr(model, "ranking_"):
+        return -np.asarray(model.ranking_, dtype=np.float64)
+    for name in ("scores_", "feature_importances_"):
+        if getattr(model, name, None) is not None:
+            return np.asarray(getattr(model, name), dtype=np.float64)
+    if not hasattr(model, "coef_"):
+        return None
+    coef = model.coef_
+    coef = coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
+    return np.sqrt((np.atleast_2d(coef) ** 2).sum(axis=0))
+
+
+# -- metadata ----------------------------------------------------------------------------------
+
+
+def routing_enabled() -> bool:
+    """Whether scikit-learn's metadata routing is switched on."""
+    from sklearn import get_config
+
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def weighted(estimator):
+    """Let an estimator that we made ourselves have the sample weights of a routed fit."""
+    if routing_enabled():
+        for step in (
+            [s for _, s in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
+        ):
+            step.set_fit_request(sample_weight=True)
+    return estimator
+
+
+def weights_for(estimator, sample_weight) -> dict:
+    """Arguments of ``fit`` that hand over the weights, also to the steps of a pipeline."""
+    if sample_weight is None:
+        return {}
+    if isinstance(estimator, Pipeline):
+        names = [n for n, step in estimator.steps if has_fit_parameter(step, "sample_weight")]
+        arguments = {f"{name}__sample_weight": sample_weight for name in names}
+    else:
+        takes = has_fit_parameter(estimator, "sample_weight")
+        arguments = {"sample_weight": sample_weight} if takes else {}
+    if not arguments:
+        raise ValueError(
+            f"sample_weight was given but {type(estimator).__name__}.fit does not take it; leave "
+            "it out, or say who gets it with scikit-learn's metadata routing"
+        )
+    return arguments
+
+
+def check_weighted_classes(params: dict, target: Target) -> None:
+    """Refuse weights that leave one class, before a fold complains about its part of them."""
+    weights = params.get("sample_weight")
+    if weights is None or target.codes is None or len(weights) != len(target.codes):
+        return
+    left = np.unique(target.codes[np.asarray(weights) > 0])
+    if len(left) < 2:
+        raise ValueError(
+            f"sample_weight leaves {len(left)} class{'es' * (len(left) != 1)} with a positive "
+            "weight; at least 2 classes are needed to select features that tell them apart"
+        )
+
+
+def routed(owner, params: dict, *, weighted_members: dict, direct: dict) -> Bunch:
+    """Arguments for every member: by metadata routing, or plainly where that is off.
+
+    ``weighted_members`` maps names to estimators that get ``sample_weight``; ``direct`` maps
+    the name of another parameter to (member, method) that gets it. Scorers get something only
+    by routing.
+    """
+    params = {name: value for name, value in params.items() if value is not None}
+    if routing_enabled():
+        return process_routing(owner, "fit", **params)
+    result = Bunch(scorer=Bunch(score={}), **{name: Bunch(fit={}) for name in weighted_members})
+    for member, method in direct.values():
+        result[member] = Bunch(**{method: {}})
+    for name, value in params.items():
+        if name == "sample_weight":
+            for member, estimator in weighted_members.items():
+                result[member].fit.update(weights_for(estimator, value))
+        elif name in direct:
+            member, method = direct[name]
+            result[member][method][name] = value
+        else:
+            known = " and ".join(["sample_weight", *direct])
+            raise TypeError(
+                f"fit got an unknown argument {name!r}; it takes {known}, and others only with "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+    return result

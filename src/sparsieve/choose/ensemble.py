@@ -1,0 +1,138 @@
+"""Several selectors, one ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..filters.fisher import FisherSelector
+from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.l21 import L21Selector
+from ..selectors.ridge_forward import RidgeForwardSelector
+from ..selectors.validation import check_choice, check_integer, resolve_count
+from .aggregate import AGGREGATIONS
+from .base import MetaSelector, arrays_of, prepared, ranking_of, weights_for
+
+DEFAULT_COUNT = 10
+
+
+class EnsembleSelector(MetaSelector):
+    """Rank features by what several selectors agree on.
+
+    Parameters
+    ----------
+    selectors : list of estimators or None, default=None
+        Selectors of this package, or estimators that have ``ranking_``, ``scores_``,
+        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`,
+        :class:`L21Selector` and, for classes, :class:`FisherSelector`.
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps the ten best.
+    aggregation : {"mean", "median", "borda", "rra"}, default="mean"
+        Mean rank; median rank; points for the first ``n_ranked`` of every selector; or robust
+        rank aggregation, which asks how unlikely the ranks of a feature would be by chance and
+        lets a few good ranks outweigh bad ones.
+    n_ranked : int or None, default=None
+        Number of features that every selector is asked for, the others being ranked by rougher
+        means, and the number that get points with "borda". None is twice the number to keep,
+        or all features where there are fewer.
+    n_jobs : int or None, default=None
+        Number of selectors fitted at once.
+
+    Attributes
+    ----------
+    rankings_ : ndarray of shape (n_selectors, n_features)
+        The ranking by every selector.
+    selectors_ : list of estimators
+        The fitted selectors.
+    scores_ : ndarray of shape (n_features,)
+        For "mean" and "median" 1 - (rank - 1) / n_features, for "borda" the points, for "rra"
+        minus log10 of rho.
+    p_values_ : ndarray of shape (n_features,)
+        With "rra", rho times the number of selectors, at most 1: a bound of the chance of such
+        ranks if all rankings were random and independent. Selectors that see the same data are
+        not independent, so small values show agreement rather than truth.
+    ranking_ : ndarray of shape (n_features,)
+        By score, then by mean rank.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sparsieve import EnsembleSelector, FisherSelector, RidgeForwardSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0)
+    >>> members = [RidgeForwardSelector(), FisherSelector(), forest]
+    >>> ensemble = EnsembleSelector(members, n_features_to_select=3).fit(X, y)
+    >>> ensemble.get_support(indices=True)
+    array([ 6,  9, 12])
+    >>> ensemble.rankings_.shape
+    (3, 13)
+    """
+
+    def __init__(
+        self,
+        selectors=None,
+        *,
+        n_features_to_select=None,
+        aggregation="mean",
+        n_ranked=None,
+        n_jobs=None,
+    ):
+        self.selectors = selectors
+        self.n_features_to_select = n_features_to_select
+        self.aggregation = aggregation
+        self.n_ranked = n_ranked
+        self.n_jobs = n_jobs
+
+    def _members(self, task: str = "classification") -> list:
+        if self.selectors is None:
+            members = [RidgeForwardSelector(), L21Selector()]
+            return [*members, FisherSelector()] if task == "classification" else members
+        return list(self.selectors)
+
+    def _check_parameters(self) -> None:
+        check_choice("aggregation", self.aggregation, AGGREGATIONS)
+        if self.n_ranked is not None:
+            check_integer("n_ranked", self.n_ranked)
+        if self.selectors is not None and (
+            not isinstance(self.selectors, list | tuple) or not self.selectors
+        ):
+            raise ValueError(
+                f"selectors must be a list with at least one selector, got {self.selectors!r}"
+            )
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        n_features = data.design.shape[1]
+        n_ranked = self._list_length(n_features)
+        X, y = arrays_of(data)
+        members = self._members(data.target.task)
+        self.selectors_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fitted)(
+                prepared(clone(member), n_ranked, data.target.task),
+                *(X, y, weights_for(member, data.sample_weight)),
+            )
+            for member in members
+        )
+        self.rankings_ = np.array([ranking_of(fitted, n_features) for fitted in self.selectors_])
+        scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
+        if self.aggregation == "rra":
+            self.p_values_ = np.minimum(1.0, len(members) * 10.0**-scores)
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, ties=-self.rankings_.mean(axis=0))
+
+    def _list_length(self, n_features: int) -> int:
+        if self.n_ranked is None:
+            count = resolve_count(self.n_features_to_select, n_features, DEFAULT_COUNT)
+            return min(2 * count, n_features)
+        if self.n_ranked > n_features:
+            raise ValueError(
+                f"n_ranked={self.n_ranked} is larger than the {n_features} features of X; ask "
+                f"for at most {n_features}"
+            )
+        return int(self.n_ranked)
+
+
+def _fitted(selector, X, y, fit_params: dict):
+    return selector.fit(X, y, **fit_params)

@@ -1,0 +1,389 @@
+"""How many features? Cross-validate the number along one selection path per fold."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.ridge_forward import RidgeForwardSelector
+from ..selectors.validation import check_choice, check_integer, resolve_count
+from .base import (
+    MetaSelector,
+    arrays_of,
+    check_weighted_classes,
+    prepared,
+    routed,
+    weighted,
+)
+from .display import CurveDisplay
+from .folds import CurveWork, dense, score_fold
+from .ridge_curve import default_estimator
+from .rules import RULES
+
+LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
+AUTO_POINTS = 20
+
+
+def _model_has(name: str):
+    """``predict`` and others exist where the final estimator has them."""
+
+    def check(self) -> bool:
+        getattr(getattr(self, "estimator_", None) or self._models()[1], name)
+        return True
+
+    return check
+
+
+class SelectorCV(MetaSelector):
+    """Choose the number of features by cross-validation.
+
+    Every training fold is ranked once, and the estimator is fitted on the first k features of
+    that ranking for all k: the curve over k costs one selection per fold. A rule then picks k,
+    the selector is fitted on all samples, and the estimator on the selected columns, so that
+    the result both transforms and predicts. Features are never chosen with the samples that
+    score them.
+
+    Parameters
+    ----------
+    selector : estimator or None, default=None
+        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
+        ``feature_importances_`` or ``coef_`` after fit, also at the end of a pipeline. Its own
+        ``n_features_to_select`` is replaced. None is :class:`RidgeForwardSelector`.
+    estimator : estimator or None, default=None
+        The model that scores the selections. None is ridge regression on standardised columns
+        with a strength of a tenth of the number of samples (``RidgeClassifier`` for classes),
+        whose scores at all k come from one factorisation per fold.
+    ks : "auto" or array-like of int, default="auto"
+        Numbers of features to try; "auto" takes up to 20 between 1 and 100, evenly spaced in
+        logarithm.
+    rule : {"best", "one_se", "elbow"}, default="best"
+        The highest mean score; the smallest k within one standard error of it; or the k where
+        the curve bends most, seen from the line between its start and its top.
+    cv : int, splitter or iterable, default=5
+        As in scikit-learn: an integer gives stratified folds for classes, plain ones otherwise.
+    scoring : str, callable or None, default=None
+        As in scikit-learn; None is the score of the estimator.
+    n_jobs : int or None, default=None
+        Number of folds worked on at once.
+    verbose : int, default=0
+        1 prints a line per fold.
+
+    Attributes
+    ----------
+    best_k_ : int
+        The number of features that ``rule`` chose.
+    best_score_ : float
+        Mean score at ``best_k_``.
+    k_by_rule_ : dict
+        The number of features each rule would choose.
+    ks_ : ndarray of shape (n_ks,)
+        The numbers of features tried.
+    cv_results_ : dict of ndarrays
+        ``param_k``, ``params``, ``split0_test_score``, ..., ``mean_test_score``,
+        ``std_test_score`` and ``rank_test_score``, one value per k; ``mean_fit_time`` and
+        ``mean_score_time`` are seconds of a fold's selection and of all its models.
+    selector_ : estimator
+        The selector fitted on all samples.
+    estimator_ : estimator
+        The model fitted on the selected columns of all samples.
+    scores_, ranking_ : ndarray of shape (n_features,)
+        Of ``selector_``; where it has only a ranking, the scores are the ranks read backwards.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    scorer_ : callable
+        What scored the models.
+    n_splits_ : int
+        Number of folds.
+
+    Notes
+    -----
+    ``groups`` goes to the splitter and ``sample_weight`` to the selector and the estimator;
+    with ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
+    Weights count in the scores only where the scorer requests them, as in scikit-learn.
+
+    Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
+    ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import SelectorCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = SelectorCV(rule="one_se").fit(X, y)
+    >>> search.best_k_, search.k_by_rule_["best"]
+    (5, 5)
+    >>> search.transform(X).shape
+    (569, 5)
+    >>> bool(search.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        selector=None,
+        estimator=None,
+        *,
+        ks="auto",
+        rule="best",
+        cv=5,
+        scoring=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.selector = selector
+        self.estimator = estimator
+        self.ks = ks
+        self.rule = rule
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _models(self, data: TrainingData | None = None) -> tuple:
+        """The selector and the estimator, as given or by default."""
+        selector, estimator = self.selector, self.estimator
+        if selector is None:
+            selector = weighted(RidgeForwardSelector())
+        if estimator is None:
+            target, n_samples = (data.target, data.design.shape[0]) if data else (None, 1)
+            estimator = weighted(default_estimator(target, n_samples))
+        return selector, estimator
+
+    def _members(self):
+        # The estimator's own needs show in its own messages; it may sit in a pipeline.
+        return [self._models()[0]]
+
+    def _check_parameters(self) -> None:
+        check_choice("rule", self.rule, RULES)
+
+    def fit(self, X, y, **params):  # type: ignore[override]
+        """Score all numbers of features on every fold, choose one, fit on all samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or targets.
+        **params : dict
+            ``groups`` for the splitter and ``sample_weight`` for the models.
+
+        Returns
+        -------
+        self : object
+            The fitted object.
+        """
+        self._check_parameters()
+        found = self._fit(self._training_data(X, y, None), params)
+        self.scores_ = found.scores
+        self.support_ = self.ranking_ <= found.n_kept
+        return self
+
+    def _fit(self, data: TrainingData, params=None) -> FeatureScores:
+        selector, estimator = self._models(data)
+        check_weighted_classes(params or {}, data.target)
+        self.ks_ = self._numbers(data.design.shape[1])
+        self.scorer_ = check_scoring(estimator, self.scoring)
+        task = data.target.task
+        splitter = check_cv(self.cv, data.target.codes, classifier=task == "classification")
+        arguments = routed(
+            self,
+            params or {},
+            weighted_members={"selector": selector, "estimator": estimator},
+            direct={"groups": ("splitter", "split")},
+        )
+        X, y = arrays_of(data)
+        folds = list(splitter.split(X, y, **arguments.splitter.split))
+        work = CurveWork(
+            X,
+            y,
+            data.target,
+            prepared(selector, int(self.ks_[-1]), task),
+            estimator,
+            self.scorer_,
+            self.ks_,
+            arguments,
+            ours=self.estimator is None,
+            # The shortcut knows accuracy and R squared, not the exact matches of label sets.
+            fast=self.estimator is None and self.scoring is None and task != "multilabel",
+        )
+        results = Parallel(n_jobs=self.n_jobs)(
+            delayed(score_fold)(work, train, test, self.verbose) for train, test in folds
+        )
+        self.n_splits_ = len(folds)
+        self._choose(results)
+        return self._refit_on_all(work)
+
+    def _numbers(self, n_features: int) -> np.ndarray:
+        if isinstance(self.ks, str):
+            check_choice("ks", self.ks, ("auto",))
+            last = min(n_features, LARGEST_AUTO)
+            return np.unique(np.geomspace(1, last, AUTO_POINTS).round().astype(np.int64))
+        ks = list(np.atleast_1d(np.asarray(self.ks, dtype=object)))
+        if not ks:
+            raise ValueError('ks is empty; give numbers of features to try, or "auto"')
+        for k in ks:
+            check_integer("every number in ks", k)
+        if max(ks) > n_features:
+            raise ValueError(
+                f"ks asks for {max(ks)} features, larger than the {n_features} "
+                f"feature{'s' * (n_features != 1)} of X; try at most {n_features}"
+            )
+        return np.unique(np.array(ks, dtype=np.int64))
+
+    def _choose(self, results) -> None:
+        scores = np.array([scores for scores, *_ in results]).T
+        if np.isnan(scores).any():
+            raise ValueError(
+                "some scores of the cross-validation are NaN; choose folds with more samples or "
+                "another scoring"
+            )
+        means = scores.mean(axis=1)
+        self.cv_results_ = {
+            "param_k": self.ks_.copy(),
+            "params": [{"k": int(k)} for k in self.ks_],
+            **{f"split{i}_test_score": column for i, column in enumerate(scores.T)},
+            "mean_test_score": means,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": 1 + (means[None, :] > means[:, None] + 1e-12).sum(axis=1),
+            "mean_fit_time": np.full(len(means), np.mean([r[1] for r in results])),
+            "mean_score_time": np.full(len(means), np.mean([r[2] for r in results])),
+        }
+        chosen = {name: rule(self.ks_, scores) for name, rule in RULES.items()}
+        self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
+        self.best_k_ = self.k_by_rule_[self.rule]
+        self.best_score_ = float(means[chosen[self.rule]])
+
+    def _refit_on_all(self, work: CurveWork) -> FeatureScores:
+        # The same long path as in the folds, so that the curve speaks of this selection.
+        fitted, self.ranking_ = work.rank(slice(None))
+        columns = self.ranking_ <= self.best_k_
+        self.selector_ = fitted.at(self.best_k_) if hasattr(fitted, "at") else fitted
+        fit_params = work.arguments.estimator.fit
+        self.estimator_ = clone(work.estimator).fit(
+            work.columns(slice(None), columns), work.y, **fit_params
+        )
+        backwards = len(self.ranking_) + 1.0 - self.ranking_
+        scores = np.asarray(getattr(fitted, "scores_", backwards), dtype=np.float64)
+        return FeatureScores(scores, n_kept=self.best_k_)
+
+    def at(self, n_features):
+        """Return this selection at another number of features, without refitting.
+
+        Parameters
+        ----------
+        n_features : int, float or None
+            A number, a fraction, or None for the number that the rule chose.
+
+        Returns
+        -------
+        selector : SelectorCV
+            A fitted copy with another ``support_``. It transforms but does not predict, because
+            its model was fitted on other columns.
+        """
+        check_is_fitted(self)
+        count = resolve_count(n_features, len(self.ranking_), self.best_k_)
+        other = copy.copy(self)
+        other.support_ = self.ranking_ <= count
+        if hasattr(self.selector_, "at"):
+            other.selector_ = self.selector_.at(count)
+        if count != self.best_k_:
+            del other.estimator_
+        return other
+
+    def plot(self, ax=None):
+        """Draw the curve over k; see :class:`CurveDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : CurveDisplay
+            What was drawn.
+        """
+        return CurveDisplay.from_estimator(self, ax=ax)
+
+    # -- the final model -----------------------------------------------------------------
+
+    def _selected(self, X):
+        check_is_fitted(self)
+        if not hasattr(self, "estimator_"):
+            raise NotFittedError(
+                "this SelectorCV was made by at(k) and has no model for its columns; set "
+                "ks=[k] and fit it"
+            )
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr" if self._accepts_sparse else False,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=not self._accepts_nan,
+        )
+        return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
+
+    @available_if(_model_has("predict"))
+    def predict(self, X):
+        """Predict with the final model."""
+        X = self._selected(X)
+        return self.estimator_.predict(X)
+
+    @available_if(_model_has("predict_proba"))
+    def predict_proba(self, X):
+        """Class probabilities of the final model."""
+        X = self._selected(X)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_model_has("decision_function"))
+    def decision_function(self, X):
+        """Decision values of the final model."""
+        X = self._selected(X)
+        return self.estimator_.decision_function(X)
+
+    def score(self, X, y, **params):
+        """Score the final model on other data with the scorer of the cross-validation."""
+        return self.scorer_(self.estimator_, self._selected(X), y, **params)
+
+    # -- scikit-learn --------------------------------------------------------------------
+
+    def get_metadata_routing(self):
+        """Who gets ``groups``, ``sample_weight`` and other metadata."""
+        selector, estimator = self._models()
+        mapping = {
+            "selector": (selector, "fit"),
+            "estimator": (estimator, "fit"),
+            "splitter": (check_cv(self.cv), "split"),
+            "scorer": (check_scoring(estimator, self.scoring), "score"),
+        }
+        router = MetadataRouter(owner=self)
+        for name, (member, method) in mapping.items():
+            router.add(
+                **{name: member}, method_mapping=MethodMapping().add(caller="fit", callee=method)
+            )
+        return router
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            of_model = get_tags(self.estimator)
+            tags.estimator_type = of_model.estimator_type
+            tags.target_tags.multi_output &= of_model.target_tags.multi_output
+            tags.classifier_tags = copy.deepcopy(of_model.classifier_tags)
+            if tags.classifier_tags is not None:
+                tags.classifier_tags.multi_label &= tags.target_tags.multi_output
+            tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
+        return tags

@@ -1,0 +1,307 @@
+"""``sparsieve study``: compare selectors over data sets and splits, resumably."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .errors import ExitCode, UsageError
+from .options import AsJson, Debug
+from .output import print_json, print_rows, progress, say
+
+_STATES = ("done", "failed", "running", "open")
+_LINE_SECONDS = 10.0  # between lines of progress where there is no terminal
+
+study = typer.Typer(
+    name="study",
+    help="Compare selectors over data sets and splits; may be interrupted and resumed.",
+    no_args_is_help=True,
+)
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STUDY",
+        help="The study.toml, or the store (.sqlite) of its results.",
+        show_default=False,
+    ),
+]
+StorePath = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        metavar="FILE",
+        help="SQLite file of the results, on a local disk; if not given, beside the study.toml.",
+        show_default=False,
+    ),
+]
+
+
+@study.command()
+def run(
+    file: Annotated[
+        Path, typer.Argument(metavar="STUDY", help="A study.toml.", show_default=False)
+    ],
+    store: StorePath = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one per CPU.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Compute on the Dask cluster with this scheduler, such as tcp://10.0.0.1:8786.",
+            show_default=False,
+        ),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute again what failed before.")
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Compute what is not computed yet.
+
+    Interrupt or kill it at any time and run it again: nothing finished is lost or computed twice.
+    Several processes may work on one study at the same time. Leaves with code 1 when a cell
+    failed or a data set was skipped.
+
+    Example: sparsieve study run study.toml --jobs 4
+    """
+    if jobs == 0 or jobs < -1:
+        raise UsageError(f"--jobs must be a number of processes or -1, got {jobs}")
+    if cluster is not None and jobs != 1:
+        raise UsageError("--jobs and --cluster exclude each other: the cluster knows its workers")
+    with _explained():
+        from ..evaluation import Study, run_study
+
+        planned = Study.from_toml(file)
+        path = _store_of(file, store)
+        with _live(planned.name, quiet) as on_progress:
+            summary = run_study(
+                planned,
+                path,
+                n_jobs=jobs,
+                cluster=cluster,
+                retry_failed=retry_failed,
+                on_progress=on_progress,
+            )
+    for name, reason in summary.skipped.items():
+        say(f"skipped data set {name}: {reason}")
+    if not quiet:
+        say(_sentence(summary, path))
+    if as_json:
+        print_json({"store": path, **asdict(summary)})
+    if summary.failed or summary.skipped:
+        raise typer.Exit(int(ExitCode.BAD_DATA))
+
+
+def _sentence(summary, path: Path) -> str:
+    parts = [f"{summary.done} of {summary.total} cells done ({summary.computed} computed now)"]
+    if summary.elsewhere:
+        parts.append(f"{summary.elsewhere} under way in another process")
+    if summary.failed:
+        parts.append(
+            f"{summary.failed} failed: sparsieve study status tells why, --retry-failed tries again"
+        )
+    return "; ".join([*parts, f"results in {path}"])
+
+
+@study.command()
+def status(
+    file: File, store: StorePath = None, as_json: AsJson = False, debug: Debug = False
+) -> None:
+    """Show what is done, failed, under way and open."""
+    with _opened(file, store) as (results, names):
+        cells = [(name, cell) for name in names for cell in results.cells(name)]
+    counts: dict[tuple, Counter] = {}
+    for name, cell in cells:
+        place = (name, cell["spec"]["dataset"], cell["spec"]["label"])
+        counts.setdefault(place, Counter())[cell["state"]] += 1
+    failures = Counter(
+        (cell["spec"]["dataset"], cell["spec"]["label"], cell["error"])
+        for _, cell in cells
+        if cell["state"] == "failed"
+    )
+    if as_json:
+        print_json(
+            {
+                "cells": [
+                    dict(zip(("study", "dataset", "selector"), place, strict=True))
+                    | {state: count[state] for state in _STATES}
+                    for place, count in counts.items()
+                ],
+                "failures": [
+                    {"dataset": dataset, "selector": label, "error": error, "times": times}
+                    for (dataset, label, error), times in failures.items()
+                ],
+            }
+        )
+        return
+    print_rows(
+        ("study", "data set", "selector", *_STATES),
+        [(*place, *(str(count[state]) for state in _STATES)) for place, count in counts.items()],
+        right=_STATES,
+    )
+    for (dataset, label, error), times in failures.items():
+        say(f"failed {times}x: {label} on {dataset}: {error}")
+
+
+@study.command()
+def export(
+    file: File,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help=".csv, .tsv (also .gz) or .parquet.",
+            show_default=False,
+        ),
+    ],
+    store: StorePath = None,
+    summary: Annotated[
+        bool,
+        typer.Option(
+            "--summary",
+            help="Means and standard deviations over the splits instead of every score; "
+            'parameters with tuning "best-on-test" are chosen here, and labelled so.',
+        ),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Write the scores of all finished cells to a table.
+
+    One row per split, number of features and classifier. The column "tuning" says how the
+    parameters are chosen; "best-on-test" means on the test samples, which is optimistic.
+
+    Example: sparsieve study export study.toml -o results.csv
+    """  # fmt: skip
+    from ..io.errors import DataError
+    from ..io.write import check_writable, write_table
+
+    try:
+        check_writable(output)
+    except DataError as error:
+        raise UsageError(str(error)) from None
+    with _opened(file, store) as (results, names):
+        from ..evaluation import result_rows, summarise
+        from ..evaluation.results import as_columns
+
+        rows = [row for name in names for row in result_rows(results, name)]
+        if not rows:
+            raise DataError("no cell is finished yet; sparsieve study run computes them")
+        table = summarise(rows) if summary else rows
+        write_table(output, as_columns(table))
+    say(f"wrote {len(table)} rows to {output}")
+
+
+def _store_of(file: Path, store: Path | None) -> Path:
+    return store if store is not None else file.with_suffix(".sqlite")
+
+
+@contextmanager
+def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
+    """An existing store and the names of the studies that are meant."""
+    from ..io.errors import DataError
+
+    with _explained():
+        from ..evaluation import Store, Study
+
+        is_study = file.suffix.lower() == ".toml"
+        path = _store_of(file, store) if is_study else file
+        wanted = Study.from_toml(file).name if is_study else None
+        if not path.exists():
+            raise DataError(f"there is no store {path} yet; sparsieve study run makes it")
+        with Store(path) as results:
+            names = results.studies() if wanted is None else [wanted]
+            yield results, names
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Errors of a study as the command line reports them."""
+    from ..io.errors import DataError
+
+    with progress("Loading"):
+        from ..evaluation import StoreError, StudyError
+    try:
+        yield
+    except (StudyError, StoreError) as error:
+        raise DataError(str(error)) from error
+
+
+@contextmanager
+def _live(name: str, quiet: bool) -> Iterator[Callable | None]:
+    """A bar with the time left on a terminal, a line now and then anywhere else."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _bar(name) as advance:
+            yield advance
+    else:
+        yield _lines()
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Callable]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("elapsed"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None)
+
+        def advance(now) -> None:
+            failed = f", {now.failed} failed" if now.failed else ""
+            bar.update(
+                task,
+                description=f"{name}{failed}",
+                total=now.total,
+                completed=now.done + now.failed,
+            )
+
+        yield advance
+
+
+def _lines() -> Callable:
+    start = time.monotonic()
+    last = -_LINE_SECONDS
+
+    def advance(now) -> None:
+        nonlocal last
+        elapsed = time.monotonic() - start
+        finished = now.done + now.failed
+        if elapsed - last < _LINE_SECONDS and finished < now.total:
+            return
+        last = elapsed
+        left = ""
+        if now.computed:
+            left = f", about {elapsed / now.computed * (now.total - finished):.0f} s left"
+        failed = f", {now.failed} failed" if now.failed else ""
+        say(f"{finished}/{now.total} cells{failed}{left}")
+
+    return advance

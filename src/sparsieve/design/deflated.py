@@ -1,0 +1,62 @@
+"""A design with some directions taken out and some columns blanked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import DesignMatrix
+
+
+class Deflated(DesignMatrix):
+    """B - left @ right with the columns in ``blank`` set to zero, applied lazily.
+
+    With an orthonormal ``left`` and ``right`` = left' B this is B projected on the orthogonal
+    complement of ``left``: what is left of every feature once covariates are accounted for.
+    """
+
+    def __init__(self, base: DesignMatrix, left, right, blank):
+        self.base = base
+        self.shape = base.shape
+        self.dtype = base.dtype
+        self.left = np.asarray(left, dtype=self.dtype)
+        self.right = np.asarray(right, dtype=self.dtype)
+        self.blank = np.asarray(blank, dtype=bool)
+
+    def matmul(self, W):
+        W = np.where(self.blank[:, None], W.dtype.type(0), W)
+        return self.base.matmul(W) - self.left @ (self.right @ W)
+
+    def rmatmul(self, R):
+        product = self.base.rmatmul(R) - self.right.T @ (self.left.T @ R)
+        product[self.blank] = 0.0
+        return product
+
+    def rows(self, index):
+        return Deflated(self.base.rows(index), self.left[index], self.right, self.blank)
+
+    def columns(self, index):
+        right, blank = self.right[:, index], self.blank[index]
+        return Deflated(self.base.columns(index), self.left, right, blank)
+
+    def dense_columns(self, index):
+        columns = self.base.dense_columns(index) - self.left @ self.right[:, index]
+        columns[:, self.blank[index]] = 0.0
+        return np.asfortranarray(columns)
+
+    def column_moments(self, weights=None):
+        weights = np.ones(self.shape[0]) if weights is None else np.asarray(weights, dtype=float)
+        total = weights.sum()
+        means, variances = self.base.column_moments(weights)
+        # Second moments of x - left r, expanded; cross terms need one product with the design.
+        left, right = self.left.astype(float), self.right.astype(float)
+        weighted = weights[:, None] * left
+        cross = self.base.rmatmul(weighted.astype(self.dtype)).astype(float)
+        quadratic = np.einsum("ij,ij->j", right, (left.T @ weighted) @ right)
+        squares = total * (variances + means**2) - 2.0 * (cross * right.T).sum(axis=1) + quadratic
+        means = means - (weighted.sum(axis=0) / total) @ right
+        means[self.blank] = squares[self.blank] = 0.0
+        return means, np.maximum(squares / total - means**2, 0.0)
+
+    def column_sq_norms(self):
+        means, variances = self.column_moments()
+        return (self.shape[0] * (variances + means**2)).astype(self.dtype)

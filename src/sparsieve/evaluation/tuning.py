@@ -1,0 +1,109 @@
+"""Choose a selector's parameters by cross-validation inside the training part."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from .curves import OWN, accuracy_curve
+from .protocol import Folds
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What :func:`tune` found: the best parameters and the mean inner score of each candidate."""
+
+    parameters: dict
+    candidates: list[dict]
+    scores: list[float]
+
+
+def tune(
+    selector,
+    grid: Mapping[str, Sequence],
+    X,
+    y,
+    *,
+    groups=None,
+    n_folds: int = 3,
+    seed: int = 0,
+    ks: Sequence[int] | str = OWN,
+    classifiers: Sequence[str] = ("1nn", "svm"),
+    metric: str = "accuracy",
+    zscore: bool = True,
+) -> Tuned:
+    """Find the best parameters by inner cross-validation.
+
+    One choice for all numbers of features: the candidate with the best metric on average over
+    the inner folds, the numbers of features and the classifiers; the earlier one of equals.
+
+    Parameters
+    ----------
+    selector : estimator
+        A selector with ``at``.
+    grid : dict of str to list
+        Candidate values by parameter.
+    X, y : arrays
+        The training part only.
+    groups : array, default=None
+        Keeps groups in one inner fold.
+    n_folds : int, default=3
+        Inner folds.
+    seed : int, default=0
+        Of the inner folds.
+    ks, classifiers, zscore
+        See :func:`accuracy_curve`.
+    metric : str, default="accuracy"
+
+    Returns
+    -------
+    tuned : Tuned
+        A candidate that fails on some fold scores minus infinity; when all fail, the error of
+        the first is raised.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.evaluation import tune
+    >>> X, y = load_wine(return_X_y=True)
+    >>> tuned = tune(RidgeForwardSelector(), {"ridge": [0.1, 10.0]}, X, y, ks=[3])
+    >>> sorted(tuned.parameters)
+    ['ridge']
+    """
+    candidates = list(ParameterGrid(dict(grid)))
+    inner = Folds(n_folds, grouped=groups is not None)
+    splits = list(inner.splits(y, groups, seed=seed))
+    scores: list[float] = []
+    first_error: Exception | None = None
+    for candidate in candidates:
+        trial = clone(selector).set_params(**candidate)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the outer fit repeats what matters
+                curves = [
+                    accuracy_curve(
+                        trial,
+                        X[split.train],
+                        y[split.train],
+                        X[split.test],
+                        y[split.test],
+                        ks=ks,
+                        classifiers=classifiers,
+                        metrics=[metric],
+                        zscore=zscore,
+                    )
+                    for split in splits
+                ]
+            scores.append(float(np.mean([curve.mean(metric) for curve in curves])))
+        except Exception as error:
+            first_error = first_error or error
+            scores.append(-np.inf)
+    if first_error is not None and not np.isfinite(scores).any():
+        raise first_error
+    return Tuned(dict(candidates[int(np.argmax(scores))]), candidates, scores)

@@ -1,0 +1,21 @@
+"""Kernels of single features, and what a model asks of all of them at once."""
+
+from .bank import KernelBank
+from .functions import (
+    CallableKernel,
+    FeatureKernel,
+    PolynomialKernel,
+    RBFKernel,
+    SigmoidKernel,
+    feature_kernel,
+)
+
+__all__ = [
+    "CallableKernel",
+    "FeatureKernel",
+    "KernelBank",
+    "PolynomialKernel",
+    "RBFKernel",
+    "SigmoidKernel",
+    "feature_kernel",
+]

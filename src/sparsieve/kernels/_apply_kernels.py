@@ -1,0 +1,34 @@
+"""Compiled products with expanded kernel matrices."""
+
+import numpy as np
+from numba import njit
+
+
+# Sums may be reordered: without that permission they run one number at a time.
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def apply_expansion(values, features, shift, radius, coefficients, beta, out):
+    """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features."""
+    n_samples = values.shape[1]
+    size = coefficients.shape[0]
+    basis = np.ones((size, n_samples))
+    sums = np.empty(size)
+    for m in features:
+        if size > 1:
+            for i in range(n_samples):
+                basis[1, i] = (values[m, i] - shift[m]) / radius
+        for p in range(2, size):
+            for i in range(n_samples):
+                basis[p, i] = 2.0 * basis[1, i] * basis[p - 1, i] - basis[p - 2, i]
+        for p in range(size):
+            total = 0.0
+            for i in range(n_samples):
+                total += basis[p, i] * beta[i]
+            sums[p] = total
+        for i in range(n_samples):
+            out[m, i] = 0.0
+        for p in range(size):
+            weight = 0.0
+            for q in range(size):
+                weight += coefficients[p, q] * sums[q]
+            for i in range(n_samples):
+                out[m, i] += weight * basis[p, i]

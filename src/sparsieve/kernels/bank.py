@@ -1,0 +1,221 @@
+"""One kernel matrix per feature, never all of them at once unless they fit the memory given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .expansion import Expansion, expand
+from .functions import FeatureKernel
+
+# Kernel matrices are evaluated in blocks of about this many bytes.
+BLOCK_BYTES = 1 << 22
+# Radii are rounded up to this geometric grid, so that features share expansions.
+RADIUS_STEP = 1.15
+
+
+class KernelBank:
+    """The matrices A_m = S H K_m H' S of all features m, known by what they do.
+
+    K_m holds the kernel between the values of feature m in all pairs of samples. With sample
+    weights w, H = I - 1 w' / sum(w) centres (every column of H K has weighted mean zero) and
+    S = diag(sqrt(w)). A sample of weight two then counts exactly as the sample given twice:
+    the nonzero eigenvalues of A_m, and all products with it, are those of the repeated data.
+
+    Products with all matrices use a separable expansion where the kernel has a short one on
+    the range of a feature; otherwise matrices held in memory if all fit ``max_memory`` bytes,
+    and evaluated block by block if they do not.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_features, n_samples)
+        One feature per row, in double precision.
+    kernel : FeatureKernel
+    sample_weight : ndarray of shape (n_samples,) or None
+    centred : bool
+        False leaves H out.
+    max_memory : int
+        Bytes that kernel matrices may take.
+    """
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        kernel: FeatureKernel,
+        sample_weight: np.ndarray | None = None,
+        *,
+        centred: bool = True,
+        max_memory: int = 256 << 20,
+    ):
+        self.values = np.ascontiguousarray(values, dtype=np.float64)
+        self.n_features, self.n_samples = self.values.shape
+        self.kernel = kernel
+        self.weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
+        self.roots = np.sqrt(self.weights)
+        self.centred = centred
+        self.max_memory = max_memory
+        self._shifts = np.full(self.n_features, 0.0 if kernel.semidefinite else np.nan)
+        self._plan_expansions()
+        self._held: np.ndarray | None = None
+        self._recent: dict[int, np.ndarray] = {}
+
+    # -- all features at once ------------------------------------------------------------
+
+    def apply(self, u: np.ndarray) -> np.ndarray:
+        """A_m u of every feature, as an array of shape (n_features, n_samples)."""
+        beta = self.roots * u
+        if self.centred:
+            beta = beta - self.weights * (beta.sum() / self.weights.sum())
+        out = np.empty((self.n_features, self.n_samples))
+        if self._groups:
+            from ._apply_kernels import apply_expansion
+
+            for expansion, features in self._groups:
+                apply_expansion(
+                    self.values,
+                    features,
+                    self._middle,
+                    expansion.radius,
+                    expansion.coefficients,
+                    beta,
+                    out,
+                )
+        if len(self._rest):
+            if self._held is None and self._fits(len(self._rest)):
+                self._held = np.empty((len(self._rest), self.n_samples, self.n_samples))
+                for start, block in self._blocks(self._rest):
+                    self._held[start : start + len(block)] = block
+            blocks = [(0, self._held)] if self._held is not None else self._blocks(self._rest)
+            for start, block in blocks:
+                product = block.reshape(-1, self.n_samples) @ beta
+                out[self._rest[start : start + len(block)]] = product.reshape(len(block), -1)
+        return self._finish(out)
+
+    def combine(self, features: np.ndarray, weights: np.ndarray, keep: bool = True) -> np.ndarray:
+        """sum_m weights_m A_m over these features.
+
+        Their matrices are kept for the next combination if they fit; the few features of a
+        sparse model hardly change from one to the next.
+        """
+        total = np.zeros((self.n_samples, self.n_samples))
+        if keep and self._fits(len(features)):
+            self._recent = {m: self._recent[m] for m in features.tolist() if m in self._recent}
+            new = np.array([m for m in features.tolist() if m not in self._recent], dtype=np.int64)
+            for start, block in self._blocks(new):
+                names = new[start : start + len(block)].tolist()
+                self._recent.update(zip(names, block, strict=True))
+            for m, weight in zip(features.tolist(), weights, strict=True):
+                total += weight * self._recent[m]
+        else:
+            for start, block in self._blocks(features):
+                total += np.tensordot(weights[start : start + len(block)], block, axes=1)
+        return self._dress(total[None])[0]
+
+    def shifts(self, features: np.ndarray) -> np.ndarray:
+        """max(0, -smallest eigenvalue of A_m): what makes A_m + shift I semidefinite.
+
+        Computed when first asked for and remembered.
+        """
+        missing = features[np.isnan(self._shifts[features])]
+        if not len(missing):
+            return self._shifts[features]
+        for expansion, members in self._groups:
+            if 2 * expansion.size > self.n_samples:
+                continue
+            inside = missing[np.isin(missing, members, assume_unique=True)]
+            if len(inside):
+                self._shifts[inside] = self._expanded_shifts(inside, expansion)
+        missing = missing[np.isnan(self._shifts[missing])]
+        for start, block in self._blocks(missing):
+            smallest = np.linalg.eigvalsh(self._dress(block))[:, 0]
+            self._shifts[missing[start : start + len(block)]] = np.maximum(0.0, -smallest)
+        return self._shifts[features]
+
+    def known_shifts(self) -> np.ndarray:
+        """Lower bounds of all shifts: those computed so far, and zero."""
+        return np.nan_to_num(self._shifts, nan=0.0)
+
+    def shifts_known(self, features: np.ndarray) -> bool:
+        """Whether the shifts of all these features have been computed."""
+        return not np.isnan(self._shifts[features]).any()
+
+    # -- other samples -------------------------------------------------------------------
+
+    def cross(self, features, weights, values: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """sum_m weights_m sum_i beta_i k(x_im, values_m) for other samples, plain kernels.
+
+        ``values`` has one row per feature of ``features``.
+        """
+        out = np.zeros(values.shape[1])
+        step = max(1, BLOCK_BYTES // (8 * self.n_samples))
+        for row, m, weight in zip(values, features, weights, strict=True):
+            for start in range(0, len(out), step):
+                part = row[start : start + step]
+                out[start : start + step] += weight * (
+                    self.kernel(part[:, None], self.values[m][None, :]) @ beta
+                )
+        return out
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _plan_expansions(self) -> None:
+        """Group the features by the size of their values; find each group's expansion."""
+        low, high = self.values.min(axis=1), self.values.max(axis=1)
+        movable = self.kernel.shift_invariant
+        self._middle = 0.5 * (low + high) if movable else np.zeros(self.n_features)
+        radii = np.maximum(high - self._middle, self._middle - low)
+        level = np.ceil(np.log(np.maximum(radii, 1e-3)) / np.log(RADIUS_STEP)).astype(int)
+        groups: list[tuple[Expansion | None, np.ndarray]] = []
+        for one in np.unique(level):
+            members = np.flatnonzero(level == one)
+            # Longer than this, an expansion costs more than a matrix held in memory.
+            radius = RADIUS_STEP ** float(one)
+            groups.append((expand(self.kernel, radius, self.n_samples // 2), members))
+        if not self._fits(sum(len(members) for found, members in groups if found is None)):
+            # Evaluating a matrix anew costs some twenty times as much as multiplying with it.
+            for k, (found, members) in enumerate(groups):
+                if found is None:
+                    radius = RADIUS_STEP ** float(level[members[0]])
+                    groups[k] = expand(self.kernel, radius, 4 * self.n_samples), members
+        self._groups = [(found, members) for found, members in groups if found is not None]
+        rest = [members for found, members in groups if found is None]
+        self._rest = np.sort(np.concatenate(rest)) if rest else np.empty(0, dtype=np.int64)
+
+    def _expanded_shifts(self, features, expansion: Expansion) -> np.ndarray:
+        """With B C B' = A_m and B = Q R, the nonzero eigenvalues are those of R C R'."""
+        found = np.empty(len(features))
+        step = max(1, BLOCK_BYTES // (8 * self.n_samples * expansion.size))
+        for start in range(0, len(features), step):
+            part = features[start : start + step]
+            basis = expansion.polynomials(self.values[part] - self._middle[part, None])
+            if self.centred:
+                basis -= (self.weights @ basis / self.weights.sum())[:, None, :]
+            basis *= self.roots[:, None]
+            triangle: np.ndarray = np.linalg.qr(basis, mode="r")  # type: ignore[assignment]
+            small = triangle @ expansion.coefficients @ triangle.transpose(0, 2, 1)
+            found[start : start + step] = np.linalg.eigvalsh(small)[:, 0]
+        return np.maximum(0.0, -found)
+
+    def _blocks(self, features):
+        """(start, plain kernel matrices) of a few features at a time."""
+        step = max(1, BLOCK_BYTES // (8 * self.n_samples**2))
+        for start in range(0, len(features), step):
+            rows = self.values[features[start : start + step]]
+            yield start, self.kernel(rows[:, :, None], rows[:, None, :])
+
+    def _dress(self, block: np.ndarray) -> np.ndarray:
+        """S H K H' S of plain kernel matrices."""
+        if self.centred:
+            share = self.weights / self.weights.sum()
+            left = block - (share @ block)[:, None, :]
+            block = left - (left @ share)[:, :, None]
+        return block * np.multiply.outer(self.roots, self.roots)
+
+    def _finish(self, product: np.ndarray) -> np.ndarray:
+        """S H applied to the rows of ``product``, in place."""
+        if self.centred:
+            product -= (product @ (self.weights / self.weights.sum()))[:, None]
+        product *= self.roots
+        return product
+
+    def _fits(self, n_matrices: int) -> bool:
+        return 8 * n_matrices * self.n_samples**2 <= self.max_memory

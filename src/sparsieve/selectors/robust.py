@@ -1,0 +1,131 @@
+"""Shared ground of the selectors with an l2,1 loss: a sum of residual norms, not of squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..design import as_design, standardised
+from ..penalties import row_norms
+from ..solvers.rfs import RobustData, RobustFit
+from ..solvers.robust_greedy import exact_fit
+from .base import TrainingData
+from .linear import LinearSelector, Units, compress_outputs
+from .validation import check_real
+
+
+@dataclass(frozen=True)
+class RobustProblem:
+    """The standardised problem, its informationless columns and the way back."""
+
+    data: RobustData
+    constant: np.ndarray
+    units: Units
+
+    def in_user_units(self, W: np.ndarray, intercept: np.ndarray):
+        """(coef, intercept) of a solution, in the units and the precision of the user's X."""
+        dtype = self.data.design.dtype
+        units = self.units
+        shift = units.outputs(np.asarray(intercept, dtype=np.float64)[None])[0]
+        units = replace(units, target_mean=units.target_mean + shift)
+        coef, offset = units.coefficients(np.asarray(W, dtype=np.float64))
+        return coef.astype(dtype), offset.astype(dtype)
+
+
+@dataclass(frozen=True)
+class SupportModel:
+    """What it takes to fit the model on any support made of some known features.
+
+    Holds the columns of those features only, so that a fitted selector stays small and can
+    still give the exact coefficients at every number of features.
+    """
+
+    problem: RobustProblem
+    features: np.ndarray
+    gamma: float
+    tol: float
+    max_iter: int
+
+    @classmethod
+    def of(cls, problem: RobustProblem, features, gamma, tol, max_iter) -> SupportModel:
+        """Keep the columns of ``features``."""
+        features = np.unique(np.asarray(features, dtype=np.int64))
+        data = problem.data
+        columns = data.design.dense_columns(features)
+        small = replace(problem, data=replace(data, design=as_design(columns)))
+        return cls(small, features, gamma, tol, max_iter)
+
+    def fit(self, support: np.ndarray) -> SupportFitted:
+        """The certified model on ``support``, in the units of the user."""
+        local = np.searchsorted(self.features, support)
+        fit = exact_fit(self.problem.data, local, self.gamma, tol=self.tol, max_iter=self.max_iter)
+        units = self.problem.units
+        n_features = len(units.scale)
+        W = np.zeros((n_features, fit.W.shape[1]))
+        W[self.features] = fit.W
+        coef, intercept = self.problem.in_user_units(W, fit.intercept)
+        return SupportFitted(fit, row_norms(W), coef, intercept)
+
+
+@dataclass(frozen=True)
+class SupportFitted:
+    """A fit on a support: solver's view, row norms of all features, user's coefficients."""
+
+    fit: RobustFit
+    norms: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+
+
+class RobustSelector(LinearSelector):
+    """Base of selectors that minimise a weighted sum of residual norms."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if hasattr(self, "gamma"):
+            check_real("gamma", self.gamma, minimum=0, strict=True, optional=True)
+
+    def _robust_problem(self, data: TrainingData) -> RobustProblem:
+        """Standardise the columns and rotate the outputs; the intercept is left to the solver.
+
+        Centring is not the optimal intercept of this loss, but it changes nothing when the
+        intercept is free, and makes for better numbers. A rotation of the outputs leaves every
+        norm as it is, so that the coordinates outside the row space of Y can be dropped.
+        """
+        weights = data.sample_weight
+        view = standardised(
+            data.design,
+            centre=self.fit_intercept,
+            scale=self.standardize,
+            sample_weight=weights,
+            weight_rows=False,
+        )
+        Y = data.target.Y.astype(np.float64)
+        target_mean = np.zeros(Y.shape[1])
+        if self.fit_intercept:
+            target_mean = np.average(Y, axis=0, weights=weights)
+            Y = Y - target_mean
+        Y, rotation = compress_outputs(Y, view.design.dtype)
+        if weights is None:
+            weights = np.ones(len(Y))
+        # Without centring a constant column acts as an intercept: it does carry information.
+        constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
+        return RobustProblem(
+            RobustData(view.design, np.ascontiguousarray(Y), weights, bool(self.fit_intercept)),
+            constant,
+            Units(
+                view.centre,
+                view.scale,
+                target_mean,
+                None if rotation is None else rotation.T,
+                self.fit_intercept,
+            ),
+        )
+
+    def _strength(self, problem: RobustProblem, share: float) -> float:
+        """``gamma`` itself, or the given share of gamma_max."""
+        if self.gamma is not None:
+            return float(self.gamma)
+        # All-zero data have gamma_max = 0; any positive strength then gives W = 0.
+        return share * problem.data.reference_strength() or 1.0

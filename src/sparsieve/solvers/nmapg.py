@@ -1,0 +1,209 @@
+"""The published method for the robust l2,0 model (An, Dong and Qin, 2021), formulas corrected.
+
+The constraint "at most K nonzero rows" becomes the penalty rho times the sum of all row norms
+except the K largest; the remaining norms are smoothed with parameter mu; nonmonotone
+accelerated proximal gradient steps (Li and Lin, 2015) do the rest. Algorithm 1 keeps mu fixed,
+Algorithm 2 lowers it in stages.
+
+Two things differ from the printed text. The printed proximal map multiplies short rows by a
+negative factor; here they become zero, which is the minimiser. And next to the printed step
+constant (||X||_F^2 + d gamma) / mu the much smaller (||X||_2^2 + gamma) / mu is on offer, which
+suffices because the smoothed row norms act on separate rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..losses.l21 import L21Loss, onto_balls, smoothed_norms
+from ..penalties import row_norms
+from ..penalties.top_k import TopKGap
+from .rfs import RobustData
+
+STEP_CONSTANTS = ("printed", "spectral")
+
+
+@dataclass
+class PenalisedFit:
+    """The outcome of a method for the penalised problem.
+
+    ``objective`` is the penalised objective without smoothing; ``history`` holds it after
+    every iteration.
+    """
+
+    W: np.ndarray
+    intercept: np.ndarray
+    objective: float
+    n_iter: int
+    converged: bool
+    change: float
+    history: list[float]
+
+
+def penalised_objective(data: RobustData, penalty: TopKGap, W, intercept) -> float:
+    """Weighted residual norms plus penalty."""
+    Z = data.design.matmul(W.astype(data.design.dtype, copy=False)) + intercept
+    return L21Loss(weights=data.weights).value(data.Y, Z) + penalty.value(W)
+
+
+@dataclass(frozen=True)
+class NonmonotoneAPG:
+    """Algorithm 1 (``mu`` given) or Algorithm 2 (``mu=None``).
+
+    Parameters
+    ----------
+    mu : fixed smoothing, or None for stages from ``mu_start``, each ``mu_decay`` times the one
+        before, until 2 ``accuracy`` / (n + gamma d).
+    stage_iter : iterations per stage of Algorithm 2.
+    max_iter : iterations in all.
+    tol : a stage also ends when the objective changes by less than this, relatively.
+    step_constant : "printed" or "spectral".
+    """
+
+    mu: float | None = None
+    mu_start: float = 1.0
+    mu_decay: float = 0.1
+    accuracy: float = 0.1
+    stage_iter: int = 200
+    max_iter: int = 800
+    tol: float = 1e-7
+    step_constant: str = "printed"
+    eta: float = 0.9
+
+    def solve(
+        self,
+        data: RobustData,
+        penalty: TopKGap,
+        callback: Callable[[dict], bool | None] | None = None,
+    ) -> PenalisedFit:
+        """Minimise from W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not."""
+        run = _Run(data, penalty, self._lipschitz(data, penalty.gamma), self.eta)
+        history: list[float] = []
+        change = np.inf
+        for mu in self._levels(data.total_weight + penalty.gamma * data.design.shape[1]):
+            left = self.max_iter - len(history)
+            budget = left if self.mu is not None else min(self.stage_iter, left)
+            run.begin(mu)
+            for _ in range(budget):
+                run.step()
+                history.append(run.objective())
+                change = abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
+                change /= max(abs(history[-1]), np.finfo(float).tiny)
+                stop = callback is not None and callback(
+                    {"objective": history[-1], "optimality": change, "n_iter": len(history)}
+                )
+                if change <= self.tol or stop:
+                    break
+            if len(history) >= self.max_iter:
+                break
+        W, intercept = run.result()
+        return PenalisedFit(
+            W, intercept, history[-1], len(history), change <= self.tol, change, history
+        )
+
+    def _levels(self, size: float) -> Iterator[float]:
+        if self.mu is not None:
+            yield self.mu
+            return
+        mu = self.mu_start
+        while mu >= 2.0 * self.accuracy / size:
+            yield mu
+            mu *= self.mu_decay
+
+    def _lipschitz(self, data: RobustData, gamma: float) -> float:
+        """Lipschitz constant of the smoothed gradient, times mu."""
+        weighted = data.weighted_design()
+        ones = data.total_weight if data.fit_intercept else 0.0
+        if self.step_constant == "printed":
+            frobenius = float(weighted.column_sq_norms().astype(np.float64).sum())
+            return frobenius + ones + data.design.shape[1] * gamma
+        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + ones + gamma
+
+
+class _Run:
+    """The iterates. Products X W are kept, so that a step costs two products with X.
+
+    An intercept is one more row, without any penalty.
+    """
+
+    def __init__(self, data: RobustData, penalty: TopKGap, lipschitz: float, eta: float):
+        self.data, self.penalty, self.eta = data, penalty, eta
+        self.gap = TopKGap(penalty.k, penalty.rho)
+        self.lipschitz = lipschitz
+        dtype = data.design.dtype
+        self.Y = data.Y.astype(dtype, copy=False)
+        self.weights = data.weights.astype(dtype)[:, None]
+        self.n_features = data.design.shape[1]
+        rows = self.n_features + int(data.fit_intercept)
+        self.W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
+        self.XW = np.zeros_like(self.Y)
+
+    def begin(self, mu: float) -> None:
+        """Start Algorithm 1 at the current W."""
+        self.mu = mu
+        constant = self.lipschitz / mu
+        self.tau = 2.0 * constant
+        self.delta = 0.1 * (self.tau - constant)
+        self.Z, self.XZ = self.W, self.XW
+        self.W_last, self.XW_last = self.W, self.XW
+        self.t_last, self.t = 0.0, 1.0
+        self.average = self._smoothed(self.W, self.XW)
+        self.q = 1.0
+
+    def step(self) -> None:
+        """One iteration of Algorithm 1."""
+        ahead, back = self.t_last / self.t, (self.t_last - 1.0) / self.t
+        U = self.W + ahead * (self.Z - self.W) + back * (self.W - self.W_last)
+        XU = self.XW + ahead * (self.XZ - self.XW) + back * (self.XW - self.XW_last)
+        self.Z, self.XZ, value = self._proximal_step(U, XU)
+        self.W_last, self.XW_last = self.W, self.XW
+        drop = 0.5 * self.delta * float(((self.Z - U) ** 2).sum())
+        if value <= self.average - drop:
+            self.W, self.XW = self.Z, self.XZ
+        else:
+            V, XV, other = self._proximal_step(self.W, self.XW)
+            if value <= other:
+                self.W, self.XW = self.Z, self.XZ
+            else:
+                self.W, self.XW, value = V, XV, other
+        self.t_last, self.t = self.t, 0.5 * (np.sqrt(4.0 * self.t**2 + 1.0) + 1.0)
+        q = self.eta * self.q + 1.0
+        self.average = (self.eta * self.q * self.average + value) / q
+        self.q = q
+
+    def _proximal_step(self, U, XU):
+        d = self.n_features
+        slopes = self.weights * onto_balls(XU - self.Y, self.mu)
+        moved = U.copy()
+        gradient = self.data.design.rmatmul(slopes)
+        gradient += self.penalty.gamma * onto_balls(U[:d], self.mu)
+        moved[:d] -= gradient / self.tau
+        moved[:d] = self.gap.prox(moved[:d], 1.0 / self.tau)
+        if self.data.fit_intercept:
+            moved[d] -= slopes.sum(axis=0) / self.tau
+        image = self._product(moved)
+        return moved, image, self._smoothed(moved, image)
+
+    def _product(self, W):
+        image = self.data.design.matmul(W[: self.n_features])
+        return image + W[self.n_features] if self.data.fit_intercept else image
+
+    def _smoothed(self, W, XW) -> float:
+        norms = row_norms(W[: self.n_features])
+        loss = L21Loss(self.mu, self.data.weights).value(self.Y, XW)
+        kept = self.penalty.gamma * smoothed_norms(norms, self.mu).sum()
+        return loss + float(kept) + self.gap.rho * self.gap.gap(norms)
+
+    def objective(self) -> float:
+        """The penalised objective without smoothing."""
+        loss = L21Loss(weights=self.data.weights).value(self.Y, self.XW)
+        return loss + self.penalty.value(self.W[: self.n_features])
+
+    def result(self) -> tuple[np.ndarray, np.ndarray]:
+        """(W, intercept) in double precision."""
+        W = self.W.astype(np.float64)
+        rest = W[self.n_features :]
+        return W[: self.n_features], rest.sum(axis=0)

@@ -1,0 +1,323 @@
+"""SelectorCV: the curve over k, the rules, and no leak."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import make_classification, make_regression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector, SelectorCV
+from sparsieve.choose.ridge_curve import default_estimator
+from sparsieve.choose.rules import best, elbow, one_se
+
+
+@pytest.fixture
+def classes():
+    X, y = make_classification(
+        90, 30, n_informative=5, n_classes=3, n_clusters_per_class=1, random_state=0
+    )
+    return X, y
+
+
+@pytest.fixture
+def numbers():
+    return make_regression(80, 25, n_informative=4, noise=20.0, random_state=0)
+
+
+class Counting(FisherSelector):
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_one_selection_per_fold_and_one_for_all(classes):
+    Counting.fits = 0
+    fitted = SelectorCV(Counting(), ks=range(1, 31), cv=4).fit(*classes)
+    assert Counting.fits == 5
+    assert fitted.cv_results_["mean_test_score"].shape == (30,)
+
+
+@pytest.mark.parametrize("selector", [RidgeForwardSelector(), FisherSelector(), L21Selector()])
+def test_curve_is_what_a_pipeline_scores(selector, classes):
+    X, y = classes
+    ks = [1, 3, 8]
+    model = KNeighborsClassifier(3)
+    fitted = SelectorCV(selector, model, ks=ks, cv=3).fit(X, y)
+    for i, k in enumerate(ks):
+        scores = []
+        for train, test in StratifiedKFold(3).split(X, y):
+            kept = clone(selector).set_params(n_features_to_select=8).fit(X[train], y[train]).at(k)
+            pipeline = clone(model).fit(kept.transform(X[train]), y[train])
+            scores.append(pipeline.score(kept.transform(X[test]), y[test]))
+        got = [fitted.cv_results_[f"split{j}_test_score"][i] for j in range(3)]
+        np.testing.assert_allclose(got, scores)
+    np.testing.assert_allclose(fitted.cv_results_["mean_test_score"][-1], np.mean(scores))
+    np.testing.assert_allclose(fitted.cv_results_["std_test_score"][-1], np.std(scores))
+
+
+def same_curve(fast, slow):
+    np.testing.assert_allclose(
+        fast.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"], atol=1e-8
+    )
+    assert fast.best_k_ == slow.best_k_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("task", ["two classes", "three classes", "numbers", "two outputs"])
+def test_default_model_has_the_scores_of_scikit_learn(task, weighted, classes, numbers, rng):
+    """One factorisation for all k gives what fitting the same model at every k gives."""
+    X, y = classes if "classes" in task else numbers
+    scoring = "accuracy" if "classes" in task else "r2"
+    if task == "two classes":
+        y = np.where(y == 0, "a", "b")
+    if task == "two outputs":
+        y = np.column_stack([y, rng.standard_normal(len(y))])
+    params = {"sample_weight": rng.uniform(0.1, 3.0, len(y))} if weighted else {}
+    ks = range(1, 26, 3)
+    fast = SelectorCV(ks=ks).fit(X, y, **params)
+    same_curve(fast, SelectorCV(ks=ks, scoring=scoring).fit(X, y, **params))
+    model = make_pipeline(StandardScaler(), fast.estimator_[-1])
+    if task != "two outputs":
+        cv = StratifiedKFold(5) if "classes" in task else KFold(5)
+        same_curve(fast, SelectorCV(None, model, ks=ks, cv=cv).fit(X, y, **params))
+    np.testing.assert_array_equal(
+        fast.predict(X), fast.estimator_.predict(X[:, fast.get_support()])
+    )
+
+
+def test_default_estimator_reads_the_task(classes, numbers):
+    assert is_classifier(SelectorCV().fit(*classes).estimator_)
+    assert is_regressor(SelectorCV().fit(*numbers).estimator_)
+    assert is_regressor(default_estimator(None, 10))
+    X, y = classes
+    assert is_regressor(SelectorCV(RidgeForwardSelector(task="regression")).fit(X, y).estimator_)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        LogisticRegression(),
+        RandomForestClassifier(10, random_state=0),
+        SelectKBest(),
+        RFE(LinearDiscriminantAnalysis()),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=lambda s: type(s).__name__,
+)
+def test_estimators_of_scikit_learn_can_rank(selector, classes):
+    X, y = classes
+    fitted = SelectorCV(selector, ks=[2, 5], cv=3).fit(X, y)
+    assert sorted(fitted.ranking_) == list(range(1, 31))
+    assert fitted.transform(X).shape == (90, fitted.best_k_)
+    kept = fitted.at(4)
+    assert kept.transform(X).shape == (90, 4)
+    if isinstance(selector, RFE):
+        wanted = RFE(LinearDiscriminantAnalysis(), n_features_to_select=4).fit(X, y).support_
+        np.testing.assert_array_equal(kept.support_, wanted)
+
+
+def test_a_model_without_opinion_is_refused_in_words(classes):
+    with pytest.raises(ValueError, match="does not say how important features are"):
+        SelectorCV(KNeighborsClassifier()).fit(*classes)
+
+
+def test_predicts_like_its_final_model(classes):
+    X, y = classes
+    fitted = SelectorCV(FisherSelector(), LogisticRegression(), ks=[3, 6]).fit(X, y)
+    kept = X[:, fitted.get_support()]
+    model = LogisticRegression().fit(kept, y)
+    np.testing.assert_array_equal(fitted.predict(X), model.predict(kept))
+    np.testing.assert_allclose(fitted.predict_proba(X), model.predict_proba(kept))
+    np.testing.assert_allclose(fitted.decision_function(X), model.decision_function(kept))
+    assert fitted.score(X, y) == model.score(kept, y)
+    assert is_classifier(SelectorCV(estimator=LogisticRegression()))
+    assert is_regressor(SelectorCV(estimator=Ridge()))
+    assert not hasattr(SelectorCV(estimator=Ridge()), "predict_proba")
+    assert fitted.selector_.n_features_to_select == fitted.best_k_
+    with pytest.raises(NotFittedError, match="made by at"):
+        fitted.at(9).predict(X)
+    assert (fitted.at(None).predict(X) == fitted.predict(X)).all()
+
+
+def test_parallel_and_sparse_give_the_same(classes):
+    X, y = classes
+    X = np.where(X > 0, X, 0.0)
+    alone = SelectorCV().fit(X, y)
+    with parallel_config("threading"):
+        same_curve(alone, SelectorCV(n_jobs=2).fit(X, y))
+    thin = SelectorCV().fit(sparse.csr_array(X), y)
+    same_curve(alone, thin)
+    np.testing.assert_array_equal(thin.predict(sparse.csr_array(X)), alone.predict(X))
+
+
+# -- rules -----------------------------------------------------------------------------------
+
+
+def test_rules_on_a_curve_worked_out_by_hand():
+    ks = np.array([1, 2, 3, 5, 10])
+    means = np.array([0.5, 0.8, 0.88, 0.9, 0.9])
+    scores = means[:, None] + np.array([-0.03, 0.0, 0.03])  # a standard error of 0.0173
+    assert ks[best(ks, scores)] == 5
+    assert ks[one_se(ks, scores)] == 5
+    assert ks[one_se(ks, means[:, None] + np.array([-0.04, 0.0, 0.04]))] == 3
+    # Above the line from (1, 0.5) to (5, 0.9): 0.2 at 2 and 0.18 at 3.
+    assert ks[elbow(ks, scores)] == 2
+    flat = np.full((5, 3), 0.7)
+    assert [rule(ks, flat) for rule in (best, one_se, elbow)] == [0, 0, 0]
+
+
+def test_rules_in_the_object(classes):
+    fits = {rule: SelectorCV(rule=rule).fit(*classes) for rule in ("best", "one_se", "elbow")}
+    assert fits["best"].k_by_rule_ == {rule: fit.best_k_ for rule, fit in fits.items()}
+    results = fits["best"].cv_results_
+    top = results["param_k"] == fits["best"].best_k_
+    assert results["rank_test_score"][top] == 1
+    assert results["mean_test_score"][top] == results["mean_test_score"].max()
+    assert fits["one_se"].best_k_ <= fits["best"].best_k_
+    assert len({len(np.atleast_1d(v)) for v in results.values()}) == 1
+
+
+def test_auto_grid(classes, rng):
+    X, y = classes
+    assert SelectorCV().fit(X, y).ks_[[0, -1]].tolist() == [1, 30]
+    wide = SelectorCV(FisherSelector()).fit(rng.standard_normal((30, 500)), np.arange(30) % 2)
+    assert wide.ks_[[0, -1]].tolist() == [1, 100]
+    assert (np.diff(wide.ks_) > 0).all()
+
+
+# -- metadata --------------------------------------------------------------------------------
+
+
+def test_groups_reach_the_splitter(classes):
+    X, y = classes
+    groups = np.arange(len(y)) // 3
+    fitted = SelectorCV(FisherSelector(), ks=[4], cv=GroupKFold(3)).fit(X, y, groups=groups)
+    for i, (train, test) in enumerate(GroupKFold(3).split(X, y, groups)):
+        kept = FisherSelector(4).fit(X[train], y[train])
+        model = clone(fitted.estimator_).fit(kept.transform(X[train]), y[train])
+        wanted = model.score(kept.transform(X[test]), y[test])
+        assert fitted.cv_results_[f"split{i}_test_score"][0] == pytest.approx(wanted)
+    with config_context(enable_metadata_routing=True):
+        routed = SelectorCV(FisherSelector(), ks=[4], cv=GroupKFold(3)).fit(X, y, groups=groups)
+    same_curve(fitted, routed)
+
+
+def test_sample_weight_with_and_without_routing(classes, rng):
+    X, y = classes
+    weights = rng.uniform(0.1, 3.0, len(y))
+    plain = SelectorCV(ks=[2, 5]).fit(X, y, sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        same_curve(plain, SelectorCV(ks=[2, 5]).fit(X, y, sample_weight=weights))
+        same_curve(SelectorCV(ks=[2, 5]).fit(X, y), SelectorCV(ks=[2, 5]).fit(X, y))
+        selector = FisherSelector().set_fit_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        scorer = make_scorer(roc_auc_score, response_method="predict_proba", multi_class="ovr")
+        scorer.set_score_request(sample_weight=True)
+        routed = SelectorCV(selector, model, ks=[3], cv=3, scoring=scorer)
+        routed.fit(X, y, sample_weight=weights)
+        with pytest.raises(ValueError, match="requested"):
+            SelectorCV(FisherSelector(), model).fit(X, y, sample_weight=weights)
+    for i, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        kept = FisherSelector(3).fit(X[train], y[train], sample_weight=weights[train])
+        fitted = LogisticRegression().fit(kept.transform(X[train]), y[train])
+        wanted = roc_auc_score(
+            y[test],
+            fitted.predict_proba(kept.transform(X[test])),
+            multi_class="ovr",
+            sample_weight=weights[test],
+        )
+        assert routed.cv_results_[f"split{i}_test_score"][0] == pytest.approx(wanted)
+
+
+def test_metadata_nobody_takes(classes):
+    X, y = classes
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit does not take it"):
+        SelectorCV(estimator=KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="unknown argument 'weights'"):
+        SelectorCV().fit(X, y, weights=np.ones(len(y)))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"ks": [0, 3]}, "at least 1"),
+        ({"ks": [31]}, "larger than the 30 features"),
+        ({"ks": []}, "empty"),
+        ({"ks": [2.5]}, "integer"),
+        ({"ks": "many"}, "one of 'auto'"),
+        ({"rule": "first"}, "one of 'best', 'one_se', 'elbow'"),
+    ],
+)
+def test_bad_parameters(classes, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SelectorCV(**parameters).fit(*classes)
+
+
+def test_bad_data_is_refused_in_words(classes):
+    X, y = classes
+    X = X.copy()
+    X[3, 4] = np.nan
+    with pytest.raises(ValueError, match=r"1 value in 1 column \(4\)"):
+        SelectorCV().fit(X, y)
+
+
+def test_weights_that_leave_one_class(classes):
+    X, y = classes
+    with pytest.raises(ValueError, match="sample_weight leaves 1 class with"):
+        SelectorCV().fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+@parametrize_with_checks(
+    [
+        SelectorCV(FisherSelector(), LogisticRegression(), cv=3),
+        SelectorCV(RidgeForwardSelector(), Ridge(), cv=3),
+    ]
+)
+def test_scikit_learn_checks_as_classifier_and_regressor(estimator, check):
+    check(estimator)
+
+
+def test_drawing(classes):
+    pytest.importorskip("matplotlib").use("Agg")
+    fitted = SelectorCV().fit(*classes)
+    display = fitted.plot()
+    np.testing.assert_array_equal(display.line_.get_ydata(), fitted.cv_results_["mean_test_score"])
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert f"best: {fitted.best_k_}" in labels
+
+
+# -- no leak ---------------------------------------------------------------------------------
+
+
+def test_pure_noise_scores_at_chance_and_selecting_outside_the_folds_does_not():
+    honest, leaky = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((60, 1000)), rng.permutation(np.arange(60) % 2)
+        fitted = SelectorCV(FisherSelector(), ks=[10]).fit(X, y)
+        honest.append(fitted.best_score_)
+        kept = FisherSelector(10).fit_transform(X, y)
+        leaky.append(cross_val_score(fitted.estimator_, kept, y, cv=5).mean())
+    error = np.std(honest, ddof=1) / np.sqrt(10)
+    assert abs(np.mean(honest) - 0.5) < 3 * error + 0.01
+    assert np.mean(leaky) > 0.8

@@ -1,0 +1,142 @@
+import contextlib
+import csv
+import os
+import subprocess
+import sys
+
+import pytest
+
+STUDY = """
+name = "small"
+ks = [1, 3]
+classifiers = ["1nn"]
+protocol = { kind = "folds", n_folds = 3 }
+datasets = ["wine"]
+
+[[selectors]]
+name = "fisher"
+
+[[selectors]]
+name = "ridge-forward"
+grid = { ridge = [0.1, 1.0] }
+tuning = "best-on-test"
+"""
+
+
+@pytest.fixture
+def study_file(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_run_status_export(sparsieve, study_file, tmp_path):
+    done = sparsieve("study", "run", study_file, "--json")
+    assert done.code == 0
+    assert "9/9 cells" in done.err
+    assert done.json()["computed"] == 9
+    assert done.json()["store"] == str(tmp_path / "study.sqlite")
+    again = sparsieve("study", "run", study_file, "--json", "-q")
+    assert (again.json()["computed"], again.err) == (0, "")
+
+    status = sparsieve("study", "status", study_file)
+    assert status.out.splitlines() == [
+        "study\tdata set\tselector\tdone\tfailed\trunning\topen",
+        "small\twine\tFisherSelector\t3\t0\t0\t0",
+        "small\twine\tRidgeForwardSelector (best on test)\t6\t0\t0\t0",
+    ]
+
+    out = tmp_path / "scores.csv"
+    exported = sparsieve("study", "export", study_file, "-o", out)
+    assert (exported.code, exported.err) == (0, f"wrote 18 rows to {out}\n")
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 18
+    for row in rows:
+        optimistic = row["class"] == "RidgeForwardSelector"
+        assert row["tuning"] == ("best-on-test" if optimistic else "none")
+        assert 0 <= float(row["accuracy"]) <= 1
+
+
+def test_summary_and_parquet_from_the_store_itself(sparsieve, study_file, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    store = tmp_path / "elsewhere.sqlite"
+    sparsieve("study", "run", study_file, "--store", store)
+    out = tmp_path / "means.parquet"
+    assert sparsieve("study", "export", store, "--summary", "-o", out).code == 0
+    rows = parquet.read_table(out).to_pylist()
+    assert len(rows) == 2 * 2
+    assert {(row["selector"], row["tuning"]) for row in rows} == {
+        ("FisherSelector", "none"),
+        ("RidgeForwardSelector (best on test)", "best-on-test"),
+    }
+    assert all(row["n_splits"] == 3 for row in rows)
+
+
+def test_failures_and_skipped_data_are_told(sparsieve, study_file):
+    content = STUDY.replace('["wine"]', '["wine", { name = "gone", file = "gone.csv" }]')
+    study_file.write_text(content.replace("[0.1, 1.0]", "[0.1, -1.0]"))
+    done = sparsieve("study", "run", study_file)
+    assert done.code == 1
+    assert "3 failed: sparsieve study status tells why" in done.err
+    assert "skipped data set gone: file" in done.err
+    status = sparsieve("study", "status", study_file)
+    assert "failed 3x: RidgeForwardSelector (best on test) on wine: ValueError" in status.err
+    assert sparsieve("study", "status", study_file, "--json").json()["failures"][0]["times"] == 3
+    assert sparsieve("study", "run", study_file, "--json").json()["computed"] == 0
+    retried = sparsieve("study", "run", study_file, "--json", "--retry-failed")
+    assert retried.json()["computed"] == 3
+
+
+def test_bad_usage_and_bad_files_get_one_sentence(sparsieve, study_file, tmp_path):
+    missing = sparsieve("study", "run", tmp_path / "no.toml")
+    assert (missing.code, missing.err.count("\n")) == (1, 1)
+    assert "does not exist" in missing.err
+    broken = tmp_path / "broken.toml"
+    broken.write_text("ks = [1,")
+    assert "cannot be read as TOML" in sparsieve("study", "run", broken).err
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(STUDY.replace("fisher", "fischer"))
+    found = sparsieve("study", "run", wrong)
+    assert (found.code, found.err) == (
+        1,
+        "error: wrong.toml: unknown selector 'fischer'; did you mean 'FisherSelector'? sparsieve "
+        "methods lists them all\n",
+    )
+    early = sparsieve("study", "status", study_file)
+    assert (early.code, "there is no store" in early.err) == (1, True)
+    assert sparsieve("study", "export", study_file, "-o", tmp_path / "x.doc").code == 2
+    assert sparsieve("study", "run", study_file, "--jobs", 0).code == 2
+    assert sparsieve("study", "run", study_file, "-j", 2, "--cluster", "tcp://x:1").code == 2
+    assert not (tmp_path / "study.sqlite").exists()
+
+
+def test_a_cluster_without_dask(sparsieve, study_file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    done = sparsieve("study", "run", study_file, "--cluster", "tcp://127.0.0.1:8786")
+    assert done.code == 1
+    assert "distributed is needed to run a study on a cluster (--cluster)" in done.err
+    assert "sparsieve[dask]" in done.err
+
+
+def test_progress_on_a_terminal(study_file):
+    """A pseudo-terminal as stderr gets the bar."""
+    pty = pytest.importorskip("pty")
+    main, end = pty.openpty()
+    arguments = [sys.executable, "-m", "sparsieve.cli", "study", "run", str(study_file)]
+    process = subprocess.Popen(arguments, stderr=end)
+    os.close(end)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+        while part := os.read(main, 4096):
+            shown += part
+    os.close(main)
+    assert process.wait(60) == 0
+    shown = shown.decode()
+    assert "9/9" in shown
+    assert "left" in shown
+
+
+def test_help_names_the_commands(sparsieve):
+    text = sparsieve("study", "--help").out
+    assert all(command in text for command in ("run", "status", "export"))

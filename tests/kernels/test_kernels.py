@@ -1,0 +1,112 @@
+"""Per-feature kernels: expansions and shifts against plain matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparsieve.kernels import (
+    CallableKernel,
+    KernelBank,
+    PolynomialKernel,
+    RBFKernel,
+    SigmoidKernel,
+    feature_kernel,
+)
+from sparsieve.kernels.expansion import expand
+
+KERNELS = [
+    SigmoidKernel(0.1, -0.01),
+    SigmoidKernel(2.0, 1.0),
+    RBFKernel(0.7),
+    PolynomialKernel(0.5, -1.0, 3),
+    CallableKernel(lambda u, v: np.exp(-np.abs(u - v))),  # no short expansion
+]
+
+
+def standard_values(n_features, n_samples, seed=0):
+    values = np.random.default_rng(seed).standard_t(6, size=(n_features, n_samples))
+    return (values - values.mean(axis=1, keepdims=True)) / values.std(axis=1, keepdims=True)
+
+
+def plain_matrices(values, kernel, weights, centred):
+    """S H K H' S written down as it is defined."""
+    n = values.shape[1]
+    H = np.eye(n) - np.outer(np.ones(n), weights) / weights.sum() if centred else np.eye(n)
+    S = np.diag(np.sqrt(weights))
+    return np.array([S @ H @ kernel(x[:, None], x[None, :]) @ H.T @ S for x in values])
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("max_memory", [0, 1 << 28], ids=["blocks", "held"])
+@pytest.mark.parametrize("centred", [True, False])
+def test_products_combinations_and_shifts(kernel, max_memory, centred):
+    values = standard_values(12, 60)
+    rng = np.random.default_rng(1)
+    weights, u, d = rng.uniform(0.5, 3.0, size=60), rng.normal(size=60), rng.uniform(size=12)
+    A = plain_matrices(values, kernel, weights, centred)
+    bank = KernelBank(values, kernel, weights, centred=centred, max_memory=max_memory)
+    size = np.abs(A).max()
+    np.testing.assert_allclose(bank.apply(u), A @ u, atol=1e-9 * size)
+    np.testing.assert_allclose(bank.apply(u), A @ u, atol=1e-9 * size)  # from memory
+    combined = bank.combine(np.arange(12), d)
+    np.testing.assert_allclose(combined, np.tensordot(d, A, axes=1), atol=1e-9 * size)
+    shifts = np.maximum(0.0, -np.linalg.eigvalsh(A)[:, 0])
+    np.testing.assert_allclose(bank.shifts(np.arange(12)), shifts, atol=1e-8 * size)
+
+
+def test_expansions_are_short_where_the_kernel_is_smooth():
+    bank = KernelBank(standard_values(50, 200), RBFKernel(1.0))
+    assert len(bank._rest) == 0
+    assert max(expansion.size for expansion, _ in bank._groups) < 100
+
+
+@given(st.floats(0.01, 3.0), st.floats(-2.0, 2.0), st.floats(0.1, 4.0))
+@settings(max_examples=30, deadline=None)
+def test_expansion_error(gamma, coef0, radius):
+    kernel = SigmoidKernel(gamma, coef0)
+    found = expand(kernel, radius, 1000)
+    assert found is not None
+    points = np.random.default_rng(0).uniform(-radius, radius, size=50)
+    basis = found.polynomials(points)
+    exact = kernel(points[:, None], points[None, :])
+    np.testing.assert_allclose(basis @ found.coefficients @ basis.T, exact, atol=1e-10)
+
+
+def test_no_expansion_when_it_would_be_long():
+    assert expand(SigmoidKernel(50.0, 0.0), 3.0, 40) is None
+    assert expand(CallableKernel(lambda u, v: np.abs(u - v)), 1.0, 200) is None
+
+
+def test_weights_are_repetitions():
+    values = standard_values(5, 20)
+    counts = np.random.default_rng(2).integers(1, 4, size=20)
+    weighted = KernelBank(values, SigmoidKernel(1.0, 0.5), counts.astype(float))
+    repeated = KernelBank(np.repeat(values, counts, axis=1), SigmoidKernel(1.0, 0.5))
+    every = np.arange(5)
+    np.testing.assert_allclose(weighted.shifts(every), repeated.shifts(every), atol=1e-9)
+
+
+def test_other_samples():
+    values = standard_values(3, 15)
+    kernel = SigmoidKernel(0.5, 0.1)
+    bank = KernelBank(values, kernel)
+    rng = np.random.default_rng(3)
+    beta, d, new = rng.normal(size=15), rng.uniform(size=2), rng.normal(size=(2, 7))
+    expected = sum(
+        d[k] * kernel(new[k][:, None], values[m][None, :]) @ beta for k, m in enumerate([2, 0])
+    )
+    np.testing.assert_allclose(bank.cross([2, 0], d, new, beta), expected)
+
+
+def test_bad_kernels():
+    with pytest.raises(ValueError, match="kernel must be one of 'sigmoid', 'rbf', 'poly'"):
+        feature_kernel("gauss")
+    with pytest.raises(ValueError, match="elementwise"):
+        CallableKernel(lambda u, v: (u * v).sum())(np.ones((3, 1)), np.ones((1, 3)))
+    with pytest.raises(ValueError, match="symmetric"):
+        CallableKernel(lambda u, v: u + 0 * v).check(np.arange(4.0))
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        CallableKernel(lambda u, v: np.full(np.broadcast_shapes(u.shape, v.shape), np.nan)).check(
+            np.arange(4.0)
+        )

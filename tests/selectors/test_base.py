@@ -1,0 +1,61 @@
+"""What BaseSelector offers on top of ranking."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from sparsieve import FisherSelector, RidgeForwardSelector
+from sparsieve.selectors.base import FeatureScores
+
+
+def test_ranking_breaks_ties_by_second_score_then_column():
+    scores = np.array([1.0, 2.0, 1.0, 1.0, 0.0])
+    ties = np.array([0.0, 0.0, 5.0, 0.0, 9.0])
+    found = FeatureScores(scores, n_kept=2, ties=ties)
+    assert found.ranking().tolist() == [3, 1, 2, 4, 5]
+
+
+def test_constants_and_forbidden_features_rank_last():
+    found = FeatureScores(np.arange(4.0), n_kept=2, constant=np.array([False, True, False, True]))
+    assert found.ranking().tolist() == [2, 4, 1, 3]
+    forced = np.array([False, False, False, True])
+    assert found.ranking(first=forced).tolist() == [3, 4, 2, 1]
+
+
+def test_substitutes_are_the_copies_left_out(rng):
+    X = rng.standard_normal((60, 6))
+    y = np.arange(60) % 2
+    X[:, 0] += 3 * y
+    X[:, 4] = -X[:, 0] + 0.01 * rng.standard_normal(60)
+    X[:, 5] = 2.0
+    selector = FisherSelector(n_features_to_select=1).fit(X, y)
+    (chosen,) = selector.get_support(indices=True)
+    substitutes = selector.find_substitutes(X)
+    ((other, correlation),) = substitutes[chosen]
+    assert {chosen, other} == {0, 4}
+    assert correlation == pytest.approx(np.corrcoef(X[:, 0], X[:, 4])[0, 1])
+    assert selector.substitutes_ == substitutes
+    from_sparse = selector.find_substitutes(sparse.csr_array(X))
+    assert from_sparse[chosen][0][0] == other
+    with pytest.raises(ValueError, match="threshold must be positive"):
+        selector.find_substitutes(X, threshold=0)
+
+
+def test_substitutes_by_name(rng):
+    X = pd.DataFrame(rng.standard_normal((40, 3)), columns=["a", "b", "c"])
+    y = (X["a"] > 0).astype(int)
+    X["c"] = X["a"] * 2
+    selector = RidgeForwardSelector(n_features_to_select=1).fit(X, y)
+    assert selector.find_substitutes(X) == {"a": [("c", pytest.approx(1.0))]}
+
+
+def test_zero_weight_samples_do_not_count(rng):
+    X, y = rng.standard_normal((30, 5)), np.arange(30) % 3
+    weights = (np.arange(30) < 20).astype(float)
+    kept = FisherSelector().fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(kept.scores_, FisherSelector().fit(X[:20], y[:20]).scores_)
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        FisherSelector().fit(X, y, sample_weight=np.zeros(30))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        FisherSelector().fit(X, y, sample_weight=-weights)

@@ -1,0 +1,178 @@
+"""RFSSelector against a conic solver, in user units and with every kind of input."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsieve import RFSSelector
+
+
+@parametrize_with_checks([RFSSelector()])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def optimum(X, Y, gamma, *, intercept, weights=None):
+    n, d = X.shape
+    weights = np.ones(n) if weights is None else weights
+    W = cp.Variable((d, Y.shape[1]))
+    residual = Y - X @ W
+    if intercept:
+        residual = residual - np.ones((n, 1)) @ cp.Variable((1, Y.shape[1]))
+    value = weights @ cp.norm(residual, 2, axis=1) + gamma * cp.sum(cp.norm(W, 2, axis=1))
+    program = cp.Problem(cp.Minimize(value))
+    return program.solve(solver="CLARABEL", tol_gap_rel=1e-9, tol_gap_abs=1e-9)
+
+
+def value(selector, X, Y, weights=None):
+    """The objective of the fitted coefficients on the X given (standardize=False)."""
+    residual = Y - X @ selector.coef_.T - selector.intercept_
+    loss = np.linalg.norm(residual, axis=1)
+    loss = loss.sum() if weights is None else weights @ loss
+    return loss + selector.gamma_ * np.linalg.norm(selector.coef_, axis=0).sum()
+
+
+def classes(rng, n, d, c=3):
+    X = rng.standard_normal((n, d)) + 0.5
+    y = rng.integers(0, c, n)
+    X[:, :2] += y[:, None]
+    return X, y, np.eye(c)[y]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.005])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(25, 70), (90, 12)])
+def test_objective_is_optimal_in_user_units(n, d, intercept, share):
+    X, y, Y = classes(np.random.default_rng(0), n, d)
+    gamma = share * np.linalg.norm(X.T @ Y, axis=1).max()
+    selector = RFSSelector(gamma=gamma, fit_intercept=intercept, standardize=False).fit(X, y)
+    best = optimum(X, Y, gamma, intercept=intercept)
+    assert selector.objective_ == pytest.approx(value(selector, X, Y), rel=1e-9)
+    assert selector.objective_ <= best * (1 + 1e-6)
+    assert selector.optimality_ <= 1e-6
+
+
+def test_intercept_is_not_the_mean():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 5))
+    Y = rng.standard_exponential((40, 2)) ** 3
+    selector = RFSSelector(gamma=1.0, standardize=False).fit(X, Y)
+    centred = optimum(X - X.mean(0), Y - Y.mean(0), 1.0, intercept=False)
+    assert selector.objective_ < 0.99 * centred
+    assert selector.objective_ <= optimum(X, Y, 1.0, intercept=True) * (1 + 1e-6)
+
+
+def test_sample_weights_multiply_the_norms():
+    rng = np.random.default_rng(2)
+    X, y, Y = classes(rng, 40, 15)
+    weights = rng.uniform(0.2, 3.0, 40)
+    selector = RFSSelector(gamma=3.0, standardize=False).fit(X, y, sample_weight=weights)
+    assert selector.objective_ == pytest.approx(value(selector, X, Y, weights), rel=1e-9)
+    assert selector.objective_ <= optimum(X, Y, 3.0, intercept=True, weights=weights) * (1 + 1e-6)
+
+
+def test_weight_two_is_the_row_twice():
+    rng = np.random.default_rng(3)
+    X, y, _ = classes(rng, 30, 10)
+    weights = rng.integers(0, 3, 30)
+    weighted = RFSSelector().fit(X, y, sample_weight=weights)
+    repeated = RFSSelector().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.gamma_ == pytest.approx(repeated.gamma_)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
+
+
+def test_standardised_problem_is_reported_in_its_own_units():
+    X, y, Y = classes(np.random.default_rng(4), 50, 8)
+    X = X * np.geomspace(0.01, 100, 8)
+    selector = RFSSelector().fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert selector.objective_ <= optimum(Z, Y, selector.gamma_, intercept=True) * (1 + 1e-6)
+    residual = Y - X @ selector.coef_.T - selector.intercept_
+    rows = np.linalg.norm(selector.coef_ * X.std(axis=0), axis=0)
+    expected = np.linalg.norm(residual, axis=1).sum() + selector.gamma_ * rows.sum()
+    assert selector.objective_ == pytest.approx(expected, rel=1e-9)
+    assert selector.scores_ == pytest.approx(rows, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_sparse_equals_dense(standardize):
+    rng = np.random.default_rng(5)
+    X = rng.random((40, 60)) * (rng.random((40, 60)) < 0.2)
+    y = rng.integers(0, 2, 40)
+    dense = RFSSelector(standardize=standardize).fit(X, y)
+    thin = RFSSelector(standardize=standardize).fit(sparse.csr_array(X), y)
+    assert thin.objective_ == pytest.approx(dense.objective_, rel=2e-6)
+    assert thin.coef_ == pytest.approx(dense.coef_, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 80), (80, 12)])
+def test_float32_is_accurate_to_its_precision(n, d):
+    X, y, _ = classes(np.random.default_rng(6), n, d)
+    single = RFSSelector().fit(X.astype(np.float32), y)
+    double = RFSSelector().fit(X, y)
+    assert single.coef_.dtype == np.float32
+    assert single.intercept_.dtype == np.float32
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
+
+
+def test_two_classes_are_solved_as_one_output_without_loss():
+    X, y, Y = classes(np.random.default_rng(7), 40, 10, c=2)
+    selector = RFSSelector(gamma=2.0, standardize=False).fit(X, y)
+    assert selector.coef_.shape == (2, 10)
+    assert selector.objective_ <= optimum(X, Y, 2.0, intercept=True) * (1 + 1e-6)
+
+
+def test_multi_output_regression():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((60, 20))
+    Y = X[:, [3, 7]] @ rng.standard_normal((2, 4)) + 0.1 * rng.standard_normal((60, 4))
+    Y[:10] += 30.0 * rng.standard_normal((10, 4))
+    selector = RFSSelector(n_features_to_select=2).fit(X, Y)
+    assert selector.get_support(indices=True).tolist() == [3, 7]
+    assert not hasattr(selector, "classes_")
+
+
+def test_zero_rows_are_exact_and_ranked_by_their_pull():
+    X, y, _ = classes(np.random.default_rng(9), 50, 30)
+    selector = RFSSelector(standardize=False).fit(X, y)
+    kept = selector.support_
+    assert 0 < kept.sum() < 30
+    assert not selector.coef_[:, ~kept].any()
+    assert (selector.scores_[~kept] == 0).all()
+    assert selector.at(29).support_.sum() == 29
+    assert (selector.ranking_[kept] <= kept.sum()).all()
+
+
+def test_path_agrees_with_single_fits():
+    X, y, _ = classes(np.random.default_rng(10), 40, 60)
+    path = RFSSelector().path(X, y, n_gammas=6)
+    assert (np.diff(path.gammas) < 0).all()
+    assert (path.gaps <= 1e-6).all()
+    assert len(path) == len(path.n_features) == 6
+    for place in (1, 5):
+        single = RFSSelector(gamma=path.gammas[place]).fit(X, y)
+        assert path.objectives[place] == pytest.approx(single.objective_, rel=2e-6)
+        rows = path.features[place]
+        assert path.coefs[place] == pytest.approx(single.coef_[:, rows], abs=2e-3)
+
+
+def test_too_few_iterations_are_reported():
+    X, y, _ = classes(np.random.default_rng(11), 40, 20)
+    with pytest.warns(ConvergenceWarning, match="relative duality gap"):
+        RFSSelector(max_iter=1).fit(X, y)
+
+
+@pytest.mark.parametrize("gamma", [0, -1.0, "large"])
+def test_bad_gamma_is_refused(gamma):
+    with pytest.raises(ValueError, match="gamma must be"):
+        RFSSelector(gamma=gamma).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_a_target_that_the_intercept_explains():
+    X = np.random.default_rng(12).standard_normal((10, 3))
+    selector = RFSSelector(task="regression").fit(X, np.full(10, 2.5))
+    assert selector.objective_ == 0.0
+    assert selector.intercept_ == pytest.approx([2.5])
