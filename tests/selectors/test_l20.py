@@ -1,8 +1,10 @@
 """L20Selector: the model, its solvers, and what a fitted selector can do."""
 
+import itertools
 import os
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,7 +17,13 @@ DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[2] / ".." / 
 
 
 @parametrize_with_checks(
-    [L20Selector(), L20Selector(lam=0.5), L20Selector(solver="hiht"), L20Selector(solver="ahiht")]
+    [
+        L20Selector(),
+        L20Selector(lam=0.5),
+        L20Selector(loss="l21"),
+        L20Selector(solver="hiht"),
+        L20Selector(solver="ahiht"),
+    ]
 )
 def test_is_a_scikit_learn_selector(estimator, check):
     check(estimator)
@@ -134,6 +142,48 @@ def test_single_precision_and_several_outputs(problem, solver):
     assert single.coef_.dtype == np.float32
 
 
+# -- l2,1 loss ---------------------------------------------------------------------------
+
+
+def robust_value(X, Y, support):
+    """Least sum of residual norms on a support, by an independent solver."""
+    W, b = cp.Variable((len(support), Y.shape[1])), cp.Variable((1, Y.shape[1]))
+    fitted = X[:, support] @ W + np.ones((len(X), 1)) @ b
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.norm(Y - fitted, 2, axis=1))))
+    return problem.solve(solver=cp.CLARABEL)
+
+
+def test_l21_loss_finds_the_best_support():
+    rng = np.random.default_rng(6)
+    X, Y = rng.standard_normal((25, 7)), rng.standard_normal((25, 2))
+    Y += 1.5 * X[:, [1]] - X[:, [4]]
+    Y[:3] += 20.0
+    selector = L20Selector(n_features_to_select=2, loss="l21").fit(X, Y)
+    supports = itertools.combinations(range(7), 2)
+    best = min(robust_value(X, Y, list(support)) for support in supports)
+    assert selector.objective_ == pytest.approx(best, rel=1e-5)
+    assert selector.optimality_ <= 1e-6
+    R = Y - X @ selector.coef_.T - selector.intercept_
+    assert np.linalg.norm(R, axis=1).sum() == pytest.approx(best, rel=1e-5)
+    np.testing.assert_array_equal(selector.get_support(indices=True), [1, 4])
+
+
+def test_l21_loss_shrugs_off_outliers_and_prices_features():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((80, 40))
+    Y = X[:, :3] @ np.array([[2.0], [-2.0], [1.5]]) + 0.1 * rng.standard_normal((80, 1))
+    Y[:8] += 60.0 * rng.standard_normal((8, 1))
+    priced = L20Selector(lam=20.0, loss="l21").fit(X, Y[:, 0])
+    np.testing.assert_array_equal(priced.get_support(indices=True), [0, 1, 2])
+    bare = np.abs(Y[:, 0] - X @ priced.coef_[0] - priced.intercept_[0]).sum()
+    assert priced.objective_ == pytest.approx(bare + 60.0, rel=1e-6)
+    squared = L20Selector(n_features_to_select=3, ridge=0).fit(X, Y[:, 0])
+    assert not np.array_equal(squared.get_support(indices=True), [0, 1, 2])
+    two = priced.at(2)
+    assert two.support_.sum() == 2
+    assert two.objective_ > priced.objective_
+
+
 # -- homotopy ----------------------------------------------------------------------------
 
 
@@ -227,6 +277,10 @@ def test_homotopy_reaches_the_number_asked_for(problem):
         ({"lam": 1.0, "n_features_to_select": 2}, "both say how many"),
         ({"solver": "magic"}, "solver must be one of"),
         ({"init": "gaussian"}, "greedy solver starts"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"loss": "l21", "solver": "hiht"}, 'needs solver="greedy"'),
+        ({"loss": "l21", "ridge": 1.0}, "RobustL20Selector"),
+        ({"loss": "l21", "swaps": 2}, "exchanges of its own"),
         ({"swaps": -1}, "swaps must be at least 0"),
         ({"ridge": -0.1}, "ridge must be at least 0"),
         ({"rho": 1.0}, "rho must be less than 1"),

@@ -8,14 +8,24 @@ from sklearn.utils import check_random_state
 from ..penalties import row_norms
 from ..solvers.forward import forward_path
 from ..solvers.homotopy_iht import HomotopyIHT, starting_lam
+from ..solvers.robust_greedy import RobustGreedy
 from ..solvers.swaps import swap_path
 from .base import FeatureScores, TrainingData
-from .linear import LeastSquaresData, LinearSelector
+from .linear import LeastSquaresData
 from .noise import noise_rule
 from .path import SelectionPath
-from .reduced import ReducedLeastSquares
+from .robust import RobustProblem, RobustSelector
+from .robust import SupportModel as RobustSupportModel
+from .support_models import (
+    RobustModel,
+    SquaredModel,
+    SupportModel,
+    SupportOrder,
+    SupportSolution,
+)
 from .validation import check_choice, check_integer, check_real, resolve_count
 
+LOSSES = ("squared", "l21")
 SOLVERS = ("greedy", "hiht", "ahiht")
 INITS = ("zero", "gaussian", "uniform")
 # Ridge relative to the number of samples, for feature sets that predict well.
@@ -25,9 +35,13 @@ RIDGE = 1.0
 LAM_SHARE, LOWEST_SHARE = 1e-3, 1e-6
 # Features that do not pay for themselves may still pay together: look this far ahead.
 PATIENCE = 5
+# Numbers of features of an l2,1-loss path: what is kept when nothing is asked for, and the first
+# length tried when a price decides.
+ROBUST_COUNT, FIRST_LENGTH = 10, 16
+ROBUST_ITERATIONS = 200
 
 
-class L20Selector(LinearSelector):
+class L20Selector(RobustSelector):
     """Few features that explain the target best, priced one by one.
 
     The model is ``1/2 ||XW - Y||^2 + lam * (number of nonzero rows of W)``, plus
@@ -46,25 +60,33 @@ class L20Selector(LinearSelector):
     ``solver="hiht"`` and ``solver="ahiht"`` are homotopy iterative hard thresholding, plain and
     accelerated, as published by Sun and Yu. They rank features by the row norms of one W.
 
+    ``loss="l21"`` replaces the squared loss by the sum of residual norms, which outliers do not
+    dominate: ``sum_i ||x_i W + b - y_i|| + lam * (number of nonzero rows of W)``. It has the
+    greedy solver only, whose supports are searched with the reweighted problem and whose
+    coefficients are then solved to a duality gap.
+
     Parameters
     ----------
     lam : float or None, default=None
         Price of a feature in the objective. Give this or ``n_features_to_select``. With neither,
         the greedy solver keeps adding features as long as each explains more than the best of
         as many columns of noise would be expected to, and the homotopy ends at 0.001 of the
-        price at which it starts.
+        price at which it starts; the l2,1 loss keeps ten.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep.
+    loss : {"squared", "l21"}, default="squared"
+        See above.
     solver : {"greedy", "hiht", "ahiht"}, default="greedy"
         See above.
     ridge : float or "auto", default="auto"
         Ridge relative to the (weighted) number of samples; 0 is the exact l2,0 problem. "auto"
         is 1 for the greedy solver, because the better optimum of the bare problem is not the
-        better feature set, and 0 for the homotopy, as published.
+        better feature set, and 0 for the homotopy, as published, and for the l2,1 loss.
     swaps : int or "auto", default="auto"
         Greedy solver: largest number of exchanges between two changes of the size; each doubles
         as a wider search, over the ``4 * swaps`` features that are cheapest to drop. "auto" is
         1. Problems of up to 32 features are always searched thoroughly, unless this is 0.
+        The l2,1 loss has exchanges of its own.
     init : {"zero", "gaussian", "uniform"}, default="zero"
         Homotopy: initial W. The random ones have entries of order ``1 / sqrt(n_features)``, so
         that predictions are of order one.
@@ -83,6 +105,7 @@ class L20Selector(LinearSelector):
         Homotopy: largest number of steps.
     tol : float, default=1e-6
         Homotopy: a stage of "hiht" ends when L ||dW||^2 is at most this share of the objective.
+        l2,1 loss: relative duality gap of the coefficients.
     fit_intercept : bool, default=True
         Centre X and Y: the exact unpenalised intercept.
     standardize : bool, default=True
@@ -118,8 +141,9 @@ class L20Selector(LinearSelector):
     objective_ : float
         Value of the model at ``coef_`` on the standardised data, the price included.
     optimality_ : float
-        Homotopy: the last L ||dW||^2 relative to the objective. Greedy: 0, because the fit on
-        the support is exact; nothing certifies the support itself.
+        Homotopy: the last L ||dW||^2 relative to the objective. Greedy: how well the fit on the
+        support is solved, 0 for the squared loss and a relative duality gap for the l2,1 loss;
+        nothing certifies the support itself.
     n_iter_ : int
         Steps of the homotopy, or length of the path.
     history_ : list of float
@@ -147,6 +171,7 @@ class L20Selector(LinearSelector):
         lam=None,
         n_features_to_select=None,
         *,
+        loss="squared",
         solver="greedy",
         ridge="auto",
         swaps="auto",
@@ -167,6 +192,7 @@ class L20Selector(LinearSelector):
     ):
         self.lam = lam
         self.n_features_to_select = n_features_to_select
+        self.loss = loss
         self.solver = solver
         self.ridge = ridge
         self.swaps = swaps
@@ -187,7 +213,10 @@ class L20Selector(LinearSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_choice("loss", self.loss, LOSSES)
         check_choice("solver", self.solver, SOLVERS)
+        if self.loss == "l21":
+            self._check_robust()
         check_choice("init", self.init, INITS)
         check_real("lam", self.lam, minimum=0, strict=True, optional=True)
         if self.lam is not None and self.n_features_to_select is not None:
@@ -215,17 +244,32 @@ class L20Selector(LinearSelector):
         if self.rho >= 1:
             raise ValueError(f"rho must be less than 1, got {self.rho!r}")
 
+    def _check_robust(self) -> None:
+        if self.solver != "greedy":
+            raise ValueError(f'loss="l21" needs solver="greedy", got solver={self.solver!r}')
+        if not _is_auto(self.swaps):
+            raise ValueError('swaps is for loss="squared"; loss="l21" has exchanges of its own')
+        if not _is_auto(self.ridge) and self.ridge != 0:
+            raise ValueError(
+                f'ridge={self.ridge!r} is for loss="squared"; use RobustL20Selector(gamma=...) for '
+                "a regularised model with an l2,1 loss"
+            )
+
     def _fit(self, data: TrainingData) -> FeatureScores:
+        # What the homotopy itself ends with, where the fit on a support is not asked for.
+        self._own: SupportSolution | None = None
+        self._order: SupportOrder | None = None
+        self.lam_ = 0.0 if self.lam is None else float(self.lam)
+        if self.loss == "l21":
+            return self._fit_robust(self._robust_problem(data))
         problem = self._least_squares_data(data, compress=True)
         auto = RIDGE if self.solver == "greedy" else 0.0
         ridge = (auto if _is_auto(self.ridge) else float(self.ridge)) * data.total_weight
-        self._W: tuple[np.ndarray, float] | None = None
-        self._order: _Order | None = None
         if self.solver == "greedy":
             found = self._fit_greedy(problem, ridge, data.total_weight)
         else:
             found = self._fit_homotopy(problem, ridge)
-        self._model = ReducedLeastSquares.of(problem, self._union(), ridge), problem.units
+        self._model: SupportModel = SquaredModel.of(problem, self._union(), ridge)
         return found
 
     # -- greedy --------------------------------------------------------------------------
@@ -256,25 +300,53 @@ class L20Selector(LinearSelector):
                 problem.design, problem.Y, start, ridge=ridge, n_swaps=n_swaps, eligible=eligible
             )
             supports, objectives = better.supports, better.objectives
-        features = start.order if supports is None else supports[-1]
-        objectives = 0.5 * objectives
-        self.path_ = SelectionPath(features, objectives, supports=supports)
-        self.history_ = objectives.tolist()
-        self.n_iter_ = max(1, len(features))
-        self.optimality_ = 0.0
-        self.lam_ = 0.0 if self.lam is None else float(self.lam)
-        count = len(features)
-        if self.lam is not None:
-            prices = self.lam_ * np.arange(len(objectives))
-            count = int(np.argmin(objectives + prices))
         # The rest is ranked by what it would add to the forward path, and where that has
         # exhausted the target by what a feature says on its own.
-        leftover = start.remaining.astype(np.float64)
+        leftover = 0.5 * start.remaining.astype(np.float64)
         alone = row_norms(problem.design.rmatmul(problem.Y))
-        self._order = _Order(self.path_, leftover, alone, problem.constant)
-        return FeatureScores(
-            self._order.scores(count), n_kept=max(1, count), constant=problem.constant
+        features = start.order if supports is None else supports[-1]
+        path = SelectionPath(features, 0.5 * objectives, supports=supports)
+        return self._keep_path(SupportOrder(path, leftover, alone, problem.constant))
+
+    def _keep_path(self, order: SupportOrder) -> FeatureScores:
+        """Keep the supports of all sizes and say how many features the model itself keeps."""
+        self._order, self.path_ = order, order.path
+        objectives = np.asarray(order.path.objective)
+        self.history_ = objectives.tolist()
+        self.n_iter_ = max(1, len(order.path))
+        count = len(order.path)
+        if self.lam is not None:
+            count = int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
+        return FeatureScores(order.scores(count), n_kept=max(1, count), constant=order.constant)
+
+    def _fit_robust(self, problem: RobustProblem) -> FeatureScores:
+        n_features = problem.data.design.shape[1]
+        eligible = ~problem.constant
+        if not eligible.any():
+            eligible = np.ones(n_features, dtype=bool)
+        search = RobustGreedy(problem.data, 0.0, eligible)
+        nothing = search.fit(np.empty(0, dtype=np.int64))
+        count = resolve_count(self.n_features_to_select, n_features, min(ROBUST_COUNT, n_features))
+        # A support of k features costs at least lam * k, more than nothing does beyond this.
+        most = n_features if self.lam is None else int(nothing.objective / self.lam_) + 1
+        most = max(1, min(most, int(eligible.sum())))
+        length = min(count if self.lam is None else FIRST_LENGTH, most)
+        while True:
+            found = search.path(length, _print_size if self.verbose else None)
+            objectives = np.array([nothing.objective, *found.objectives])
+            best = int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
+            if self.lam is None or length == most or best + PATIENCE <= length:
+                break
+            length = min(2 * length, most)
+        supports = [np.empty(0, dtype=np.int64), *found.supports]
+        path = SelectionPath(supports[-1], objectives, supports=supports)
+        self._model = RobustModel(
+            RobustSupportModel.of(
+                problem, np.concatenate(supports), 0.0, self.tol, ROBUST_ITERATIONS
+            )
         )
+        alone = problem.data.pulls(nothing.multiplier)
+        return self._keep_path(SupportOrder(path, found.pulls, alone, problem.constant))
 
     # -- homotopy ------------------------------------------------------------------------
 
@@ -285,7 +357,8 @@ class L20Selector(LinearSelector):
         constant = self._first_constant(design, ridge)
         start = starting_lam(correlation, constant)
         first = start if _is_auto(self.lambda_0) else float(self.lambda_0)
-        self.lam_ = LAM_SHARE * first if self.lam is None else float(self.lam)
+        if self.lam is None:
+            self.lam_ = LAM_SHARE * first
         wanted = 0
         if self.n_features_to_select is not None:
             wanted = resolve_count(self.n_features_to_select, n_features, 1)
@@ -312,7 +385,6 @@ class L20Selector(LinearSelector):
         self.lam_ = min(self.lam_, outcome.lam)
         self.history_ = result.history
         self.n_iter_ = max(1, result.n_iter)
-        self.optimality_ = result.optimality
         scores = row_norms(result.W)
         found = FeatureScores(
             scores,
@@ -322,7 +394,9 @@ class L20Selector(LinearSelector):
         )
         order = np.argsort(found.ranking(), kind="stable")[: int((scores > 0).sum())]
         self.path_ = SelectionPath(order, strength=outcome.entered[order])
-        self._W = result.W, result.objective - outcome.lam * len(order)
+        coef, intercept = problem.units.coefficients(result.W)
+        value = result.objective - outcome.lam * len(order)
+        self._own = SupportSolution(coef, intercept, value, result.optimality)
         return found
 
     def _first_constant(self, design, ridge: float) -> float:
@@ -355,46 +429,13 @@ class L20Selector(LinearSelector):
         super()._set_support()
 
     def _refit(self, n_selected: int) -> None:
-        model, units = self._model
         support = self.path_.support(n_selected)
-        if self._W is not None and len(support) == len(self.path_):
-            W, value = self._W
-        else:
-            rows, value = model.solve(support)
-            W = np.zeros((len(self.ranking_), rows.shape[1]), dtype=model.dtype)
-            W[support] = rows
-            value *= 0.5
-        self.coef_, self.intercept_ = units.coefficients(W)
-        self.objective_ = value + self.lam_ * len(support)
-
-
-class _Order:
-    """Scores and ranking at every number of features, for supports that are not nested."""
-
-    def __init__(self, path: SelectionPath, leftover, alone, constant):
-        self.path, self.leftover, self.alone, self.constant = path, leftover, alone, constant
-
-    def _selected(self, count: int) -> np.ndarray:
-        """The support at this size, then what larger supports add to it."""
-        support, longest = self.path.support(count), self.path.features
-        return np.concatenate([support, longest[~np.isin(longest, support)]])
-
-    def scores(self, count: int) -> np.ndarray:
-        # What is left at a size exceeds what any feature can gain there, so places in the
-        # support and gains fit on one scale.
-        selected, left = self._selected(count), np.asarray(self.path.objective)
-        scores = np.minimum(0.5 * self.leftover, left[-1])
-        scores[selected] = left[np.minimum(np.arange(len(selected)), len(left) - 1)]
-        return scores
-
-    def ranking(self, count: int) -> np.ndarray:
-        n_features = len(self.leftover)
-        selected = self._selected(count)
-        others = np.setdiff1d(np.arange(n_features), selected)
-        keys = (others, -self.alone[others], -self.leftover[others], self.constant[others])
-        ranking = np.empty(n_features, dtype=np.int64)
-        ranking[np.concatenate([selected, others[np.lexsort(keys)]])] = np.arange(1, n_features + 1)
-        return ranking
+        solution = self._own
+        if solution is None or len(support) < len(self.path_):
+            solution = self._model.fit(support)
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        self.objective_ = solution.value + self.lam_ * len(support)
+        self.optimality_ = solution.optimality
 
 
 def _price_rule(lam: float, start: float):
@@ -420,6 +461,10 @@ def _is_auto(value) -> bool:
 
 def _print_step(n_selected: int, feature: int, gain: float) -> None:
     print(f"step {n_selected}: feature {feature}, objective falls by {0.5 * gain:.6g}")
+
+
+def _print_size(n_features: int, objective: float) -> None:
+    print(f"{n_features} features: objective {objective:.6g}")
 
 
 def _watch(info) -> None:

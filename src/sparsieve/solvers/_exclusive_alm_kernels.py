@@ -1,53 +1,39 @@
-"""Compiled passes over the rows of W in the augmented Lagrangian method."""
+"""Compiled pass over the rows of W in the augmented Lagrangian method.
 
-import numpy as np
+Plain loops over scalars: array expressions would be shorter but take several times as long to
+compile.
+"""
+
 from numba import njit
 
 
 @njit(cache=True)
-def _new_row(target, curvature, alpha, new):
-    """Minimise curvature/2 ||w||^2 - <target, w> + alpha ||w|| into ``new``."""
+def _new_row(target, curvature, alpha):
+    """Replace ``target`` by the minimiser of curvature/2 ||w||^2 - <target, w> + alpha ||w||."""
     square = 0.0
     for k in range(target.shape[0]):
         square += target[k] * target[k]
-    norm = np.sqrt(square)
+    norm = square**0.5
     factor = (1.0 - alpha / norm) / curvature if norm > alpha else 0.0
     for k in range(target.shape[0]):
-        new[k] = factor * target[k]
+        target[k] *= factor
 
 
 @njit(cache=True)
-def residual_pass(X, norms, R, W, pull, alpha, nu):
-    """One pass with the residual R = (Y - XW)', for more features than samples."""
+def residual_pass(X, norms, R, W, pull, alpha, nu, row):
+    """One pass with the residual R = (Y - XW)', as published."""
+    n_samples = X.shape[0]
     n_outputs = W.shape[1]
-    target = np.empty(n_outputs)
-    new = np.empty(n_outputs)
     for j in range(W.shape[0]):
-        column = X[:, j]
         for k in range(n_outputs):
-            inner = np.dot(column, R[k]) + norms[j] * W[j, k]
-            target[k] = 2.0 * inner + pull[j, k]
-        _new_row(target, 2.0 * norms[j] + nu, alpha, new)
+            inner = norms[j] * W[j, k]
+            for i in range(n_samples):
+                inner += X[i, j] * R[k, i]
+            row[k] = 2.0 * inner + pull[j, k]
+        _new_row(row, 2.0 * norms[j] + nu, alpha)
         for k in range(n_outputs):
-            delta = new[k] - W[j, k]
+            delta = row[k] - W[j, k]
             if delta != 0.0:
-                W[j, k] = new[k]
-                R[k] -= delta * column
-
-
-@njit(cache=True)
-def gram_pass(gram, Q, W, pull, alpha, nu):
-    """One pass with Q = (X'(Y - XW))', for no more features than samples."""
-    n_outputs = W.shape[1]
-    target = np.empty(n_outputs)
-    new = np.empty(n_outputs)
-    for j in range(W.shape[0]):
-        a = gram[j, j]
-        for k in range(n_outputs):
-            target[k] = 2.0 * (Q[k, j] + a * W[j, k]) + pull[j, k]
-        _new_row(target, 2.0 * a + nu, alpha, new)
-        for k in range(n_outputs):
-            delta = new[k] - W[j, k]
-            if delta != 0.0:
-                W[j, k] = new[k]
-                Q[k] -= delta * gram[j]
+                W[j, k] = row[k]
+                for i in range(n_samples):
+                    R[k, i] -= delta * X[i, j]

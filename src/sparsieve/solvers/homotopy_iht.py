@@ -10,6 +10,7 @@ bound on ||dW||^2 alone this does not depend on the size of L.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +79,7 @@ class HomotopyIHT:
         L = self.first_constant
         lam = self.first_lam
         if lam is None:
-            lam = starting_lam(design.rmatmul(Y), L)
+            lam = starting_lam(state.gradients.correlation, L)
         lam = max(lam, self.lam)
         entered = np.zeros(n_features)
         history: list[float] = []
@@ -157,29 +158,62 @@ def starting_lam(correlation: np.ndarray, constant: float) -> float:
     return float(row_norms(correlation).max(initial=0.0) ** 2 / (2.0 * constant))
 
 
+class _Gradients:
+    """X'(XW - Y) from columns of X'X, computed when their feature first has a nonzero row.
+
+    With few nonzero rows this reads a part of X'X instead of twice X. As many columns are kept
+    as X has rows, so that they take no more memory than X; beyond that X itself is used.
+    """
+
+    def __init__(self, design, Y):
+        self.design, self.correlation = design, design.rmatmul(Y)
+        n_samples, n_features = design.shape
+        self.slot = np.full(n_features, -1, dtype=np.int64)
+        self.columns = np.empty((n_features, 0), dtype=Y.dtype, order="F")
+        self.count, self.most = 0, n_samples
+
+    def __call__(self, W, active, residual):
+        new = active[self.slot[active] < 0]
+        if len(active) >= self.most or self.count + len(new) > self.most:
+            return self.design.rmatmul(residual)
+        if len(new):
+            self._add(new)
+        return self.columns[:, self.slot[active]] @ W[active] - self.correlation
+
+    def _add(self, new):
+        end = self.count + len(new)
+        if end > self.columns.shape[1]:
+            wider = np.empty(
+                (len(self.slot), min(max(end, 2 * self.count), self.most)),
+                dtype=self.columns.dtype,
+                order="F",
+            )
+            wider[:, : self.count] = self.columns[:, : self.count]
+            self.columns = wider
+        self.columns[:, self.count : end] = self.design.rmatmul(self.design.dense_columns(new))
+        self.slot[new] = np.arange(self.count, end)
+        self.count = end
+
+
 class _Iterate:
     """W with its residual, and its gradient once somebody asks for it."""
 
     def __init__(self, design, Y, ridge, W0=None):
         self.design, self.Y, self.ridge = design, Y, ridge
-        if W0 is None:
-            self.W = np.zeros((design.shape[1], Y.shape[1]), dtype=Y.dtype)
-            self.residual = -Y
-        else:
-            self._set(W0.astype(Y.dtype))
+        self.gradients = _Gradients(design, Y)
+        self._set(np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0)
 
     def _set(self, W):
-        self.W = W
-        active = np.flatnonzero(W.any(axis=1))
-        if len(active) < GATHER * len(W):
-            product = self.design.dense_columns(active) @ W[active]
+        self.W = W.astype(self.Y.dtype, copy=False)
+        self.active = np.flatnonzero(W.any(axis=1))
+        if len(self.active) < GATHER * len(W):
+            product = self.design.dense_columns(self.active) @ self.W[self.active]
         else:
-            product = self.design.matmul(W)
+            product = self.design.matmul(self.W)
         self.residual = product - self.Y
 
     def at(self, W) -> _Iterate:
-        other = _Iterate.__new__(_Iterate)
-        other.design, other.Y, other.ridge = self.design, self.Y, self.ridge
+        other = copy.copy(self)
         other._set(W)
         return other
 
@@ -190,5 +224,5 @@ class _Iterate:
         return value
 
     def gradient(self):
-        gradient = self.design.rmatmul(self.residual)
+        gradient = self.gradients(self.W, self.active, self.residual)
         return gradient + self.ridge * self.W if self.ridge else gradient
