@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv, dpotri
 
 from ..penalties import row_norms
+from ._all_supports import best_supports, can_try_all
 from .interior_point import (
     RowNormProblem,
     constant_column,
@@ -35,6 +36,8 @@ SHORTLIST = 64
 EXCHANGES = (5, 3, 2, 1)
 # Reweighting steps per support at most; a fit that gains nothing more ends earlier.
 STEPS = 30
+# So many supports are compared closely where all can be tried.
+LEADING = 12
 # With no more features than this every swap of one feature is tried, and from several starts.
 SMALL = 30
 # A decrease below this share of the objective is not worth an exchange.
@@ -233,7 +236,9 @@ class RobustGreedy:
         pulls = np.zeros(len(self.eligible))
         if fits:
             starts = [fits[-1]]
-            if self._small:
+            if can_try_all(self.data, int(self.eligible.sum()), n_steps):
+                starts += self._winners(n_steps)
+            elif self._small:
                 starts += [by_gain[-1], by_pull[-1], *self._other_starts(n_steps)]
             ends = [self.improve(start) for start in starts]
             fits[-1], pulls = min(ends, key=lambda end: end[0].objective)
@@ -291,29 +296,20 @@ class RobustGreedy:
             fit = better
         return fit, self.wanted(fit, 1)[1]
 
+    def _winners(self, size: int) -> list[SupportFit]:
+        """The best of all supports of this size, after a close look at the leading ones."""
+        leading = best_supports(self.data, self.gamma, self.eligible, size, LEADING)
+        fits = [self.fit(support) for support in leading]
+        return [min(fits, key=_objective)]
+
     def _other_starts(self, size: int):
-        """A beam search, the features best on their own, and the largest rows without a limit."""
-        yield self._beam(size)
+        """The features best on their own, and the largest rows without a limit."""
         alone = self.wanted(self.fit(np.empty(0, dtype=np.int64)), 1)[1]
         alone[~self.eligible] = -1.0
         yield self.fit(np.argsort(-alone, kind="stable")[:size])
         everything = self.fit(np.flatnonzero(self.eligible))
         largest = np.argsort(-row_norms(everything.W), kind="stable")[:size]
         yield self.fit(everything.features[largest])
-
-    def _beam(self, size: int, width: int = 6) -> SupportFit:
-        """Grow several supports side by side, the best few of every size surviving."""
-        beam = [self.fit(np.empty(0, dtype=np.int64))]
-        for _ in range(size):
-            grown: dict[tuple, SupportFit] = {}
-            for fit in beam:
-                for fresh in self.wanted(fit, 2 * width)[0]:
-                    features = np.append(fit.features, fresh)
-                    key = tuple(sorted(features.tolist()))
-                    if key not in grown:
-                        grown[key] = self.fit(features, fit, steps=6)
-            beam = sorted(grown.values(), key=lambda fit: fit.objective)[:width]
-        return self.fit(beam[0].features, beam[0])
 
     def _exchange(self, fit: SupportFit, wanted: np.ndarray, count: int) -> SupportFit | None:
         """Replace the ``count`` cheapest features by the most wanted."""
