@@ -10,6 +10,7 @@ NOT_A_BENCHMARK = {"common", "__main__"}
 
 
 def main(names):
+    sys.argv[1:] = []  # the scripts have options of their own
     found = [m.name for m in pkgutil.iter_modules(benchmarks.__path__)]
     for name in found:
         if name not in NOT_A_BENCHMARK and (not names or name in names):
