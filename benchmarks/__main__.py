@@ -6,7 +6,7 @@ import sys
 
 import benchmarks
 
-NOT_A_BENCHMARK = {"common", "__main__"}
+NOT_A_BENCHMARK = {"common", "__main__", "studies"}
 
 
 def main(names):
@@ -15,9 +15,8 @@ def main(names):
     for name in found:
         if name not in NOT_A_BENCHMARK and (not names or name in names):
             module = importlib.import_module(f"benchmarks.{name}")
-            if hasattr(module, "main"):
-                print(f"\n== {name}: {(module.__doc__ or '').strip().splitlines()[0]}", flush=True)
-                module.main()
+            print(f"\n== {name}: {(module.__doc__ or '').strip().splitlines()[0]}", flush=True)
+            module.main()
 
 
 if __name__ == "__main__":

@@ -118,6 +118,10 @@ def exclusive_lasso() -> None:
             print(f"{name:<12}{share:<18g}{seconds:>8.2f}{result.n_iter:>7}   {gap:.1e}")
 
 
-if __name__ == "__main__":
+def main() -> None:
     against_alm()
     exclusive_lasso()
+
+
+if __name__ == "__main__":
+    main()

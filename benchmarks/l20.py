@@ -105,7 +105,11 @@ def against_homotopy() -> None:
             )
 
 
-if __name__ == "__main__":
+def main() -> None:
     against_fastcan()
     if "--quick" not in sys.argv:
         against_homotopy()
+
+
+if __name__ == "__main__":
+    main()
