@@ -21,7 +21,10 @@ DATA = Path(os.environ.get("SPARSIEVE_DATA", ROOT.parent / "shared" / "data"))
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison; ``wanted`` says what was to be reached."""
+    """One comparison; ``wanted`` says what was to be reached.
+
+    ``reached`` is None where nothing could be compared: an absent peer proves nothing.
+    """
 
     task: str
     data: str
@@ -29,13 +32,13 @@ class Row:
     peer: str
     theirs: float | None
     wanted: str
-    reached: bool
+    reached: bool | None
     note: str = ""
 
     def __str__(self) -> str:
         theirs = "-" if self.theirs is None else f"{self.theirs:.3f}"
         ratio = "-" if self.theirs is None else f"{self.theirs / self.ours:.1f}x"
-        verdict = "yes" if self.reached else "NO"
+        verdict = {True: "yes", False: "NO", None: "-"}[self.reached]
         return (
             f"{self.task:<24}{self.data:<16}{self.ours:>9.4f}  {self.peer:<24}{theirs:>9}"
             f"{ratio:>9}  {self.wanted:<10}{verdict:<5}{self.note}"
