@@ -12,10 +12,10 @@ from ..solvers.robust_greedy import RobustGreedy
 from ..solvers.swaps import swap_path
 from .base import FeatureScores, TrainingData
 from .linear import LeastSquaresData
-from .noise import noise_rule
 from .path import SelectionPath
 from .robust import RobustProblem, RobustSelector
 from .robust import SupportModel as RobustSupportModel
+from .stopping import PATIENCE, noise_rule, price_rule
 from .support_models import (
     RobustModel,
     SquaredModel,
@@ -33,8 +33,6 @@ RIDGE = 1.0
 # Without `lam` the homotopy ends at this share of where it starts; when more features are asked
 # for than that keeps, it goes on down to the second share.
 LAM_SHARE, LOWEST_SHARE = 1e-3, 1e-6
-# Features that do not pay for themselves may still pay together: look this far ahead.
-PATIENCE = 5
 # Numbers of features of an l2,1-loss path: what is kept when nothing is asked for, and the first
 # length tried when a price decides.
 ROBUST_COUNT, FIRST_LENGTH = 10, 16
@@ -278,7 +276,7 @@ class L20Selector(RobustSelector):
         n_features = problem.design.shape[1]
         n_steps, stop = n_features, None
         if self.lam is not None:
-            stop = _price_rule(float(self.lam), float(np.vdot(problem.Y, problem.Y)))
+            stop = price_rule(float(self.lam), float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
             stop = noise_rule(n_features, problem.Y.shape[1], ridge + weight)
         else:
@@ -428,31 +426,14 @@ class L20Selector(RobustSelector):
             self.scores_, self.ranking_ = self._order.scores(count), self._order.ranking(count)
         super()._set_support()
 
-    def _refit(self, n_selected: int) -> None:
-        support = self.path_.support(n_selected)
+    def _refit(self, n_chosen: int) -> None:
+        support = self.path_.support(n_chosen)
         solution = self._own
         if solution is None or len(support) < len(self.path_):
             solution = self._model.fit(support)
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.objective_ = solution.value + self.lam_ * len(support)
         self.optimality_ = solution.optimality
-
-
-def _price_rule(lam: float, start: float):
-    """End the path once no longer support can pay for itself.
-
-    A support of k features costs at least lam * k, so beyond the best value so far nothing can
-    be gained; and the path also ends when several features in a row cost more than they gain.
-    """
-    state = {"objective": 0.5 * start, "best": 0.5 * start, "unpaid": 0}
-
-    def stop(n_selected: int, gain: float, residual: float) -> bool:
-        state["best"] = min(state["best"], state["objective"] + lam * n_selected)
-        state["unpaid"] = 0 if 0.5 * gain > lam else state["unpaid"] + 1
-        state["objective"] -= 0.5 * gain
-        return lam * (n_selected + 1) >= state["best"] or state["unpaid"] > PATIENCE
-
-    return stop
 
 
 def _is_auto(value) -> bool:

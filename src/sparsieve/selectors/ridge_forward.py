@@ -7,8 +7,8 @@ import numpy as np
 from ..solvers.forward import ForwardPath, forward_path
 from .base import FeatureScores, TrainingData
 from .linear import LeastSquaresData, LinearSelector
-from .noise import noise_rule
 from .path import SelectionPath
+from .stopping import noise_rule
 from .validation import check_real, resolve_count
 
 # Values beyond this many standard deviations say more about outliers than about classes.
