@@ -13,7 +13,7 @@ from .metrics import (
 from .protocol import Folds, RepeatedSplits, Split
 from .resources import Measured, measure
 from .results import ScoreTable, result_rows, score_table, summarise
-from .run import Progress, RunSummary, run_study
+from .run import RunSummary, run_study
 from .sources import DatasetSpec, StudyError
 from .stability import Stability, jaccard_stability, kuncheva_stability, nogueira_stability
 from .statistics import (
@@ -29,6 +29,7 @@ from .statistics import (
 from .store import Store, StoreError
 from .study import SelectorSpec, Study
 from .tuning import Tuned, tune
+from .worker import Progress
 
 __all__ = [
     "AllFeatures",

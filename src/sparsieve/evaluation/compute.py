@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,11 +35,16 @@ class Outcome:
 
 def compute(key: str, spec: dict, X, y, groups, relevant, train, test) -> Outcome:
     """Select on the training rows and score on the test rows; never raises for a bad cell."""
+    return guarded(key, _computed, spec, X, y, groups, relevant, train, test)
+
+
+def guarded(key: str, function: Callable[..., dict], *arguments) -> Outcome:
+    """What a function returns, or why it failed."""
     try:
         # One thread: the same sums, hence the same answer, however many cells run at a time.
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Outcome(key, _computed(spec, X, y, groups, relevant, train, test))
+            return Outcome(key, function(*arguments))
     except Exception as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
         return Outcome(key, error=message, traceback=traceback.format_exc())

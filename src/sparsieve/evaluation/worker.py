@@ -1,0 +1,150 @@
+"""Work on the cells of a store: claim those that are open, compute them, record them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+from .._optional import require
+from .compute import Outcome, end_with
+from .sources import StudyError
+from .store import Store
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a running study stands; ``computed`` counts what this process has done itself."""
+
+    total: int
+    done: int
+    failed: int
+    computed: int
+    last: str = ""
+
+
+class Worker:
+    """One process's share of the planned cells of one name in a store."""
+
+    def __init__(
+        self,
+        name: str,
+        store: Store,
+        *,
+        retry_failed: bool = False,
+        on_progress: Callable[[Progress], None] | None = None,
+    ):
+        self.computed = 0
+        self._name = name
+        self._store = store
+        self._retry_failed = retry_failed
+        self._on_progress = on_progress
+        self._tried: set[str] = set()
+        self._tell("")
+
+    def open_keys(self, keys: Iterable[str]) -> list[str]:
+        """Those that may be open; only a claim tells for certain."""
+        states = self._store.states(self._name)
+        wanted = {"open", "failed"} if self._retry_failed else {"open"}
+        return [key for key in keys if states[key] in wanted]
+
+    def work(self, calls: Mapping[str, Any], backend: Backend, large: Sequence = ()) -> None:
+        """Compute cells: a joblib ``delayed`` call that returns an Outcome for every key.
+
+        ``large`` are arrays that occur in many calls and that a cluster should get only once.
+        """
+        remaining = True
+        while remaining:
+            under_way: set[str] = set()
+            try:
+                with backend.context(large):
+                    parallel = Parallel(batch_size=1, return_as="generator_unordered")
+                    for outcome in parallel(self._claimed(calls, under_way)):
+                        under_way.discard(outcome.key)
+                        self._record(outcome)
+                remaining = False
+            except BrokenProcessPool:
+                # Which cell was fatal cannot be told; all that were under way can be retried.
+                for key in under_way:
+                    message = "a worker process died, perhaps for lack of memory"
+                    self._record(Outcome(key, error=message))
+
+    def _claimed(self, calls: Mapping[str, Any], under_way: set[str]) -> Iterator:
+        """Tasks for joblib, each claimed only when joblib is about to start it."""
+        for key, call in calls.items():
+            if key in self._tried:
+                continue
+            if not self._store.claim(key, failed=self._retry_failed):
+                continue
+            self._tried.add(key)
+            under_way.add(key)
+            yield call
+
+    def _record(self, outcome: Outcome) -> None:
+        if outcome.result is not None:
+            self._store.finish(outcome.key, outcome.result)
+        else:
+            self._store.fail(outcome.key, outcome.error, outcome.traceback)
+        self.computed += 1
+        self._tell(outcome.error)
+
+    def _tell(self, last: str) -> None:
+        if self._on_progress is not None:
+            counts = self._store.counts(self._name)
+            total = sum(counts.values())
+            self._on_progress(
+                Progress(total, counts["done"], counts["failed"], self.computed, last)
+            )
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Where cells are computed: in this process."""
+
+    def context(self, large: Sequence):
+        """What joblib works in."""
+        return nullcontext()
+
+
+@dataclass(frozen=True)
+class _Processes(Backend):
+    """In processes on this machine."""
+
+    n_jobs: int
+
+    def context(self, large: Sequence):
+        return parallel_config(
+            "loky", n_jobs=self.n_jobs, initializer=end_with, initargs=(os.getpid(),)
+        )
+
+
+@dataclass(frozen=True)
+class _Cluster(Backend):
+    """On a Dask cluster."""
+
+    client: Any
+
+    def context(self, large: Sequence):
+        return parallel_config("dask", n_jobs=-1, client=self.client, scatter=list(large))
+
+
+@contextmanager
+def chosen_backend(n_jobs: int, cluster: str | None = None) -> Iterator[Backend]:
+    """Processes of this machine or the workers of a cluster, while the context lasts."""
+    if cluster is None:
+        yield Backend() if n_jobs == 1 else _Processes(n_jobs)
+        return
+    distributed = require(
+        "distributed", extra="dask", purpose="run a study on a cluster (--cluster)"
+    )
+    try:
+        client = distributed.Client(cluster, timeout=20)
+    except (OSError, ValueError) as error:
+        raise StudyError(f"no Dask scheduler answers at {cluster}: {error}") from None
+    with client:
+        yield _Cluster(client)
