@@ -123,12 +123,10 @@ def status(
         cells = [(name, cell) for name in names for cell in results.cells(name)]
     counts: dict[tuple, Counter] = {}
     for name, cell in cells:
-        place = (name, cell["spec"]["dataset"], cell["spec"]["label"])
+        place = (name, *_place(cell))
         counts.setdefault(place, Counter())[cell["state"]] += 1
     failures = Counter(
-        (cell["spec"]["dataset"], cell["spec"]["label"], cell["error"])
-        for _, cell in cells
-        if cell["state"] == "failed"
+        (*_place(cell), cell["error"]) for _, cell in cells if cell["state"] == "failed"
     )
     if as_json:
         print_json(
@@ -152,6 +150,11 @@ def status(
     )
     for (dataset, label, error), times in failures.items():
         say(f"failed {times}x: {label} on {dataset}: {error}")
+
+
+def _place(cell: dict) -> tuple[str, str]:
+    """Data set and selector; jobs of a reproduction may have neither."""
+    return str(cell["spec"].get("dataset", "")), str(cell["spec"].get("label", ""))
 
 
 @study.command()

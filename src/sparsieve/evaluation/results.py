@@ -48,6 +48,7 @@ def result_rows(store: Store, study: str | None = None) -> list[dict]:
         row
         for name in names
         for cell in store.cells(name, states=("done",))
+        if "fingerprint" in cell["spec"]  # the others are jobs, see run_jobs
         for row in _cell_rows(name, cell)
     ]
 

@@ -1,0 +1,19 @@
+"""Reports: one HTML file that holds everything and needs no network."""
+
+from .data import Chart, Column, Facts, Listing, Report, Section, Table
+from .reproductions import reproduction_report
+from .selection import selector_report
+from .studies import study_report
+
+__all__ = [
+    "Chart",
+    "Column",
+    "Facts",
+    "Listing",
+    "Report",
+    "Section",
+    "Table",
+    "reproduction_report",
+    "selector_report",
+    "study_report",
+]

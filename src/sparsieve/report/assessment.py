@@ -1,0 +1,167 @@
+"""How good and how stable a selection is, found by repeating it on parts of the data."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ..evaluation import AllFeatures, Stability, accuracy_curve, nogueira_stability
+
+CLASSIFIERS = {"svm": "linear SVM", "1nn": "nearest neighbour"}
+REGRESSOR = "ridge regression"
+_COUNTS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What cross-validation says; ``reason`` tells why there is none.
+
+    Attributes
+    ----------
+    metric : str
+        "accuracy" or "R squared".
+    rows : list of dict
+        model, k, mean, error (standard error over folds), low, high.
+    baseline : dict of str to float
+        Mean score of every model with all features.
+    supports : ndarray of bool of shape (n_folds, n_features)
+        What each fold selects at the number of features of the selection.
+    n_folds : int
+    """
+
+    metric: str = "accuracy"
+    rows: list[dict] = field(default_factory=list)
+    baseline: dict[str, float] = field(default_factory=dict)
+    supports: np.ndarray | None = None
+    n_folds: int = 0
+    reason: str = ""
+
+    @property
+    def stability(self) -> Stability | None:
+        """Nogueira's index over the folds."""
+        if self.supports is None:
+            return None
+        found = nogueira_stability(self.supports)
+        return found if np.isfinite(found.value) else None
+
+    def at(self, k: int) -> list[dict]:
+        """The rows at one number of features."""
+        return [row for row in self.rows if row["k"] == k]
+
+
+def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, seed: int):
+    """Repeat the selection inside every fold and score it on the rest.
+
+    Parameters
+    ----------
+    selector : estimator
+        Its parameters are used; it is not changed.
+    X, y : arrays
+    n_kept : int
+        Number of features of the selection.
+    is_regression : bool
+    n_folds : int
+        At most; every class needs a sample in every fold.
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    assessment : Assessment
+    """
+    folds = _folds(y, is_regression, n_folds, seed)
+    if isinstance(folds, str):
+        return Assessment(reason=folds)
+    counts = _counts(n_kept, X.shape[1])
+    score = _regression_fold if is_regression else _classification_fold
+    scores: list[list[dict]] = []
+    supports = []
+    for train, test in folds.split(X, y if not is_regression else None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                rows, support = score(
+                    selector, X[train], y[train], X[test], y[test], counts, n_kept
+                )
+            except ValueError as error:
+                return Assessment(reason=f"a fold cannot be fitted: {error}")
+        scores.append(rows)
+        supports.append(support)
+    return Assessment(
+        metric="R squared" if is_regression else "accuracy",
+        rows=_means([row for rows in scores for row in rows if row["k"] is not None]),
+        baseline={
+            row["model"]: row["mean"]
+            for row in _means([r for rows in scores for r in rows if r["k"] is None])
+        },
+        supports=np.array(supports),
+        n_folds=len(supports),
+    )
+
+
+def _folds(y, is_regression: bool, n_folds: int, seed: int):
+    if is_regression:
+        if len(y) < 2 * n_folds:
+            return f"{len(y)} samples are too few for {n_folds} folds"
+        return KFold(n_folds, shuffle=True, random_state=seed)
+    smallest = int(np.unique(y, return_counts=True)[1].min())
+    n_folds = min(n_folds, smallest)
+    if n_folds < 2:
+        return "a class has a single sample, so no part of the data can be held out"
+    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+
+def _counts(n_kept: int, n_features: int) -> list[int]:
+    """Numbers of features to look at: up to twice the selection, and the selection itself."""
+    most = min(n_features, max(2 * n_kept, 10))
+    counts = {k for k in _COUNTS if k <= min(most, 200)}
+    return sorted(counts | {min(n_kept, n_features)})
+
+
+def _classification_fold(selector, X, y, X_test, y_test, counts, n_kept):
+    asked: dict = {"classifiers": list(CLASSIFIERS), "metrics": ["accuracy"]}
+    curve = accuracy_curve(selector, X, y, X_test, y_test, ks=counts, **asked)
+    every = accuracy_curve(AllFeatures(), X, y, X_test, y_test, ks="own", **asked)
+    rows = [
+        {"model": CLASSIFIERS[row["classifier"]], "k": row["k"], "score": row["accuracy"]}
+        for row in (*curve.scores, *every.scores)
+    ]
+    support = np.zeros(X.shape[1], dtype=bool)
+    support[curve.features[:n_kept]] = True
+    return rows, support
+
+
+def _regression_fold(selector, X, y, X_test, y_test, counts, n_kept):
+    fitted = clone(selector).set_params(n_features_to_select=max(counts)).fit(X, y)
+    supports = {k: fitted.at(k).get_support() for k in counts}
+    supports[None] = np.ones(X.shape[1], dtype=bool)
+    with_mean = not hasattr(X, "tocsr")
+    rows = []
+    for k, support in supports.items():
+        model = make_pipeline(StandardScaler(with_mean=with_mean), Ridge(alpha=1.0))
+        model.fit(X[:, support], y)
+        score = float(model.score(X_test[:, support], y_test))
+        rows.append({"model": REGRESSOR, "k": k, "score": score})
+    return rows, supports[n_kept]
+
+
+def _means(rows: list[dict]) -> list[dict]:
+    groups: dict[tuple, list[float]] = {}
+    for row in rows:
+        groups.setdefault((row["model"], row["k"]), []).append(row["score"])
+    means = []
+    for (model, k), scores in groups.items():
+        mean = float(np.mean(scores))
+        error = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
+        means.append(
+            {"model": model, "k": k, "mean": mean, "error": error}
+            | {"low": mean - error, "high": mean + error}
+        )
+    return sorted(means, key=lambda row: (row["model"], row["k"] or 0))

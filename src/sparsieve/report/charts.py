@@ -1,0 +1,295 @@
+"""How a chart is drawn: Vega-Lite specifications without their data.
+
+Fields have fixed names (x, y, series, ...) so that no name from the data is ever read as an
+expression; what a reader sees comes from the titles of the columns.
+
+==================== ==========================================================================
+kind                 fields
+==================== ==========================================================================
+lines                x, y; series, low and high (a band). Options: log_x, log_y, marks (dots)
+points               x, y; series
+bars                 x (length), y (name); series (colour), low and high. Options: log_x
+heatmap              x, y (names), value; text. Options: diverging (zero in the middle), span
+critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.rank_columns`
+==================== ==========================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .data import Chart
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_HEIGHT = 320
+_STEP = 18
+_PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
+
+
+def specification(chart: Chart) -> dict:
+    """The Vega-Lite specification of a chart; the page adds the data.
+
+    A height that is a step is the page's to resolve: so much for every name that is shown.
+
+    Parameters
+    ----------
+    chart : Chart
+
+    Returns
+    -------
+    specification : dict
+
+    Examples
+    --------
+    >>> from sparsieve.report.charts import specification
+    >>> from sparsieve.report.data import Chart, Column
+    >>> chart = Chart("Accuracy", "lines", {"x": Column("k", [1]), "y": Column("accuracy", [1.0])})
+    >>> specification(chart)["layer"][-1]["mark"]["type"]
+    'line'
+    """
+    made = _KINDS[chart.kind](chart)
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        **made,
+    }
+
+
+def _lines(chart: Chart) -> dict:
+    fields = chart.columns
+    x = _quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
+    y = _quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
+    layers: list[dict] = []
+    shared = {"x": x, **_colour(chart)}
+    if "low" in fields:
+        layers.append(
+            {
+                "mark": {"type": "area", "opacity": 0.15},
+                "encoding": {
+                    **shared,
+                    "y": {**_quantity(chart, "low", zero=False), "title": y["title"]},
+                    "y2": {"field": "high"},
+                    **_faded(chart, shown=0.15),
+                },
+            }
+        )
+    dots = {"filled": True, "size": 22} if chart.options.get("marks", True) else False
+    layers.append(
+        {
+            "mark": {"type": "line", "point": dots, "interpolate": "linear", "strokeWidth": 2},
+            "encoding": {**shared, "y": y, **_faded(chart), "tooltip": _tooltip(chart)},
+        }
+    )
+    if "series" in fields:  # the parameter belongs to one layer, all layers see it
+        layers[0]["params"] = [_LEGEND]
+    return {"height": _HEIGHT, "layer": layers}
+
+
+def _points(chart: Chart) -> dict:
+    spec: dict[str, Any] = {
+        "height": _HEIGHT,
+        "mark": {"type": "point", "filled": True, "size": 70},
+        "encoding": {
+            "x": _quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
+            "y": _quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
+            **_colour(chart),
+            **_faded(chart),
+            "tooltip": _tooltip(chart),
+        },
+    }
+    if "series" in chart.columns:
+        spec["params"] = [_LEGEND]
+    return spec
+
+
+def _bars(chart: Chart) -> dict:
+    log = chart.options.get("log_x")
+    y = _names(chart, "y")
+    # Bars have no length on a logarithmic axis, so dots stand for them there.
+    mark = {"type": "point", "filled": True, "size": 80} if log else {"type": "bar"}
+    encoding = {
+        "x": _quantity(chart, "x", log=log, zero=not log),
+        "y": y,
+        **_colour(chart),
+        "tooltip": _tooltip(chart),
+    }
+    if "series" in chart.columns and chart.options.get("grouped") and not log:
+        encoding["yOffset"] = {"field": "series", "type": "nominal", "sort": None}
+        step = _STEP * max(1, len(set(chart.columns["series"].values))) // 2
+    else:
+        step = _STEP
+    layers = [{"mark": mark, "encoding": encoding}]
+    if "low" in chart.columns:
+        layers.append(
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.5},
+                "encoding": {
+                    "x": {**_quantity(chart, "low"), "title": encoding["x"]["title"]},
+                    "x2": {"field": "high"},
+                    "y": y,
+                },
+            }
+        )
+    return {"height": {"step": step}, "layer": layers}
+
+
+def _heatmap(chart: Chart) -> dict:
+    column = chart.columns["value"]
+    colour: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
+    if chart.options.get("diverging"):
+        known = [abs(value) for value in column.values if value is not None]
+        span = chart.options.get("span") or max(known, default=1.0) or 1.0
+        colour["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
+    else:
+        colour["scale"] = {"range": "heatmap"}
+    return {
+        "height": {"step": _STEP},
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x": {**_names(chart, "x"), "axis": _labels_across(chart)},
+            "y": _names(chart, "y"),
+            "color": colour,
+            "tooltip": _tooltip(chart),
+        },
+    }
+
+
+def _labels_across(chart: Chart) -> dict:
+    """Names below a heat map: slanted where they would run into each other."""
+    names = {str(value) for value in chart.columns["x"].values}
+    fits = sum(len(name) + 2 for name in names) < 60
+    return {"labelAngle": 0 if fits else -45, "labelLimit": 110}
+
+
+def _critical_difference(chart: Chart) -> dict:
+    """Classical diagram: a rank axis, every method's stem, bars over what cannot be told apart."""
+    columns = chart.columns
+    known = [value for value in columns["x"].values if value is not None]
+    lowest = min(value for value in columns["y"].values if value is not None)
+    low, high = chart.options["ranks"]
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": columns["x"].title,
+        "scale": {"domain": [min([low, *known]), max([high, *known])], "nice": False},
+        "axis": {"orient": "top", "grid": False, "values": list(range(low, high + 1))},
+    }
+    y = {
+        "field": "y",
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [lowest - 0.5, 0], "nice": False},
+    }
+    shared = {"x": x, "y": y}
+
+    def part(name, mark, **channels):
+        return {
+            "transform": [{"filter": {"field": "part", "equal": name}}],
+            "mark": mark,
+            "encoding": {**shared, **channels},
+        }
+
+    text = {"field": "text", "type": "nominal"}
+    thin = {"type": "rule", "strokeWidth": 1}
+    return {
+        "height": int(26 * -lowest + 40),
+        "layer": [
+            part("stem", thin, y2={"field": "y2"}),
+            part("arm", thin, x2={"field": "x2"}),
+            part("alike", {"type": "rule", "strokeWidth": 5, "opacity": 0.7}, x2={"field": "x2"}),
+            part("left", {"type": "text", "align": "left", "dy": -7}, text=text),
+            part("right", {"type": "text", "align": "right", "dy": -7}, text=text),
+        ],
+    }
+
+
+_KINDS = {
+    "lines": _lines,
+    "points": _points,
+    "bars": _bars,
+    "heatmap": _heatmap,
+    "critical-difference": _critical_difference,
+}
+
+# Series whose colour carries a meaning; both read well on light and dark.
+_MEANT = {"selected": "#2f8fd0", "left out": "#9aa4ae"}
+
+_LEGEND = {
+    "name": "picked",
+    "select": {"type": "point", "fields": ["series"]},
+    "bind": "legend",
+}
+
+
+def _quantity(chart: Chart, name: str, *, log=False, zero=True) -> dict:
+    scale: dict[str, Any] = {"type": "log"} if log else {"zero": zero, "nice": True}
+    channel = {
+        "field": name,
+        "type": "quantitative",
+        "title": chart.columns[name].title,
+        "scale": scale,
+    }
+    axis: dict[str, Any] = {"labelOverlap": True}
+    if log:
+        axis["format"] = "~g"
+    elif all(isinstance(value, (int, type(None))) for value in chart.columns[name].values):
+        axis |= {"format": "~d", "tickMinStep": 1}
+    channel["axis"] = axis
+    return channel
+
+
+def _names(chart: Chart, name: str) -> dict:
+    return {
+        "field": name,
+        "type": "nominal",
+        "sort": None,
+        "title": chart.columns[name].title or None,
+        "axis": {"labelLimit": 180},
+    }
+
+
+def _colour(chart: Chart) -> dict:
+    if "series" not in chart.columns:
+        return {}
+    column = chart.columns["series"]
+    names = list(dict.fromkeys(column.values))
+    palette = "category" if len(names) <= _PALETTE_SIZE else {"scheme": "tableau20"}
+    scale: dict[str, Any] = {"domain": names}  # the same colours whatever is shown
+    if set(names) <= set(_MEANT):
+        scale["range"] = [_MEANT[name] for name in names]
+    else:
+        scale |= {"range": palette} if isinstance(palette, str) else palette
+    return {
+        "color": {
+            "field": "series",
+            "type": "nominal",
+            "scale": scale,
+            "legend": {
+                "title": column.title or None,
+                "symbolLimit": 60,
+                "labelLimit": 220,
+                "symbolOpacity": 1,
+            },
+        }
+    }
+
+
+def _faded(chart: Chart, shown: float = 1.0) -> dict:
+    """Others step back when a name in the legend is picked."""
+    if "series" not in chart.columns:
+        return {}
+    faint = shown / 8
+    return {"opacity": {"condition": {"param": "picked", "value": shown}, "value": faint}}
+
+
+def _tooltip(chart: Chart) -> list[dict]:
+    return [
+        {
+            "field": name,
+            "type": "quantitative" if column.is_numeric else "nominal",
+            "title": column.title or name,
+            **({"format": f".{column.digits}~g"} if column.is_numeric else {}),
+        }
+        for name, column in chart.columns.items()
+    ]

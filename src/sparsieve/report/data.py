@@ -1,0 +1,167 @@
+"""What a report shows: plain tables, charts and sentences, without any idea of how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table or a chart.
+
+    Parameters
+    ----------
+    title : str
+    values : sequence
+        Numbers, text, booleans or None.
+    digits : int, default=4
+        Significant digits shown; files always get the full numbers.
+    """
+
+    title: str
+    values: Sequence[Any]
+    digits: int = 4
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all values that there are are numbers."""
+        known = [value for value in self.values if value is not None]
+        return bool(known) and all(
+            isinstance(value, (int, float)) and not isinstance(value, bool) for value in known
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be sorted, searched and downloaded."""
+
+    title: str
+    columns: Sequence[Column]
+    note: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0].values) if self.columns else 0
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Numbers and the kind of picture they want.
+
+    Parameters
+    ----------
+    title : str
+    kind : {"lines", "bars", "points", "heatmap", "critical-difference"}
+        See :mod:`sparsieve.report.charts` for the fields of each.
+    columns : dict of str to Column
+        By field: x, y, series, ...
+    controls : sequence of str
+        Fields of which one value is shown at a time; the reader chooses.
+    note : str
+        What to see in it.
+    options : dict
+        Of the kind.
+    """
+
+    title: str
+    kind: str
+    columns: Mapping[str, Column]
+    controls: Sequence[str] = ()
+    note: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and their values, such as the parameters of a method."""
+
+    title: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines to copy: a command or a few lines of Python."""
+
+    title: str
+    text: str
+
+
+Block = Table | Chart | Facts | Listing
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, a few sentences and what belongs to them."""
+
+    title: str
+    text: Sequence[str] = ()
+    blocks: Sequence[Block] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report.
+
+    Parameters
+    ----------
+    title : str
+    headline : str
+        What came out, in plain words.
+    sections : sequence of Section
+    figures : dict of str to str
+        The few numbers to see first, by what they are.
+    warnings : sequence of str
+        What a reader must know before trusting it.
+    """
+
+    title: str
+    headline: str
+    sections: Sequence[Section]
+    figures: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+    def to_html(self) -> str:
+        """The report as one HTML page that needs nothing else."""
+        from .html import render
+
+        return render(self)
+
+    def save(self, path) -> None:
+        """Write the page to a file; an existing file is replaced only by a complete one.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        from pathlib import Path
+
+        from ..io.write import replacing
+
+        page = self.to_html()
+        with replacing(Path(path)) as scratch:
+            scratch.write_text(page, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page in a frame of its own."""
+        from .html import framed
+
+        return framed(self)
+
+
+def table_of(title: str, rows: Sequence[Mapping], note: str = "", names=None) -> Table:
+    """A table of rows that are dicts; ``names`` gives titles for some of the keys.
+
+    Examples
+    --------
+    >>> from sparsieve.report.data import table_of
+    >>> [column.title for column in table_of("t", [{"a": 1, "b": 2}], names={"a": "A"}).columns]
+    ['A', 'b']
+    """
+    names = names or {}
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    columns = [Column(names.get(key, key), [row.get(key) for row in rows]) for key in keys]
+    return Table(title, columns, note)

@@ -1,0 +1,49 @@
+"""How a report was made, so that it can be made again."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+
+from ..evaluation.compute import software
+from .data import Facts, Listing, Section
+
+
+def how_made(
+    parameters: Mapping[str, object] | None,
+    *,
+    command: str = "",
+    code: str = "",
+    seed: int | None = None,
+    text: Sequence[str] = (),
+) -> Section:
+    """The section that ends every report.
+
+    Parameters
+    ----------
+    parameters : dict or None
+        Of the method.
+    command, code : str
+        What makes it again, on a command line or in Python.
+    seed : int, default=None
+        Of the folds.
+    text : sequence of str
+        Sentences on the procedure.
+
+    Returns
+    -------
+    section : Section
+    """
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    versions: dict[str, object] = {"made": now, **software()}
+    if seed is not None:
+        versions["seed"] = seed
+    blocks: list = []
+    if command:
+        blocks.append(Listing("The command that makes this report again", command))
+    if code:
+        blocks.append(Listing("The same in Python", code))
+    if parameters:
+        blocks.append(Facts("Parameters", {k: repr(v) for k, v in parameters.items()}))
+    blocks.append(Facts("Software", versions))
+    return Section("How it was made", text, blocks)

@@ -1,0 +1,143 @@
+"""The report of a paper's experiments done again."""
+
+from __future__ import annotations
+
+from ..evaluation.exhibits import Drawing, Exhibit
+from ..evaluation.presets import Reproduction
+from .data import Chart, Column, Report, Section, table_of
+from .provenance import how_made
+from .wording import counted
+
+_MOST_LISTED = 1500  # rows of a table; the charts hold all
+
+
+def reproduction_report(reproduction: Reproduction, *, command="") -> Report:
+    """Report on a paper's experiments: every table and figure, ours beside the printed numbers.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        From :func:`sparsieve.evaluation.presets.reproduce`.
+    command : str, default=""
+        The command line that made it, to be shown.
+
+    Returns
+    -------
+    report : Report
+    """
+    preset = reproduction.preset
+    exhibits = reproduction.exhibits
+    compared = sum(_n_compared(exhibit) for exhibit in exhibits)
+    warnings = []
+    if reproduction.quick:
+        warnings.append(
+            "Quick: fewer repeats, data sets and settings than in the paper, so the numbers "
+            "scatter more than the paper's."
+        )
+    if reproduction.errors:
+        warnings.append(
+            f"{counted(len(reproduction.errors), 'computation')} failed and count in nothing "
+            "that is shown here; they are listed below."
+        )
+    sections = [_section(exhibit) for exhibit in exhibits]
+    if reproduction.missing:
+        rows = [{"data set": n, "why": why} for n, why in reproduction.missing.items()]
+        sections.append(Section("Data sets left out", (), [table_of("Not at hand", rows)]))
+    if reproduction.errors:
+        rows = [{"error": error} for error in reproduction.errors]
+        sections.append(Section("What failed", (), [table_of("Failures", rows)]))
+    sections.append(how_made(None, command=command))
+    return Report(
+        title=f"The experiments of {preset.paper}, done again",
+        headline=(
+            f"{preset.citation}: {counted(len(exhibits), 'table')} and figures, "
+            f"{counted(compared, 'printed number')} beside ours, "
+            f"{counted(len(reproduction.missing), 'data set')} not at hand."
+        ).replace("tables and figures", "tables and figures"),
+        sections=sections,
+        figures={
+            "tables and figures": str(len(exhibits)),
+            "printed numbers beside ours": f"{compared:,}",
+            "data sets left out": str(len(reproduction.missing)),
+        },
+        warnings=warnings,
+    )
+
+
+def _n_compared(exhibit: Exhibit) -> int:
+    return sum(
+        value is not None
+        for row in exhibit.rows
+        for name, value in row.items()
+        if name == "published" or name.startswith("published_")
+    )
+
+
+def _section(exhibit: Exhibit) -> Section:
+    blocks: list = [exhibit_chart(exhibit, drawing) for drawing in exhibit.drawings]
+    note = ""
+    if len(exhibit.rows) > _MOST_LISTED:
+        note = (
+            f"The first {_MOST_LISTED:,} of {len(exhibit.rows):,} rows; the CSV of a chart has all."
+        )
+    if exhibit.rows:
+        names = {name: name.replace("_", " ") for name in exhibit.columns}
+        rows = exhibit.rows[:_MOST_LISTED]
+        blocks.append(table_of(f"{exhibit.name}: numbers", rows, note, names))
+    return Section(f"{exhibit.name}: {exhibit.title}", _paragraphs(exhibit.note), blocks)
+
+
+def _paragraphs(note: str) -> list[str]:
+    return [part.strip() for part in note.split("\n") if part.strip()]
+
+
+def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
+    """A drawing of an exhibit as a chart.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation.exhibits import Drawing, Exhibit
+    >>> from sparsieve.report.reproductions import exhibit_chart
+    >>> rows = [{"k": 1, "accuracy": 0.5, "sd": 0.1}]
+    >>> drawing = Drawing("k", "accuracy", band="sd")
+    >>> exhibit_chart(Exhibit("Figure 1", "A", rows, [drawing]), drawing).columns["low"].values
+    [0.4]
+    """
+    rows = [
+        row
+        for row in exhibit.rows
+        if row.get(drawing.x) is not None and row.get(drawing.y) is not None
+    ]
+    flat = drawing.kind == "bars"  # bars lie: their names are at the side
+    x_title = drawing.x_title or drawing.x.replace("_", " ")
+    y_title = drawing.y_title or drawing.y.replace("_", " ")
+    columns = {}
+    if drawing.panel:
+        columns["panel"] = Column(drawing.panel.replace("_", " "), _of(rows, drawing.panel))
+    if drawing.colour:
+        columns["series"] = Column(
+            drawing.colour.replace("_", " "), [str(v) for v in _of(rows, drawing.colour)]
+        )
+    if flat:
+        columns["y"] = Column("", [str(value) for value in _of(rows, drawing.x)])
+        columns["x"] = Column(y_title, _of(rows, drawing.y))
+    else:
+        columns["x"] = Column(x_title, _of(rows, drawing.x))
+        columns["y"] = Column(y_title, _of(rows, drawing.y))
+    if drawing.band:
+        half = [value or 0.0 for value in _of(rows, drawing.band)]
+        values = _of(rows, drawing.y)
+        columns["low"] = Column("from", [v - h for v, h in zip(values, half, strict=True)])
+        columns["high"] = Column("to", [v + h for v, h in zip(values, half, strict=True)])
+    log_x, log_y = (drawing.log_y, False) if flat else (drawing.log_x, drawing.log_y)
+    return Chart(
+        f"{exhibit.name}: {y_title}",
+        drawing.kind,
+        columns,
+        controls=("panel",) if drawing.panel else (),
+        options={"log_x": log_x, "log_y": log_y, "grouped": bool(drawing.colour)},
+    )
+
+
+def _of(rows, name: str) -> list:
+    return [row.get(name) for row in rows]

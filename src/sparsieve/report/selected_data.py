@@ -1,0 +1,59 @@
+"""The data of a report on one selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..selectors.target import encode_target
+
+
+@dataclass(frozen=True)
+class SelectedData:
+    """The data and the selection, with names for everything."""
+
+    selector: Any
+    X: Any  # without names, dense or CSR
+    y: np.ndarray
+    names: np.ndarray
+    classes: np.ndarray | None
+    order: np.ndarray  # selected columns, best first
+
+    @classmethod
+    def of(cls, selector, X, y) -> SelectedData:
+        """What a fitted selector kept of the data it was fitted on."""
+        names = getattr(selector, "feature_names_in_", None)
+        if names is None and hasattr(X, "columns"):
+            names = np.asarray(X.columns).astype(str)
+        values = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        y = np.asarray(y)
+        if values.ndim != 2 or values.shape[1] != selector.n_features_in_:
+            raise ValueError(
+                f"X has shape {values.shape}, but the selector was fitted on "
+                f"{selector.n_features_in_} features; pass the data it was fitted on"
+            )
+        if len(y) != values.shape[0]:
+            raise ValueError(f"X has {values.shape[0]} samples and y {len(y)}; they must agree")
+        if names is None:
+            names = np.array([f"column {j}" for j in range(values.shape[1])])
+        support = selector.get_support()
+        ranking = getattr(selector, "ranking_", None)
+        chosen = np.flatnonzero(support)
+        if ranking is not None:
+            chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
+        task = getattr(selector, "task", "auto")
+        target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
+        return cls(selector, values, y, names.astype(str), target.classes, chosen)
+
+    def columns(self, features) -> np.ndarray:
+        """Dense values of some columns."""
+        values = self.X[:, features]
+        return values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)
+
+    def scores(self) -> np.ndarray | None:
+        """Score of every feature."""
+        scores = getattr(self.selector, "scores_", None)
+        return None if scores is None else np.asarray(scores, dtype=float)

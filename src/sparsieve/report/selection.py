@@ -1,0 +1,173 @@
+"""The report of one fitted selector."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..selectors.validation import check_integer, check_real
+from .assessment import Assessment, assess
+from .data import Report
+from .provenance import how_made
+from .selected_data import SelectedData
+from .selection_sections import (
+    accuracy_section,
+    class_section,
+    convergence_section,
+    ranking_section,
+    redundancy_section,
+    stability_section,
+    weight_section,
+)
+from .wording import counted, listed_names, percent
+
+
+def selector_report(
+    selector, X, y, *, title=None, folds=5, seed=0, threshold=0.9, command=""
+) -> Report:
+    """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
+
+    Parameters
+    ----------
+    selector : fitted selector
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The data it was fitted on.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+    title : str, default=None
+        Heading of the report.
+    folds : int, default=5
+        The selection is repeated inside so many folds to say how well it predicts and how stable
+        it is; 0 leaves that out.
+    seed : int, default=0
+        Of the folds.
+    threshold : float, default=0.9
+        Smallest absolute correlation that makes a feature a substitute of a selected one.
+    command : str, default=""
+        The command line that made it, to be shown.
+
+    Returns
+    -------
+    report : Report
+        ``report.save("report.html")`` writes it; a notebook shows it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.report import selector_report
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
+    >>> report = selector_report(selector, X, y)
+    >>> report.headline.split(".")[0]
+    'RidgeForwardSelector kept 3 of 13 features: flavanoids, proline and alcohol'
+    """
+    check_is_fitted(selector)
+    check_integer("folds", folds, minimum=0)
+    check_integer("seed", seed, minimum=0)
+    check_real("threshold", threshold, minimum=0, strict=True)
+    kept = SelectedData.of(selector, X, y)
+    assessment = Assessment(reason="cross-validation was not asked for")
+    if folds >= 2:
+        assessment = assess(
+            selector,
+            kept.X,
+            kept.y,
+            n_kept=len(kept.order),
+            is_regression=kept.classes is None,
+            n_folds=folds,
+            seed=seed,
+        )
+    sections = [
+        accuracy_section(assessment, kept),
+        ranking_section(kept),
+        class_section(kept),
+        weight_section(kept),
+        redundancy_section(kept, X, threshold),
+        stability_section(assessment, kept),
+        convergence_section(selector),
+        how_made(
+            selector.get_params(deep=False),
+            command=command,
+            code=_code(selector, folds, seed),
+            seed=seed if folds else None,
+        ),
+    ]
+    name = type(selector).__name__
+    return Report(
+        title=title or f"{counted(len(kept.order), 'feature')} selected by {name}",
+        headline=_headline(name, kept, assessment),
+        sections=[section for section in sections if section is not None],
+        figures=_figures(kept, assessment),
+        warnings=_warnings(selector, kept, assessment),
+    )
+
+
+def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
+    n_features = kept.X.shape[1]
+    first = listed_names([kept.names[j] for j in kept.order[:3]], more=len(kept.order) - 3)
+    sentence = f"{name} kept {len(kept.order)} of {n_features:,} features: {first}."
+    best = max(assessment.at(len(kept.order)), key=lambda row: row["mean"], default=None)
+    if best is None:
+        return sentence
+    model, every = best["model"], assessment.baseline[best["model"]]
+    held_out = f"in {assessment.n_folds}-fold cross-validation that repeats the selection"
+    if kept.classes is not None:
+        return (
+            f"{sentence} With as many, a {model} classifies {percent(best['mean'])} of samples it "
+            f"has not seen correctly ({held_out}); with all {n_features:,} features "
+            f"{percent(every)}."
+        )
+    return (
+        f"{sentence} With as many, {model} explains R² = {best['mean']:.2f} of targets it has not "
+        f"seen ({held_out}); with all {n_features:,} features R² = {every:.2f}."
+    )
+
+
+def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
+    figures = {
+        "features kept": f"{len(kept.order)} of {kept.X.shape[1]:,}",
+        "samples": f"{kept.X.shape[0]:,}",
+    }
+    if kept.classes is not None:
+        figures["classes"] = str(len(kept.classes))
+    for row in assessment.at(len(kept.order)):
+        value = percent(row["mean"]) if kept.classes is not None else f"{row['mean']:.2f}"
+        figures[f"{assessment.metric}, {row['model']}"] = value
+    if assessment.stability is not None:
+        figures["stability"] = f"{assessment.stability.value:.2f}"
+    return figures
+
+
+def _warnings(selector, kept: SelectedData, assessment: Assessment) -> list[str]:
+    found = []
+    optimality, tol = getattr(selector, "optimality_", None), getattr(selector, "tol", None)
+    if isinstance(optimality, float) and isinstance(tol, (int, float)) and optimality > tol:
+        found.append(
+            f"The solver stopped at an optimality of {optimality:.2g}, above the tolerance "
+            f"{tol:.2g}; raise max_iter."
+        )
+    if assessment.reason and assessment.reason != "cross-validation was not asked for":
+        found.append(f"No cross-validated figures: {assessment.reason}.")
+    if assessment.stability is not None and assessment.stability.value < 0.4:
+        found.append(
+            "The selection changes much from fold to fold: other samples would have given other "
+            "features. Look at the substitutes, or at StabilitySelection."
+        )
+    if kept.classes is not None:
+        _, sizes = np.unique(kept.y, return_counts=True)
+        if sizes.max() > 10 * sizes.min():
+            found.append(
+                f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
+                "alone says little about the small ones."
+            )
+    return found
+
+
+def _code(selector, folds: int, seed: int) -> str:
+    name = type(selector).__name__
+    return (
+        f"from sparsieve import {name}\n"
+        "from sparsieve.report import selector_report\n\n"
+        f"selector = {selector!r}.fit(X, y)\n"
+        f"selector_report(selector, X, y, folds={folds}, seed={seed}).save('report.html')"
+    )

@@ -1,0 +1,290 @@
+"""The sections of a report on one selection; None where there is nothing to show."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..evaluation import redundancy_rate
+from .assessment import Assessment
+from .data import Chart, Column, Section, Table
+from .selected_data import SelectedData
+from .wording import percent
+
+_MOST_DRAWN = 40  # features in a heat map or a bar chart
+_MOST_LISTED = 1000  # rows of a table
+
+
+def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | None:
+    """Scores over the number of features."""
+    if not assessment.rows:
+        return None
+    rows = assessment.rows
+    words = assessment.metric
+    chart = Chart(
+        f"Cross-validated {words} over the number of features",
+        "lines",
+        {
+            "x": Column("number of features", [row["k"] for row in rows]),
+            "y": Column(words, [row["mean"] for row in rows]),
+            "low": Column("mean minus one standard error", [row["low"] for row in rows]),
+            "high": Column("mean plus one standard error", [row["high"] for row in rows]),
+            "series": Column("model", [row["model"] for row in rows]),
+        },
+        note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side.",
+        options={"log_x": max(row["k"] for row in rows) > 20},
+    )
+    every = ", ".join(
+        f"{model} {percent(score) if kept.classes is not None else f'{score:.2f}'}"
+        for model, score in assessment.baseline.items()
+    )
+    text = [
+        "Selection, scaling and model learn from the training part of every fold alone; the rest "
+        f"of the samples only score them. With all features: {every}."
+    ]
+    return Section("How well it predicts", text, [chart])
+
+
+def ranking_section(kept: SelectedData) -> Section | None:
+    """Every feature in order."""
+    scores, ranking = kept.scores(), getattr(kept.selector, "ranking_", None)
+    if scores is None or ranking is None:
+        return None
+    order = np.argsort(np.asarray(ranking), kind="stable")
+    support = kept.selector.get_support()
+    finite = [float(s) if np.isfinite(s) else None for s in scores]
+    top = order[: min(_MOST_DRAWN, max(len(kept.order) + 10, 15))]
+    chart = Chart(
+        "Scores of the first features",
+        "bars",
+        {
+            "y": Column("", [_short(kept.names[j]) for j in top]),
+            "x": Column("score", [finite[j] for j in top]),
+            "series": Column("", ["selected" if support[j] else "left out" for j in top]),
+        },
+        note="Larger is better; what a score means depends on the method.",
+    )
+    listed = order[:_MOST_LISTED]
+    table = Table(
+        "Ranking",
+        [
+            Column("rank", list(range(1, len(listed) + 1))),
+            Column("feature", [kept.names[j] for j in listed]),
+            Column("score", [finite[j] for j in listed]),
+            Column("selected", [bool(support[j]) for j in listed]),
+        ],
+        note=""
+        if len(listed) == len(order)
+        else f"The first {len(listed):,} of {len(order):,} features.",
+    )
+    return Section("Ranking", (), [chart, table])
+
+
+def class_section(kept: SelectedData) -> Section | None:
+    """What the selected features look like in every class."""
+    features = kept.order[:_MOST_DRAWN]
+    values = kept.columns(features)
+    spread = values.std(axis=0)
+    scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if kept.classes is None:
+        targets = kept.y.reshape(len(kept.y), -1)
+        centred = targets - targets.mean(axis=0)
+        correlation = scaled.T @ (centred / np.linalg.norm(centred, axis=0)) / np.sqrt(len(scaled))
+        rows = _grid(correlation, [_short(kept.names[j]) for j in features], _targets(targets))
+        return Section(
+            "Selected features and the target",
+            (),
+            [_heatmap("Correlation with the target", "correlation", "target", rows, span=1.0)],
+        )
+    means = np.array([scaled[kept.y == label].mean(axis=0) for label in kept.classes])
+    names = [_short(kept.names[j]) for j in features]
+    rows = _grid(means.T, names, [str(label) for label in kept.classes])
+    note = (
+        "Mean of every feature within a class, in standard deviations from its overall mean: what "
+        "stands out marks the class."
+    )
+    chart = _heatmap("Selected features by class", "mean (standard deviations)", "class", rows)
+    return Section("Selected features by class", [note], [chart])
+
+
+def weight_section(kept: SelectedData) -> Section | None:
+    """Weights of the fitted model, by class."""
+    coef = getattr(kept.selector, "coef_", None)
+    if coef is None:
+        return None
+    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
+    if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
+        return None
+    outputs = [str(label) for label in kept.classes] if kept.classes is not None else []
+    if len(outputs) != len(coef):
+        outputs = [f"output {i}" for i in range(len(coef))] if len(coef) > 1 else ["weight"]
+    features = kept.order[:_MOST_DRAWN]
+    # A weight acts on a column in its own units; times its spread they can be compared.
+    spread = kept.columns(features).std(axis=0)
+    weights = (coef[:, features] * spread).T
+    rows = _grid(weights, [_short(kept.names[j]) for j in features], outputs)
+    text = ["Weight of every feature in the fitted model, times the feature's standard deviation."]
+    own = getattr(kept.selector, "support_per_class_", None)
+    blocks: list = [_heatmap("Weights by class", "weight", "class", rows)]
+    if own is not None and len(own) == len(outputs):
+        text.append(
+            "The penalty lets every class choose its own features: a feature with one weight "
+            "belongs to that class, one with several is shared."
+        )
+        n_classes = np.asarray(own)[:, features].sum(axis=0)
+        blocks.append(
+            Table(
+                "Which feature belongs to which class",
+                [
+                    Column("feature", [kept.names[j] for j in features]),
+                    Column("number of classes", [int(n) for n in n_classes]),
+                    Column(
+                        "classes",
+                        [
+                            ", ".join(o for o, mine in zip(outputs, own[:, j], strict=True) if mine)
+                            for j in features
+                        ],
+                    ),
+                ],
+            )
+        )
+    return Section("Weights", text, blocks)
+
+
+def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | None:
+    """How much the selected features repeat each other and others."""
+    if len(kept.order) < 1 or not hasattr(kept.selector, "find_substitutes"):
+        return None
+    features = kept.order[:_MOST_DRAWN]
+    values = kept.columns(features)
+    names = [_short(kept.names[j]) for j in features]
+    blocks: list = []
+    text = []
+    if len(features) > 1:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = np.corrcoef(values, rowvar=False)
+        rows = _grid(correlation, names, names)
+        blocks.append(
+            _heatmap("Correlation of the selected features", "correlation", "", rows, span=1.0)
+        )
+        rate = redundancy_rate(kept.columns(kept.order))
+        text.append(
+            f"Redundancy rate (mean correlation over ordered pairs, as published: half the mean "
+            f"over pairs): {rate.signed:.3f} signed, {rate.absolute:.3f} absolute."
+        )
+    substitutes = kept.selector.find_substitutes(X, threshold)
+    pairs = [
+        (_named(kept, feature), _named(kept, other), correlation)
+        for feature, others in substitutes.items()
+        for other, correlation in others
+    ]
+    if pairs:
+        blocks.append(
+            Table(
+                "Substitutes",
+                [
+                    Column("selected", [pair[0] for pair in pairs[:_MOST_LISTED]]),
+                    Column("could stand in", [pair[1] for pair in pairs[:_MOST_LISTED]]),
+                    Column("correlation", [pair[2] for pair in pairs[:_MOST_LISTED]]),
+                ],
+                note=f"Features left out whose correlation with a selected one is at least "
+                f"{threshold:g} in size.",
+            )
+        )
+    else:
+        text.append(
+            f"No feature that was left out has a correlation of {threshold:g} or more with a "
+            "selected one."
+        )
+    return Section("Correlation and substitutes", text, blocks)
+
+
+def _named(kept: SelectedData, feature) -> str:
+    return str(feature) if isinstance(feature, str) else str(kept.names[feature])
+
+
+def stability_section(assessment: Assessment, kept: SelectedData) -> Section | None:
+    """How often every feature is selected."""
+    stability = assessment.stability
+    if stability is None or assessment.supports is None:
+        return None
+    share = assessment.supports.mean(axis=0)
+    seen = np.flatnonzero(share)
+    seen = seen[np.lexsort((kept.selector.ranking_[seen], -share[seen]))]
+    support = kept.selector.get_support()
+    text = [
+        f"The same number of features, selected anew in each of {assessment.n_folds} folds: "
+        f"Nogueira's index is {stability.value:.2f} (95 % interval {stability.low:.2f} to "
+        f"{stability.high:.2f}), where 1 means always the same features and 0 no more agreement "
+        "than by chance."
+    ]
+    chart = Chart(
+        "How often a feature was selected",
+        "bars",
+        {
+            "y": Column("", [_short(kept.names[j]) for j in seen[:_MOST_DRAWN]]),
+            "x": Column("share of folds", [float(share[j]) for j in seen[:_MOST_DRAWN]]),
+            "series": Column(
+                "", ["selected" if support[j] else "left out" for j in seen[:_MOST_DRAWN]]
+            ),
+        },
+        note="Colour: whether the selection from all samples holds it.",
+    )
+    return Section("Stability", text, [chart])
+
+
+def convergence_section(selector) -> Section | None:
+    """The objective on its way down."""
+    history = getattr(selector, "history_", None)
+    if history is None or len(history) == 0:
+        return None
+    runs = history if np.ndim(history[0]) > 0 else [history]
+    rows = [
+        (f"run {number}", step, float(value))
+        for number, run in enumerate(runs, 1)
+        for step, value in enumerate(run)
+        if np.isfinite(value)
+    ]
+    if len(rows) < 2:
+        return None
+    columns = {
+        "x": Column("iteration", [row[1] for row in rows]),
+        "y": Column("objective", [row[2] for row in rows], digits=7),
+    }
+    if len(runs) > 1:
+        columns["series"] = Column("", [row[0] for row in rows])
+    text = []
+    optimality = getattr(selector, "optimality_", None)
+    if isinstance(optimality, (int, float)) and np.isfinite(optimality):
+        text.append(f"Optimality at the end (0 is exact): {optimality:.2g}.")
+    chart = Chart("Objective by iteration", "lines", columns, options={"marks": len(rows) < 100})
+    return Section("Convergence", text, [chart])
+
+
+def _grid(values, rows, columns) -> list[tuple]:
+    return [
+        (row, column, float(values[i, j]) if np.isfinite(values[i, j]) else None)
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    ]
+
+
+def _heatmap(title, what, across, rows, span=None) -> Chart:
+    return Chart(
+        title,
+        "heatmap",
+        {
+            "y": Column("", [row[0] for row in rows]),
+            "x": Column(across, [row[1] for row in rows]),
+            "value": Column(what, [row[2] for row in rows], digits=3),
+        },
+        options={"diverging": True, "span": span},
+    )
+
+
+def _targets(targets) -> list[str]:
+    return ["target"] if targets.shape[1] == 1 else [f"target {j}" for j in range(targets.shape[1])]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:37] + "..."

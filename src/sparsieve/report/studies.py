@@ -1,0 +1,184 @@
+"""The report of a study: methods on data sets, compared."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from ..evaluation import Store, StoreError, friedman_nemenyi, result_rows
+from .data import Report, Section, table_of
+from .provenance import how_made
+from .study_results import MODELS, StudyResults, at_k
+from .study_sections import (
+    curves_section,
+    ranks_section,
+    redundancy_section,
+    scores_section,
+    stability_section,
+    times_section,
+)
+from .wording import counted, listed_names, percent
+
+
+def study_report(store, study=None, *, title=None, command="") -> Report:
+    """Report on the finished cells of a study.
+
+    Parameters
+    ----------
+    store : str, path or Store
+        The SQLite file of the results.
+    study : str, default=None
+        Its name; not needed where the store holds a single study.
+    title : str, default=None
+        Heading of the report; the name of the study if not given.
+    command : str, default=""
+        The command line that made it, to be shown.
+
+    Returns
+    -------
+    report : Report
+        ``report.save("report.html")`` writes it; a notebook shows it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds, Study, run_study
+    >>> from sparsieve.report import study_report
+    >>> study = Study("small", ["wine"], ["fisher", "relieff"], Folds(3), ks=[2, 4])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = pathlib.Path(folder) / "small.sqlite"
+    ...     outcome = run_study(study, store)
+    ...     report = study_report(store)
+    >>> report.title
+    'Study small'
+    """
+    if not isinstance(store, Store):
+        if not Path(store).exists():
+            raise StoreError(f"there is no store {store}; run_study makes it")
+        with Store(store) as opened:
+            return study_report(opened, study, title=title, command=command)
+    name = _the_study(store, study)
+    rows = result_rows(store, name)
+    if not rows:
+        raise StoreError(f"no cell of study {name!r} is finished yet")
+    results = StudyResults(name, rows)
+    counts = store.counts(name)
+    failed = store.cells(name, states=("failed",))
+    sections = [
+        curves_section(results),
+        scores_section(results),
+        ranks_section(results),
+        stability_section(results),
+        redundancy_section(results),
+        times_section(results),
+        _failures(failed),
+        how_made(None, command=command, text=_procedure(results)),
+    ]
+    return Report(
+        title=title or f"Study {name}",
+        headline=_headline(results),
+        sections=[section for section in sections if section is not None],
+        figures={
+            "methods": str(len(results.methods)),
+            "data sets": str(len(results.datasets)),
+            "selections": f"{counts['done']:,}",
+            "failed": str(counts["failed"]),
+        },
+        warnings=_warnings(counts, results),
+    )
+
+
+def _the_study(store: Store, study: str | None) -> str:
+    names = store.studies()
+    if study is None and len(names) == 1:
+        return names[0]
+    if study in names:
+        return str(study)
+    known = ", ".join(names) or "none"
+    raise StoreError(
+        f"the store has no study {study!r}; it has: {known}"
+        if study is not None
+        else f"the store has several studies, name one of: {known}"
+    )
+
+
+def _warnings(counts: dict, results: StudyResults) -> list[str]:
+    found = []
+    if counts["open"] or counts["running"]:
+        missing = counts["open"] + counts["running"]
+        found.append(f"The study is not complete: {counted(missing, 'cell')} still to compute.")
+    if counts["failed"]:
+        found.append(
+            f"{counted(counts['failed'], 'cell')} failed and count in nothing that is shown here."
+        )
+    optimistic = sorted({r["selector"] for r in results.rows if r["tuning"] == "best-on-test"})
+    if optimistic:
+        found.append(
+            "Parameters chosen on the test samples, hence optimistic: " + ", ".join(optimistic)
+        )
+    return found
+
+
+def _failures(cells: list[dict]) -> Section | None:
+    if not cells:
+        return None
+    times = Counter(
+        (c["spec"].get("dataset", ""), c["spec"].get("label", ""), c["error"]) for c in cells
+    )
+    rows = [
+        {"data set": dataset, "method": label, "error": error, "cells": n}
+        for (dataset, label, error), n in times.items()
+    ]
+    return Section("What failed", (), [table_of("Failures", rows)])
+
+
+def _headline(results: StudyResults) -> str:
+    table = results.table(results.main_classifier, results.main_k)
+    where = f"by {results.metric} of {MODELS[results.main_classifier]} {at_k(results.main_k)}"
+    compared = (
+        f"{counted(len(results.methods), 'method')} on {counted(len(results.datasets), 'data set')}"
+    )
+    if not len(table.scores):
+        return f"{compared}; no data set has a score of every method yet."
+    means = table.scores.mean(axis=0)
+    best = table.selectors[int(np.argmax(means))]
+    if len(table.datasets) < 2 or len(table.selectors) < 3:
+        return f"{compared}: {best} is best {where} ({percent(means.max())})."
+    test = friedman_nemenyi(table.scores)
+    order = np.argsort(test.ranks, kind="stable")
+    names = [table.selectors[i] for i in order]
+    ranks = test.ranks[order]
+    alike = [
+        name
+        for name, rank in zip(names[1:], ranks[1:], strict=True)
+        if rank - ranks[0] <= test.critical_difference
+    ]
+    sentence = f"{compared}: {names[0]} has the best average rank ({ranks[0]:.2f}) {where}. "
+    if test.p_value >= 0.05:
+        return sentence + (
+            f"Over these data sets the methods cannot be told apart (Friedman p = "
+            f"{test.p_value:.2g})."
+        )
+    if alike:
+        return sentence + f"It cannot be told from {listed_names(alike[:4], len(alike) - 4)}."
+    return sentence + "It is better than every other at the 5 % level."
+
+
+def _procedure(results: StudyResults) -> list[str]:
+    protocol = json.loads(results.rows[0]["protocol"])
+    what = ", ".join(f"{name} {value}" for name, value in protocol.items())
+    tuning = sorted({f"{r['selector']}: {r['tuning']}" for r in results.rows} - set())
+    tuned = [line for line in tuning if not line.endswith(": none")]
+    seconds = sum({r["cell"]: r["seconds"] for r in results.rows}.values())
+    machines = sorted({r["machine"] for r in results.rows})
+    text = [
+        f"Protocol: {what}. Every selection sees the training part of its split alone; the "
+        "same splits serve every method.",
+        f"All fits together took {seconds:,.0f} s on {'; '.join(machines)}.",
+    ]
+    if tuned:
+        text.append("Choice of parameters: " + "; ".join(tuned) + ".")
+    return text

@@ -1,0 +1,90 @@
+"""The finished rows of a study and what can be read from them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..evaluation import ScoreTable, score_table, summarise
+from .wording import counted
+
+_WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
+
+MODELS = {
+    "1nn": "nearest neighbour",
+    "5nn": "5 nearest neighbours",
+    "svm": "linear SVM",
+    "softmax": "softmax regression",
+}
+
+
+class StudyResults:
+    """The rows of a study and what can be read from them."""
+
+    def __init__(self, name: str, rows: list[dict]):
+        self.name = name
+        self.rows = rows
+        self.means = summarise(rows)
+        self.methods = list(dict.fromkeys(row["selector"] for row in rows))
+        self.datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+        self.classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
+        self.metric = next(
+            m for m in ("accuracy", "balanced_accuracy", "mcc", "f1") if m in rows[0]
+        )
+        self.ks = sorted({row["k"] for row in rows if row["k"] is not None})
+        self.main_classifier = "svm" if "svm" in self.classifiers else self.classifiers[0]
+        self.shown_ks: list = _chosen_ks(self.ks) or [None]
+        self.main_k = min(self.shown_ks, key=lambda k: abs((k or 0) - 20))
+        self._tables: dict[tuple, ScoreTable] = {}
+
+    def table(self, classifier: str, k) -> ScoreTable:
+        """Mean scores of data sets x methods."""
+        if (classifier, k) not in self._tables:
+            chosen = [r for r in self.rows if r["classifier"] == classifier and r["k"] == k]
+            self._tables[classifier, k] = score_table(
+                chosen, classifier=classifier, k=k, metric=self.metric
+            )
+        return self._tables[classifier, k]
+
+    def supports(self, k) -> dict[tuple, list[np.ndarray]]:
+        """What every split selected, of the parameters that the tables show."""
+        shown = {(m["dataset"], m["selector"], m["parameters"]) for m in self.means if m["k"] == k}
+        cells = {
+            row["cell"]: row
+            for row in self.rows
+            if row["k"] == k and (row["dataset"], row["selector"], row["parameters"]) in shown
+        }
+        supports: dict[tuple, list[np.ndarray]] = defaultdict(list)
+        for row in cells.values():
+            features = json.loads(row["features"])
+            mask = np.zeros(row["n_features"], dtype=bool)
+            mask[features if k is None else features[:k]] = True
+            supports[row["dataset"], row["selector"]].append(mask)
+        return supports
+
+
+def _chosen_ks(ks: Sequence[int]) -> list[int]:
+    """The usual numbers where they were computed, else a few spread over what was."""
+    usual = [k for k in _WANTED_KS if k in ks]
+    return usual if len(usual) >= 2 or not ks else spread(ks, 4)
+
+
+def spread(ks: Sequence[int], most: int) -> list[int]:
+    """At most so many of the numbers, evenly apart on a logarithmic scale."""
+    if len(ks) <= most:
+        return list(ks)
+    wanted = np.geomspace(ks[0], ks[-1], most)
+    return sorted({min(ks, key=lambda k: abs(k - w)) for w in wanted})
+
+
+def named_k(k) -> str:
+    """A number of features as a choice."""
+    return "what the model keeps" if k is None else str(k)
+
+
+def at_k(k) -> str:
+    """A number of features within a sentence."""
+    return "with the features each model keeps" if k is None else f"at {counted(k, 'feature')}"

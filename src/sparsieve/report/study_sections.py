@@ -1,0 +1,273 @@
+"""The sections of a report on a study; None where there is nothing to show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from ..evaluation import ScoreTable, friedman_nemenyi, nogueira_stability, paired_wilcoxon
+from .data import Chart, Column, Section, Table, table_of
+from .ranks import diagram_rows, groups_alike
+from .study_results import MODELS, StudyResults, at_k, named_k, spread
+from .wording import counted, listed_names
+
+EVERY = "mean of all data sets"
+_MOST_POINTS = 30_000  # of one chart; beyond it only some numbers of features are drawn
+
+
+def curves_section(results: StudyResults) -> Section | None:
+    """Scores over the number of features, by data set and classifier."""
+    if len(results.ks) < 2:
+        return None
+    drawn = [m for m in results.means if m["k"] is not None]
+    if len(drawn) > _MOST_POINTS:
+        few = set(spread(results.ks, 12))
+        drawn = [m for m in drawn if m["k"] in few]
+    rows = [
+        (
+            m["dataset"],
+            m["classifier"],
+            m["selector"],
+            m["k"],
+            m[results.metric],
+            *_band(m, results.metric),
+        )
+        for m in drawn
+    ]
+    rows = _overall(results, rows) + rows
+    columns = {
+        "dataset": Column("data set", [row[0] for row in rows]),
+        "classifier": Column("classifier", [MODELS[row[1]] for row in rows]),
+        "series": Column("method", [row[2] for row in rows]),
+        "x": Column("number of features", [row[3] for row in rows]),
+        "y": Column(results.metric, [row[4] for row in rows]),
+        "low": Column("mean minus one standard error", [row[5] for row in rows]),
+        "high": Column("mean plus one standard error", [row[6] for row in rows]),
+    }
+    chart = Chart(
+        f"{results.metric.capitalize()} over the number of features",
+        "lines",
+        columns,
+        controls=("dataset", "classifier"),
+        note="Click names in the legend (with Shift for several) to bring methods out. The "
+        "band is one standard error over the splits, or over the data sets for their mean.",
+        options={"marks": len(results.ks) <= 20, "log_x": results.ks[-1] >= 20},
+    )
+    return Section("Scores over the number of features", (), [chart])
+
+
+def _overall(results: StudyResults, rows: list[tuple]) -> list[tuple]:
+    """Means over the data sets, of what every one of them has."""
+    if len(results.datasets) < 2:
+        return []
+    groups: dict[tuple, list[float]] = defaultdict(list)
+    for _, classifier, method, k, score, *_ in rows:
+        groups[classifier, method, k].append(score)
+    overall = []
+    for (classifier, method, k), scores in groups.items():
+        if len(scores) == len(results.datasets):
+            mean = float(np.mean(scores))
+            error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
+            overall.append((EVERY, classifier, method, k, mean, mean - error, mean + error))
+    return overall
+
+
+def scores_section(results: StudyResults) -> Section:
+    """Every method on every data set."""
+    shown = [m for m in results.means if m["k"] in results.shown_ks]
+    grid = Chart(
+        f"{results.metric.capitalize()} of every method on every data set",
+        "heatmap",
+        {
+            "classifier": Column("classifier", [MODELS[m["classifier"]] for m in shown]),
+            "k": Column("features", [named_k(m["k"]) for m in shown]),
+            "y": Column("", [m["dataset"] for m in shown]),
+            "x": Column("", [m["selector"] for m in shown]),
+            "value": Column(results.metric, [m[results.metric] for m in shown]),
+        },
+        controls=("classifier", "k"),
+    )
+    rows = [
+        {
+            "data set": m["dataset"],
+            "method": m["selector"],
+            "classifier": m["classifier"],
+            "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
+            results.metric: m[results.metric],
+            "sd": m[f"{results.metric}_sd"],
+            "splits": m["n_splits"],
+            "redundancy": m["redundancy_absolute"],
+            "precision": m["precision"],
+            "recall": m["recall"],
+            "seconds": m["seconds"],
+            "chosen on test": m["tuning"] == "best-on-test",
+        }
+        for m in shown
+    ]
+    known = [key for key in rows[0] if any(row[key] is not None for row in rows)]
+    rows = [{key: row[key] for key in known} for row in rows]
+    note = (
+        ""
+        if results.shown_ks == [None] or len(results.shown_ks) == len(results.ks)
+        else f"At {listed_names([str(k) for k in results.shown_ks])} features; sparsieve study "
+        "export writes all."
+    )
+    return Section("Scores", (), [grid, table_of("All means", rows, note)])
+
+
+def ranks_section(results: StudyResults) -> Section | None:
+    """Which methods can be told apart."""
+    if len(results.methods) < 3 or len(results.datasets) < 2:
+        return None
+    rows, span = [], len(results.methods)
+    for classifier in results.classifiers:
+        for k in results.shown_ks:
+            table = results.table(classifier, k)
+            if len(table.datasets) < 2 or len(table.selectors) < 3:
+                continue
+            test = friedman_nemenyi(table.scores)
+            for row in diagram_rows(table.selectors, test.ranks, test.critical_difference):
+                rows.append({"classifier": MODELS[classifier], "k": named_k(k), **row})
+    if not rows:
+        return None
+    titles = {"x": "average rank (1 is best)", "classifier": "classifier", "k": "features"}
+    chart = Chart(
+        "Average ranks and critical difference",
+        "critical-difference",
+        {key: Column(titles.get(key, key), [row[key] for row in rows]) for key in rows[0]},
+        controls=("classifier", "k"),
+        note="A bar joins methods whose average ranks differ by less than Nemenyi's critical "
+        "difference at the 5 % level: over these data sets they cannot be told apart.",
+        options={"ranks": (1, span)},
+    )
+    main = results.table(results.main_classifier, results.main_k)
+    blocks: list = [chart]
+    text = []
+    if len(main.datasets) >= 2 and len(main.selectors) >= 3:
+        test = friedman_nemenyi(main.scores)
+        where = f"{MODELS[results.main_classifier]}, {at_k(results.main_k)}"
+        text.append(
+            f"Friedman's test ({where}, {len(main.datasets)} data sets): p = "
+            f"{test.p_value:.2g}; critical difference {test.critical_difference:.2f}. "
+            f"{counted(len(_groups(test)), 'group')} of methods that cannot be told apart."
+        )
+        blocks.append(_pairs(main, where))
+    return Section("Ranks", text, blocks)
+
+
+def stability_section(results: StudyResults) -> Section | None:
+    """How much the selections of the splits agree."""
+    k = results.main_k
+    rows: list[tuple] = []
+    for (dataset, method), supports in results.supports(k).items():
+        if len(supports) < 2:
+            continue
+        found = nogueira_stability(supports)
+        if np.isfinite(found.value):
+            rows.append((dataset, method, found.value, found.low, found.high))
+    if not rows:
+        return None
+    order = {m: i for i, m in enumerate(results.methods)}
+    rows.sort(key=lambda row: (results.datasets.index(row[0]), order[row[1]]))
+    overall = [
+        (EVERY, method, float(np.mean(values)), None, None)
+        for method in results.methods
+        if len(values := [r[2] for r in rows if r[1] == method]) == len(results.datasets) > 1
+    ]
+    rows = overall + rows
+    chart = Chart(
+        f"Stability of the selection {at_k(k)}",
+        "bars",
+        {
+            "dataset": Column("data set", [row[0] for row in rows]),
+            "y": Column("", [row[1] for row in rows]),
+            "x": Column("Nogueira's index", [row[2] for row in rows], digits=3),
+            "low": Column("95 % interval from", [row[3] for row in rows], digits=3),
+            "high": Column("to", [row[4] for row in rows], digits=3),
+        },
+        controls=("dataset",),
+        note="1: the same features in every split; 0: no more agreement than by chance.",
+    )
+    return Section("Stability", (), [chart])
+
+
+def redundancy_section(results: StudyResults) -> Section | None:
+    """How much the selected features repeat each other."""
+    first = results.classifiers[0]
+    means = [
+        m
+        for m in results.means
+        if m["classifier"] == first and m["k"] is not None and m["redundancy_absolute"] is not None
+    ]
+    if len(results.ks) < 2 or not means:
+        return None
+    chart = Chart(
+        "Redundancy over the number of features",
+        "lines",
+        {
+            "dataset": Column("data set", [m["dataset"] for m in means]),
+            "series": Column("method", [m["selector"] for m in means]),
+            "x": Column("number of features", [m["k"] for m in means]),
+            "y": Column("absolute redundancy rate", [m["redundancy_absolute"] for m in means]),
+            "signed": Column("signed redundancy rate", [m["redundancy_signed"] for m in means]),
+        },
+        controls=("dataset",),
+        note="Mean absolute correlation of the selected features on the training part, halved "
+        "as published. Lower means that the features repeat each other less.",
+        options={"marks": len(results.ks) <= 20, "log_x": results.ks[-1] >= 20},
+    )
+    return Section("Redundancy", (), [chart])
+
+
+def times_section(results: StudyResults) -> Section:
+    """What a fit takes."""
+    seconds: dict[tuple, list[float]] = defaultdict(list)
+    for row in {r["cell"]: r for r in results.rows}.values():
+        seconds[row["dataset"], row["selector"]].append(max(row["seconds"], 1e-6))
+    rows = [
+        (dataset, method, float(np.mean(seconds[dataset, method])))
+        for dataset in results.datasets
+        for method in results.methods
+        if (dataset, method) in seconds
+    ]
+    chart = Chart(
+        "Seconds per fit",
+        "bars",
+        {
+            "dataset": Column("data set", [row[0] for row in rows]),
+            "y": Column("", [row[1] for row in rows]),
+            "x": Column("seconds per fit (logarithmic)", [row[2] for row in rows], digits=3),
+        },
+        controls=("dataset",),
+        note="Mean over the splits of the selection with fixed parameters; choosing parameters "
+        "is not counted.",
+        options={"log_x": True},
+    )
+    return Section("Time", (), [chart])
+
+
+def _pairs(table: ScoreTable, where: str) -> Table:
+    rows = [
+        {
+            "method": test.first,
+            "against": test.second,
+            "median difference": test.median_difference,
+            "p": test.p_value,
+            "p (Holm)": test.p_holm,
+        }
+        for test in paired_wilcoxon(table.scores, table.selectors)
+    ]
+    return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows)
+
+
+def _groups(test) -> list[tuple[int, int]]:
+    return groups_alike(np.sort(test.ranks), test.critical_difference)
+
+
+def _band(mean: dict, metric: str) -> tuple[float | None, float | None]:
+    sd = mean[f"{metric}_sd"]
+    if sd is None:
+        return None, None
+    error = sd / np.sqrt(mean["n_splits"])
+    return mean[metric] - error, mean[metric] + error

@@ -1,0 +1,46 @@
+"""Numbers and lists as words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 feature``, ``20 features``.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import counted
+    >>> counted(1, "feature"), counted(1200, "sample")
+    ('1 feature', '1,200 samples')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def listed_names(names: Sequence[str], more: int = 0) -> str:
+    """``a, b and c``, or ``a, b, c and 4 more``.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import listed_names
+    >>> listed_names(["a", "b"]), listed_names(["a"]), listed_names(["a", "b"], more=3)
+    ('a and b', 'a', 'a, b and 3 more')
+    """
+    names = [str(name) for name in names]
+    if more > 0:
+        return f"{', '.join(names)} and {more} more"
+    if len(names) <= 1:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def percent(share: float) -> str:
+    """``96.4 %``.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import percent
+    >>> percent(0.9642)
+    '96.4 %'
+    """
+    return f"{100 * share:.1f} %"
