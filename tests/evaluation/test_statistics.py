@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -82,3 +84,17 @@ def test_bad_input():
         paired_wilcoxon([[1, 2]])
     with pytest.raises(ValueError, match="finite"):
         bootstrap_interval([])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_signed_rank_test_is_exact_with_ties_and_zeros(seed):
+    differences = np.random.default_rng(seed).integers(-4, 6, size=9).astype(float)
+    scores = np.column_stack([differences, np.zeros(9)])
+    (test,) = paired_wilcoxon(scores)
+    nonzero = differences[differences != 0]
+    # Every pattern of signs, one after the other.
+    ranks = stats.rankdata(np.abs(nonzero))
+    observed = abs((np.sign(nonzero) * ranks).sum())
+    signs = np.array(list(itertools.product([-1, 1], repeat=len(nonzero))))
+    expected = (np.abs(signs @ ranks) >= observed - 1e-9).mean()
+    assert test.p_value == pytest.approx(expected)

@@ -297,3 +297,10 @@ def test_a_dying_worker_fails_cells_not_the_study(path, monkeypatch):
     assert errors == {"a worker process died, perhaps for lack of memory"}
     monkeypatch.undo()
     assert run_study(study, path, retry_failed=True).done == 8
+
+
+def test_one_selector_under_two_names_is_refused():
+    # They would share their cells, and one name would vanish from the results.
+    twice = [SelectorSpec("fisher"), SelectorSpec("fisher", label="another")]
+    with pytest.raises(StudyError, match="'another' and 'FisherSelector' are the same selector"):
+        Study("twice", ["wine"], twice)

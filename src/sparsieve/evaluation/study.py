@@ -180,6 +180,15 @@ class Study:
             for name in names:
                 if names.count(name) > 1:
                     raise StudyError(f"{kind} {name!r} is listed twice; give one another name")
+        seen: dict[str, str] = {}
+        for spec in self.selectors:
+            what = json.dumps([spec.name, spec.parameters, spec.grid, spec.tuning], sort_keys=True)
+            if what in seen:
+                raise StudyError(
+                    f"{spec.label!r} and {seen[what]!r} are the same selector with the same "
+                    "parameters; keep one"
+                )
+            seen[what] = spec.label
 
     @classmethod
     def from_toml(cls, path) -> Study:

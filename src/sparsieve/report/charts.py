@@ -23,6 +23,7 @@ from .data import Chart
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320
 _STEP = 18
+_MOST_BANDS = 4
 _PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
 
 
@@ -70,7 +71,7 @@ def _lines(chart: Chart) -> dict:
                     **shared,
                     "y": {**_quantity(chart, "low", zero=False), "title": y["title"]},
                     "y2": {"field": "high"},
-                    **_faded(chart, shown=0.15),
+                    **_band_shown(chart),
                 },
             }
         )
@@ -281,6 +282,16 @@ def _faded(chart: Chart, shown: float = 1.0) -> dict:
         return {}
     faint = shown / 8
     return {"opacity": {"condition": {"param": "picked", "value": shown}, "value": faint}}
+
+
+def _band_shown(chart: Chart) -> dict:
+    """Many bands hide each other: then only those of picked series are drawn."""
+    if "series" not in chart.columns:
+        return {}
+    if len(set(chart.columns["series"].values)) <= _MOST_BANDS:
+        return _faded(chart, shown=0.15)
+    condition = {"param": "picked", "empty": False, "value": 0.2}
+    return {"opacity": {"condition": condition, "value": 0}}
 
 
 def _tooltip(chart: Chart) -> list[dict]:

@@ -67,9 +67,7 @@ def _overall(results: StudyResults, rows: list[tuple]) -> list[tuple]:
     overall = []
     for (classifier, method, k), scores in groups.items():
         if len(scores) == len(results.datasets):
-            mean = float(np.mean(scores))
-            error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
-            overall.append((EVERY, classifier, method, k, mean, mean - error, mean + error))
+            overall.append((EVERY, classifier, method, k, *_mean_and_error(scores)))
     return overall
 
 
@@ -171,7 +169,7 @@ def stability_section(results: StudyResults) -> Section | None:
     order = {m: i for i, m in enumerate(results.methods)}
     rows.sort(key=lambda row: (results.datasets.index(row[0]), order[row[1]]))
     overall = [
-        (EVERY, method, float(np.mean(values)), None, None)
+        (EVERY, method, *_mean_and_error(values))
         for method in results.methods
         if len(values := [r[2] for r in rows if r[1] == method]) == len(results.datasets) > 1
     ]
@@ -183,11 +181,12 @@ def stability_section(results: StudyResults) -> Section | None:
             "dataset": Column("data set", [row[0] for row in rows]),
             "y": Column("", [row[1] for row in rows]),
             "x": Column("Nogueira's index", [row[2] for row in rows], digits=3),
-            "low": Column("95 % interval from", [row[3] for row in rows], digits=3),
+            "low": Column("interval from", [row[3] for row in rows], digits=3),
             "high": Column("to", [row[4] for row in rows], digits=3),
         },
         controls=("dataset",),
-        note="1: the same features in every split; 0: no more agreement than by chance.",
+        note="1: the same features in every split; 0: no more agreement than by chance. Lines: "
+        "95 % interval over the splits, one standard error over the data sets for their mean.",
     )
     return Section("Stability", (), [chart])
 
@@ -263,6 +262,13 @@ def _pairs(table: ScoreTable, where: str) -> Table:
 
 def _groups(test) -> list[tuple[int, int]]:
     return groups_alike(np.sort(test.ranks), test.critical_difference)
+
+
+def _mean_and_error(values: list[float]) -> tuple[float, float, float]:
+    """Mean, and one standard error below and above it."""
+    mean = float(np.mean(values))
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    return mean, mean - error, mean + error
 
 
 def _band(mean: dict, metric: str) -> tuple[float | None, float | None]:
