@@ -260,9 +260,8 @@ class PathDisplay(Display):
             ax.legend(loc="lower right")
 
     def _plot_objective(self, ax, line_kw) -> None:
-        self.lines_ = ax.plot(
-            self.x, self.values, **{"marker": ".", "label": "objective", **line_kw}
-        )
+        style = {"marker": ".", "label": "objective"}
+        self.lines_ = ax.plot(self.x, self.values, **{**style, **line_kw})
         ax.set_ylabel("objective")
         if len(self.names) == self.x[-1]:
             ax.set_xlabel("feature added at each step")
