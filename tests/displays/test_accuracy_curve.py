@@ -152,10 +152,9 @@ def test_rows_metrics_and_some_selectors(store):
     )
     (line,) = display.lines_
     assert display.ax_.get_ylabel() == "mcc (mean ± standard error)"
-    wanted = [r for r in rows if r["selector"] == "FisherSelector" and r["k"] == 4]
-    wanted = [
-        r["mcc"] for r in wanted if (r["dataset"], r["classifier"]) == ("breast_cancer", "1nn")
-    ]
+    place = ("breast_cancer", "1nn", "FisherSelector", 4)
+    names = ("dataset", "classifier", "selector", "k")
+    wanted = [row["mcc"] for row in rows if tuple(row[name] for name in names) == place]
     assert line.get_ydata()[-1] == pytest.approx(np.mean(wanted))
 
 

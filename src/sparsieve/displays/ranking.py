@@ -129,5 +129,5 @@ class RankingDisplay(Display):
         if self.selected.any() and not self.selected.all():
             kept, out = np.flatnonzero(self.selected)[-1], np.flatnonzero(~self.selected)[0]
             handles = [self.bars_[int(kept)], self.bars_[int(out)]]
-            ax.legend(handles, ["kept", "left out"], loc="best")
+            ax.legend(handles, ["kept", "left out"], loc="lower right")
         return self
