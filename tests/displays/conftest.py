@@ -1,6 +1,11 @@
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
+
+from sparsieve import all_selectors
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -12,6 +17,19 @@ AWKWARD = ["<b>$x_1", "$x$", "a_$b", "_hidden", "two\nlines", "\\frac{$1", "100 
 def _no_figures_left():
     yield
     pyplot.close("all")
+
+
+@pytest.fixture(scope="session")
+def fitted_by_name():
+    """Every selector on the wine data, fitted when it is first asked for."""
+
+    @functools.cache
+    def fitted(name):
+        cls = all_selectors()[name]
+        selector = cls(n_subsamples=4) if name == "StabilitySelection" else cls()
+        return selector.fit(*load_wine(return_X_y=True))
+
+    return fitted
 
 
 @pytest.fixture

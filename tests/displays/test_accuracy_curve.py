@@ -5,6 +5,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -115,7 +116,7 @@ def test_what_is_not_a_fitted_search_is_refused(search):
         AccuracyCurveDisplay.from_estimator(FisherSelector().fit(X, y))
     with pytest.raises(TypeError, match=r"got a Pipeline; pass the selector in it.*'fisherselec"):
         AccuracyCurveDisplay.from_estimator(make_pipeline(FisherSelector(), search))
-    grid = GridSearchCV(LogisticRegression(max_iter=5000), {"C": [1.0]}).fit(X, y)
+    grid = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}).fit(X, y)
     with pytest.raises(ValueError, match="not searched over numbers of features; use SelectorCV"):
         AccuracyCurveDisplay.from_estimator(grid)
 

@@ -84,10 +84,8 @@ def test_given_axes_and_refusals(fitted, wine):
 
 
 @pytest.mark.parametrize("name", list(all_selectors()))
-def test_every_history_is_drawn(name, wine):
-    cls = all_selectors()[name]
-    selector = cls(n_subsamples=4) if name == "StabilitySelection" else cls()
-    selector.fit(*wine)
+def test_every_history_is_drawn(name, fitted_by_name):
+    selector = fitted_by_name(name)
     if hasattr(selector, "history_"):
         for relative in (False, True):
             display = ConvergenceDisplay.from_estimator(selector, relative=relative)

@@ -182,10 +182,8 @@ def test_refusals(wine):
 
 
 @pytest.mark.parametrize("name", list(all_selectors()))
-def test_every_selector_is_drawn_or_refused_in_a_sentence(name, wine):
-    cls = all_selectors()[name]
-    selector = cls(n_subsamples=4) if name == "StabilitySelection" else cls()
-    selector.fit(*wine)
+def test_every_selector_is_drawn_or_refused_in_a_sentence(name, fitted_by_name):
+    selector = fitted_by_name(name)
     if hasattr(selector, "path_"):
         PathDisplay.from_estimator(selector).figure_.canvas.draw()
     else:

@@ -217,13 +217,13 @@ class AccuracyCurveDisplay(Display):
             (line,) = ax.plot(curve.ks, curve.mean, **style)
             self.lines_.append(line)
             if curve.error is not None:
-                low, high = curve.mean - curve.error, curve.mean + curve.error
-                self.bands_.append(
-                    ax.fill_between(curve.ks, low, high, color=line.get_color(), alpha=0.2, lw=0)
-                )
-                if len(curve.ks) == 1:  # a band of one point has no width
-                    bar = ax.vlines(curve.ks, low, high, color=line.get_color(), alpha=0.5)
-                    self.bands_[-1] = bar
+                span = curve.ks, curve.mean - curve.error, curve.mean + curve.error
+                colour = {"color": line.get_color()}
+                if len(curve.ks) > 1:
+                    band = ax.fill_between(*span, alpha=0.2, lw=0, **colour)
+                else:  # a band of one point would have no width
+                    band = ax.vlines(*span, alpha=0.5, **colour)
+                self.bands_.append(band)
         self._mark(ax)
         count_axis(ax, "number of features")
         spread = " (mean ± standard error)" if self.bands_ else ""

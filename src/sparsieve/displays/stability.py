@@ -43,7 +43,7 @@ class StabilityPathDisplay(Display):
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> stable = StabilitySelection(n_features_per_run=4, n_subsamples=20).fit(X, y)
     >>> display = StabilityPathDisplay.from_estimator(stable)
-    >>> len(display.lines_) == stable.get_support().sum()
+    >>> len(display.lines_) == len(stable.get_feature_names_out())
     True
     """
 
