@@ -285,6 +285,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
         if target.classes is not None:
             self.classes_ = target.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_  # of an earlier fit on labels
         weights = _combined_weights(sample_weight, getattr(self, "class_weight", None), target)
         return TrainingData(as_design(X), target, weights)
 
