@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import sparsieve
+import sparsieve.displays
 
 project = "sparsieve"
 author = "The sparsieve developers"
@@ -24,11 +25,14 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
 
 def write_selector_list(app, config):
-    """A page that lists every selector, so that a new one appears by itself."""
+    """A page that lists every selector and display, so that a new one appears by itself."""
     names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_estimators())
+    displays = "\n".join(f"   sparsieve.displays.{name}" for name in sparsieve.displays.__all__)
     page = (
         "Selectors\n=========\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
-        f"{names}\n   sparsieve.all_selectors\n"
+        f"{names}\n   sparsieve.all_selectors\n\n"
+        "Displays\n========\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
+        f"{displays}\n"
     )
     target = Path(app.srcdir) / "api" / "index.rst"
     target.parent.mkdir(exist_ok=True)

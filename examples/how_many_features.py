@@ -11,7 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsieve import EnsembleSelector, RidgeForwardSelector, SelectorCV, StabilitySelection
+from sparsieve import (
+    AccuracyCurveDisplay,
+    EnsembleSelector,
+    RidgeForwardSelector,
+    SelectorCV,
+    StabilitySelection,
+)
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -45,4 +51,4 @@ together = EnsembleSelector(n_features_to_select=5, aggregation="rra").fit(X, y)
 print("\nfive features that three methods agree on:", ", ".join(together.get_feature_names_out()))
 
 if len(sys.argv) > 1:
-    search.plot().ax_.figure.savefig(sys.argv[1])
+    AccuracyCurveDisplay.from_estimator(search).figure_.savefig(sys.argv[1])

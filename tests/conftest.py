@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
+
 
 @pytest.fixture
 def rng():

@@ -7,11 +7,14 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .choose import *  # noqa: F403
     from .discovery import all_estimators, all_selectors
+    from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
     from .selectors import *  # noqa: F403
 
 __all__ = [
+    "AccuracyCurveDisplay",
     "ChiSquareSelector",
+    "ConvergenceDisplay",
     "ESFSSelector",
     "EnsembleSelector",
     "ExactPenaltySVMSelector",
@@ -29,9 +32,11 @@ __all__ = [
     "MIKFSSelector",
     "MPMClassifier",
     "MRMRSelector",
+    "PathDisplay",
     "RFSSelector",
     "RLSRSelector",
     "RPMFSSelector",
+    "RankingDisplay",
     "ReliefFSelector",
     "RidgeForwardSelector",
     "RobustL20Selector",
@@ -39,6 +44,7 @@ __all__ = [
     "SVMRFESelector",
     "SelectorCV",
     "SparseKernelMPMClassifier",
+    "StabilityPathDisplay",
     "StabilitySelection",
     "TTestSelector",
     "__version__",
@@ -48,7 +54,7 @@ __all__ = [
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn.
-_ROOMS = ("selectors", "filters", "choose", "discovery")
+_ROOMS = ("selectors", "filters", "choose", "discovery", "displays")
 
 
 def __getattr__(name: str):

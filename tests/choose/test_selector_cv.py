@@ -297,15 +297,6 @@ def test_scikit_learn_checks_as_classifier_and_regressor(estimator, check):
     check(estimator)
 
 
-def test_drawing(classes):
-    pytest.importorskip("matplotlib").use("Agg")
-    fitted = SelectorCV().fit(*classes)
-    display = fitted.plot()
-    np.testing.assert_array_equal(display.line_.get_ydata(), fitted.cv_results_["mean_test_score"])
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert f"best: {fitted.best_k_}" in labels
-
-
 # -- no leak ---------------------------------------------------------------------------------
 
 

@@ -166,13 +166,6 @@ def test_classes_too_small_to_halve(rng):
         StabilitySelection().fit(X, np.append(np.zeros(9, dtype=int), 1))
 
 
-def test_drawing(planted):
-    pytest.importorskip("matplotlib").use("Agg")
-    fitted = StabilitySelection(n_subsamples=FEW).fit(*planted)
-    ax = fitted.stability_path_.plot()
-    assert len(ax.lines) == len(fitted.stability_path_.features) + 1
-
-
 # -- the promise -----------------------------------------------------------------------------
 
 

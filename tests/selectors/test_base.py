@@ -50,6 +50,13 @@ def test_substitutes_by_name(rng):
     assert selector.find_substitutes(X) == {"a": [("c", pytest.approx(1.0))]}
 
 
+def test_classes_of_an_earlier_fit_are_forgotten(rng):
+    X = rng.standard_normal((30, 5))
+    selector = RidgeForwardSelector(2).fit(X, np.arange(30) % 3)
+    assert len(selector.classes_) == 3
+    assert not hasattr(selector.fit(X, X[:, 0]), "classes_")
+
+
 def test_zero_weight_samples_do_not_count(rng):
     X, y = rng.standard_normal((30, 5)), np.arange(30) % 3
     weights = (np.arange(30) < 20).astype(float)

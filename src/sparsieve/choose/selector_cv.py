@@ -26,7 +26,6 @@ from .base import (
     routed,
     weighted,
 )
-from .display import CurveDisplay
 from .folds import CurveWork, dense, score_fold
 from .ridge_curve import default_estimator
 from .rules import RULES
@@ -114,6 +113,10 @@ class SelectorCV(MetaSelector):
 
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
+
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
 
     Examples
     --------
@@ -301,21 +304,6 @@ class SelectorCV(MetaSelector):
         if count != self.best_k_:
             del other.estimator_
         return other
-
-    def plot(self, ax=None):
-        """Draw the curve over k; see :class:`CurveDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        display : CurveDisplay
-            What was drawn.
-        """
-        return CurveDisplay.from_estimator(self, ax=ax)
 
     # -- the final model -----------------------------------------------------------------
 

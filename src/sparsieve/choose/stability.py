@@ -25,7 +25,6 @@ from .base import (
     routed,
     weighted,
 )
-from .display import new_axes
 from .error_bounds import BOUNDS
 
 DEFAULT_THRESHOLD = 0.75
@@ -52,29 +51,6 @@ class StabilityPath:
     features: np.ndarray
     probabilities: np.ndarray
     threshold: float
-
-    def plot(self, ax=None):
-        """Draw one line per feature, those that reach the threshold in colour.
-
-        Parameters
-        ----------
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        ax : matplotlib axes
-            Where it was drawn.
-        """
-        ax = new_axes() if ax is None else ax
-        for feature, line in zip(self.features, self.probabilities, strict=True):
-            if line[-1] >= self.threshold:
-                ax.plot(self.ks, line, label=f"feature {feature}", zorder=2)
-            else:
-                ax.plot(self.ks, line, color="lightgrey", linewidth=0.5, zorder=1)
-        ax.axhline(self.threshold, linestyle="--", color="grey")
-        ax.set(xlabel="features per run", ylabel="selection probability", ylim=(0, 1.02))
-        return ax
 
 
 class StabilitySelection(MetaSelector):
@@ -130,7 +106,8 @@ class StabilitySelection(MetaSelector):
     error_bounds_ : dict
         The same under each assumption.
     stability_path_ : StabilityPath
-        Selection probabilities over the number of features per run.
+        Selection probabilities over the number of features per run;
+        :class:`~sparsieve.StabilityPathDisplay` draws it.
     scores_ : ndarray of shape (n_features,)
         The selection probabilities.
     ranking_ : ndarray of shape (n_features,)

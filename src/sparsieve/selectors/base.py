@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from ..design import DesignMatrix, as_design
+from .html_repr import selector_html
 from .substitutes import correlated_features
 from .target import Target, encode_target
 from .validation import (
@@ -103,6 +104,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _accepts_regression = True
     _accepts_nan = False
     _n_always = 0  # features forced in by always_keep
+    _stopped_early = False  # for fits with more to reach than optimality_ says
+    _html_repr = selector_html  # what notebooks show
 
     def fit(self, X, y, sample_weight=None):
         """Rank the features of X by what they say about y.
@@ -123,6 +126,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             The fitted selector.
         """
         self._check_parameters()
+        self._stopped_early = False
         data = self._training_data(X, y, sample_weight)
         # Asking for too many features is refused before the work, not after it.
         n_features = data.design.shape[1]
@@ -281,6 +285,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
         if target.classes is not None:
             self.classes_ = target.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_  # of an earlier fit on labels
         weights = _combined_weights(sample_weight, getattr(self, "class_weight", None), target)
         return TrainingData(as_design(X), target, weights)
 

@@ -264,6 +264,7 @@ class RobustL20Selector(RobustSelector):
     def _fit_penalised(self, problem: RobustProblem, eligible, k: int) -> np.ndarray:
         found = self._penalised(problem, eligible, k, self.solver)
         if not found.converged:
+            self._stopped_early = True
             wanted = self.tol if self.solver == "irls" else 0.1 * self.tol
             self._warn_unfinished(
                 "its objective still changing by a share of", abs(found.change), wanted

@@ -113,6 +113,7 @@ class RPMFSSelector(RobustSelector):
             max_iter=int(self.max_iter), tol=max(float(self.tol), 100 * float(np.finfo(dtype).eps))
         ).solve(problem.data, k, eligible, _print_iteration if self.verbose else None)
         if not found.converged:
+            self._stopped_early = True
             self._warn_not_converged("copies of W that differ by", found.disagreement, self.tol)
         self.n_iter_ = found.n_iter
         self.history_ = np.array(found.history)

@@ -1,0 +1,130 @@
+"""What a notebook shows of a selector: scikit-learn's diagram, and what a fit has found."""
+
+from __future__ import annotations
+
+from html import escape
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import estimator_html_repr
+
+SHOWN_FEATURES = 10
+SHOWN_CLASSES = 6
+LONGEST_NAME = 60
+
+# Attributes worth a glance where they exist, as shown.
+_FACTS = {
+    "best_score_": "cross-validated score {:.4g}",
+    "error_bound_": "at most {:.3g} kept by mistake on average",
+    "worst_case_accuracy_": "worst-case accuracy {:.4g}",
+    "objective_": "objective {:.6g}",
+    "optimality_": "optimality {:.2g}",
+    "n_iter_": "{:,} iterations",
+}
+# Inherited text colour and see-through greys are readable on light and dark pages alike.
+_BOX = "margin: 0 0 0.6em 0; padding: 0.4em 0.8em; border-left: 4px solid cornflowerblue;"
+_CELL = "padding: 0.1em 1em 0.1em 0; border: none; background: none; color: inherit;"
+_WARNING = (
+    "display: inline-block; margin-top: 0.3em; padding: 0.1em 0.5em; "
+    "background: rgba(255, 160, 0, 0.25);"
+)
+
+
+def selector_html(selector) -> str:
+    """HTML of a selector, with a summary of the selection where it is fitted.
+
+    Parameters
+    ----------
+    selector : BaseSelector
+        Fitted or not.
+
+    Returns
+    -------
+    html : str
+        A fragment; all text from the data is escaped.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.selectors.html_repr import selector_html
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> "Kept 3 of 13 features" in selector_html(FisherSelector(3).fit(X, y))
+    True
+    """
+    # A fit that failed half-way leaves an object without a selection.
+    fitted = hasattr(selector, "support_") and hasattr(selector, "ranking_")
+    return (_summary(selector) if fitted else "") + estimator_html_repr(selector)
+
+
+def _summary(selector) -> str:
+    n_kept, n_features = int(selector.support_.sum()), len(selector.support_)
+    plural = "s" * (n_features != 1)
+    facts = [_target(selector), *_facts(selector)]
+    return (
+        f'<div class="sparsieve-selection" style="{_BOX}">'
+        f"<div><b>Kept {n_kept:,} of {n_features:,} feature{plural}</b></div>"
+        f'<div style="opacity: 0.8">{" · ".join(facts)}</div>'
+        f"{_warning(selector)}{_table(selector)}</div>"
+    )
+
+
+def _target(selector) -> str:
+    classes = getattr(selector, "classes_", None)
+    if classes is None:
+        n_outputs = len(np.atleast_2d(getattr(selector, "coef_", 0)))
+        return f"target: {n_outputs:,} columns of numbers" if n_outputs > 1 else "target: numbers"
+    names = [_text(label) for label in classes[:SHOWN_CLASSES]]
+    more = len(classes) - len(names)
+    rest = f" and {more} more" if more else ""
+    return f"{len(classes):,} classes: {', '.join(names)}{rest}"
+
+
+def _facts(selector) -> list[str]:
+    found = {name: getattr(selector, name, None) for name in _FACTS}
+    facts = [_FACTS[name].format(v) for name, v in found.items() if isinstance(v, Real)]
+    return ["1 iteration" if fact == "1 iterations" else fact for fact in facts]
+
+
+def _warning(selector) -> str:
+    optimality: Any = getattr(selector, "optimality_", None)
+    tol: Any = getattr(selector, "tol", None)
+    above = isinstance(optimality, Real) and isinstance(tol, Real) and optimality > tol
+    if not above and not selector._stopped_early:
+        return ""
+    reached = f"optimality {optimality:.2g} is above tol={tol:g}" if above else "it stopped early"
+    return f'<div style="{_WARNING}">⚠ Not converged: {reached}; raise max_iter or tol</div>'
+
+
+def _table(selector) -> str:
+    kept = np.flatnonzero(selector.support_)
+    kept = kept[np.argsort(selector.ranking_[kept], kind="stable")]
+    names, scores = getattr(selector, "feature_names_in_", None), selector.scores_
+    rows = [
+        f'<tr><td style="{_CELL} text-align: left">'
+        f"{_text(f'x{j}' if names is None else names[j])}</td>"
+        f'<td style="{_CELL} text-align: right">{_score(scores[j])}</td></tr>'
+        for j in kept[:SHOWN_FEATURES]
+    ]
+    if not rows:
+        return ""
+    more = len(kept) - len(rows)
+    head = "".join(
+        f'<th style="{_CELL} text-align: {side}; font-weight: normal; opacity: 0.8">{title}</th>'
+        for title, side in (("feature", "left"), ("score", "right"))
+    )
+    return (
+        f'<table style="border-collapse: collapse; margin: 0.3em 0"><tr>{head}</tr>'
+        f"{''.join(rows)}</table>"
+        + (f'<div style="opacity: 0.8">and {more:,} more</div>' if more else "")
+    )
+
+
+def _score(score: float) -> str:
+    return f"{score:.4g}" if np.isfinite(score) else "always kept"
+
+
+def _text(value) -> str:
+    text = str(value)
+    return escape(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")
