@@ -19,7 +19,7 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[report]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml

@@ -15,6 +15,7 @@ from .demo import demo
 from .errors import ExitCode, report
 from .methods import methods
 from .options import Debug
+from .reproduce import reproduce
 from .select import select
 from .study import study
 
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (select, methods, datasets, demo):
+for command in (select, methods, datasets, reproduce, demo):
     app.command(epilog=EPILOG if command is select else None)(command)
 app.add_typer(study, name="study")
 

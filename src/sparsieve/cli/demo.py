@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .options import AsJson, Debug
-from .output import print_json, print_rows, progress, say
+from .output import command_line, print_json, print_rows, progress, say
 
 # What a first look should show, as far as it exists: a good default, a convex model, filters.
 PREFERRED = ("ridge-forward", "l21", "l20", "rfs", "fisher", "relieff", "mrmr")
@@ -19,13 +20,16 @@ def demo(
     count: Annotated[
         int, typer.Option("-k", min=1, max=30, help="Features to keep, of the 30 there are.")
     ] = 5,
+    report: Annotated[
+        Path, typer.Option(metavar="OUT", help="Where to write the HTML report.")
+    ] = Path("sparsieve-demo.html"),
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Compare a few methods on the breast cancer data of scikit-learn.
 
     Every method chooses its features inside the training part of each of the 5 folds, so the
-    accuracy is that of new samples.
+    accuracy is that of new samples. Ends with an HTML report on the first method's selection.
     """
     with progress("Loading"):
         from sklearn.datasets import load_breast_cancer
@@ -76,6 +80,31 @@ def demo(
         for_reading=True,
     )
     _say_what_next(results)
+    _write_report(chosen[0].cls(n_features_to_select=count), data, report)
+
+
+def _write_report(selector, data, path: Path) -> None:
+    from .._optional import MissingExtraError
+
+    try:
+        with progress("Writing the report"):
+            from ..report import check_installed, selector_report
+
+            check_installed()
+            labels = data.target_names[data.target]
+            selector.fit(data.data, labels)
+            selector_report(
+                selector,
+                data.data,
+                labels,
+                feature_names=data.feature_names,
+                title="What separates malignant from benign",
+                command=command_line(),
+            ).save(path)
+    except MissingExtraError as error:
+        say(f"\nNo report: {error}")
+    else:
+        say(f"\nA report on this selection, to open in any browser: {path.resolve()}")
 
 
 def _cross_validated(selector, data) -> tuple[float, float]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import UsageError
 
 
 def print_rows(
@@ -57,6 +61,26 @@ def _plain(value):
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse, before any work, a report that could not be written after it."""
+    if path is None:
+        return
+    from ..io.errors import DataError
+    from ..io.write import check_writable
+    from ..report import check_installed
+
+    try:
+        check_writable(path, (".html", ".htm"))
+    except DataError as error:
+        raise UsageError(str(error)) from None
+    check_installed()
+
+
+def command_line() -> str:
+    """What the user typed, to be typed again."""
+    return shlex.join(["sparsieve", *sys.argv[1:]])
 
 
 def say(message: str) -> None:

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,7 @@ class Selection:
     """What came out; ``order`` holds all feature positions, best first."""
 
     method: Method
+    selector: Any
     parameters: dict
     table: Table
     order: np.ndarray
@@ -174,6 +176,7 @@ def run_selection(method: Method, selector, table: Table) -> Selection:
             raise DataError(str(error)) from error
     return Selection(
         method=method,
+        selector=selector,
         parameters=selector.get_params(deep=False),
         table=table,
         order=np.argsort(selector.ranking_),

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .errors import ExitCode, UsageError
+from .live import live
 from .options import AsJson, Debug
-from .output import print_json, print_rows, progress, say
+from .output import check_page, command_line, print_json, print_rows, progress, say
 
 _STATES = ("done", "failed", "running", "open")
-_LINE_SECONDS = 10.0  # between lines of progress where there is no terminal
 
 study = typer.Typer(
     name="study",
@@ -84,14 +83,14 @@ def run(
 
         planned = Study.from_toml(file)
         path = _store_of(file, store)
-        with _live(planned.name, quiet) as on_progress:
+        with live(quiet) as tell:
             summary = run_study(
                 planned,
                 path,
                 n_jobs=jobs,
                 cluster=cluster,
                 retry_failed=retry_failed,
-                on_progress=on_progress,
+                on_progress=tell and partial(tell, planned.name),
             )
     for name, reason in summary.skipped.items():
         say(f"skipped data set {name}: {reason}")
@@ -207,6 +206,34 @@ def export(
     say(f"wrote {len(table)} rows to {output}")
 
 
+@study.command()
+def report(
+    file: File,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="OUT", help="An .html file.", show_default=False),
+    ],
+    store: StorePath = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Which study, where a store holds several.", show_default=False),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write an HTML report: curves, scores, ranks, stability, redundancy and time.
+
+    Example: sparsieve study report study.toml -o report.html
+    """
+    check_page(output)
+    with _opened(file, store) as (results, names):
+        from ..report import study_report
+
+        chosen = name or (names[0] if len(names) == 1 else None)
+        with progress("Writing the report"):
+            study_report(results, chosen, command=command_line()).save(output)
+    say(f"wrote {output}")
+
+
 def _store_of(file: Path, store: Path | None) -> Path:
     return store if store is not None else file.with_suffix(".sqlite")
 
@@ -240,71 +267,3 @@ def _explained() -> Iterator[None]:
         yield
     except (StudyError, StoreError) as error:
         raise DataError(str(error)) from error
-
-
-@contextmanager
-def _live(name: str, quiet: bool) -> Iterator[Callable | None]:
-    """A bar with the time left on a terminal, a line now and then anywhere else."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with _bar(name) as advance:
-            yield advance
-    else:
-        yield _lines()
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[Callable]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=None)
-
-        def advance(now) -> None:
-            failed = f", {now.failed} failed" if now.failed else ""
-            bar.update(
-                task,
-                description=f"{name}{failed}",
-                total=now.total,
-                completed=now.done + now.failed,
-            )
-
-        yield advance
-
-
-def _lines() -> Callable:
-    start = time.monotonic()
-    last = -_LINE_SECONDS
-
-    def advance(now) -> None:
-        nonlocal last
-        elapsed = time.monotonic() - start
-        finished = now.done + now.failed
-        if elapsed - last < _LINE_SECONDS and finished < now.total:
-            return
-        last = elapsed
-        left = ""
-        if now.computed:
-            left = f", about {elapsed / now.computed * (now.total - finished):.0f} s left"
-        failed = f", {now.failed} failed" if now.failed else ""
-        say(f"{finished}/{now.total} cells{failed}{left}")
-
-    return advance

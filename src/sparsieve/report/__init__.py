@@ -1,5 +1,6 @@
 """Reports: one HTML file that holds everything and needs no network."""
 
+from .check import check_installed
 from .data import Chart, Column, Facts, Listing, Report, Section, Table
 from .reproductions import reproduction_report
 from .selection import selector_report
@@ -13,6 +14,7 @@ __all__ = [
     "Report",
     "Section",
     "Table",
+    "check_installed",
     "reproduction_report",
     "selector_report",
     "study_report",

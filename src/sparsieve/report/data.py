@@ -63,7 +63,7 @@ class Chart:
     note : str
         What to see in it.
     options : dict
-        Of the kind.
+        Of the kind; ``initial`` gives the first choice of some controls.
     """
 
     title: str

@@ -13,6 +13,7 @@ from .._optional import require
 from .._version import __version__
 from .charts import specification
 from .data import Chart, Column, Facts, Listing, Report, Table
+from .vega import vega_script
 
 _SHOWN_ROWS = 25  # of a table before the reader asks for more
 
@@ -44,7 +45,7 @@ def render(report: Report) -> str:
         charts=_script_safe(charts),
         style=_file("report.css"),
         script=_file("report.js"),
-        library=_vega() if charts else "",
+        library=vega_script() if charts else "",
         shown_rows=_SHOWN_ROWS,
         version=__version__,
     )
@@ -112,6 +113,7 @@ def _controls(chart: Chart) -> list[dict]:
             "field": name,
             "title": chart.columns[name].title,
             "options": [shown(value) for value in dict.fromkeys(chart.columns[name].values)],
+            "initial": shown(chart.options.get("initial", {}).get(name)),
         }
         for name in chart.controls
     ]
@@ -186,10 +188,3 @@ def _template():
 
 def _file(name: str) -> str:
     return resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    converter = require("vl_convert", extra="report", purpose="draw the charts of a report")
-    return converter.javascript_bundle(vl_version="v6.1").replace("</script", "<\\/script")

@@ -23,9 +23,10 @@ class SelectedData:
     order: np.ndarray  # selected columns, best first
 
     @classmethod
-    def of(cls, selector, X, y) -> SelectedData:
+    def of(cls, selector, X, y, names=None) -> SelectedData:
         """What a fitted selector kept of the data it was fitted on."""
-        names = getattr(selector, "feature_names_in_", None)
+        if names is None:
+            names = getattr(selector, "feature_names_in_", None)
         if names is None and hasattr(X, "columns"):
             names = np.asarray(X.columns).astype(str)
         values = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
@@ -39,6 +40,12 @@ class SelectedData:
             raise ValueError(f"X has {values.shape[0]} samples and y {len(y)}; they must agree")
         if names is None:
             names = np.array([f"column {j}" for j in range(values.shape[1])])
+        names = np.asarray(names, dtype=object).astype(str)
+        if names.shape != (values.shape[1],):
+            raise ValueError(
+                f"feature_names holds {names.size} names for {values.shape[1]} features; give "
+                "one for each"
+            )
         support = selector.get_support()
         ranking = getattr(selector, "ranking_", None)
         chosen = np.flatnonzero(support)
@@ -46,7 +53,7 @@ class SelectedData:
             chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
         task = getattr(selector, "task", "auto")
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
-        return cls(selector, values, y, names.astype(str), target.classes, chosen)
+        return cls(selector, values, y, names, target.classes, chosen)
 
     def columns(self, features) -> np.ndarray:
         """Dense values of some columns."""

@@ -23,7 +23,16 @@ from .wording import counted, listed_names, percent
 
 
 def selector_report(
-    selector, X, y, *, title=None, folds=5, seed=0, threshold=0.9, command=""
+    selector,
+    X,
+    y,
+    *,
+    feature_names=None,
+    title=None,
+    folds=5,
+    seed=0,
+    threshold=0.9,
+    command="",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -33,6 +42,8 @@ def selector_report(
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The data it was fitted on.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
+    feature_names : sequence of str, default=None
+        For an X without names; those of the data frame it was fitted on if not given.
     title : str, default=None
         Heading of the report.
     folds : int, default=5
@@ -65,7 +76,7 @@ def selector_report(
     check_integer("folds", folds, minimum=0)
     check_integer("seed", seed, minimum=0)
     check_real("threshold", threshold, minimum=0, strict=True)
-    kept = SelectedData.of(selector, X, y)
+    kept = SelectedData.of(selector, X, y, feature_names)
     assessment = Assessment(reason="cross-validation was not asked for")
     if folds >= 2:
         assessment = assess(

@@ -52,7 +52,11 @@ def curves_section(results: StudyResults) -> Section | None:
         controls=("dataset", "classifier"),
         note="Click names in the legend (with Shift for several) to bring methods out. The "
         "band is one standard error over the splits, or over the data sets for their mean.",
-        options={"marks": len(results.ks) <= 20, "log_x": results.ks[-1] >= 20},
+        options={
+            "marks": len(results.ks) <= 20,
+            "log_x": results.ks[-1] >= 20,
+            "initial": _main(results),
+        },
     )
     return Section("Scores over the number of features", (), [chart])
 
@@ -85,6 +89,7 @@ def scores_section(results: StudyResults) -> Section:
             "value": Column(results.metric, [m[results.metric] for m in shown]),
         },
         controls=("classifier", "k"),
+        options={"initial": _main(results)},
     )
     rows = [
         {
@@ -137,7 +142,7 @@ def ranks_section(results: StudyResults) -> Section | None:
         controls=("classifier", "k"),
         note="A bar joins methods whose average ranks differ by less than Nemenyi's critical "
         "difference at the 5 % level: over these data sets they cannot be told apart.",
-        options={"ranks": (1, span)},
+        options={"ranks": (1, span), "initial": _main(results)},
     )
     main = results.table(results.main_classifier, results.main_k)
     blocks: list = [chart]
@@ -244,6 +249,11 @@ def times_section(results: StudyResults) -> Section:
         options={"log_x": True},
     )
     return Section("Time", (), [chart])
+
+
+def _main(results: StudyResults) -> dict:
+    """What the headline speaks of is what a reader sees first."""
+    return {"classifier": MODELS[results.main_classifier], "k": named_k(results.main_k)}
 
 
 def _pairs(table: ScoreTable, where: str) -> Table:

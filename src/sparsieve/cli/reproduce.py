@@ -1,0 +1,165 @@
+"""``sparsieve reproduce``: a paper's experiments on the data at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .errors import ExitCode, UsageError
+from .live import live
+from .options import AsJson, Debug
+from .output import check_page, command_line, print_json, print_rows, progress, say
+
+_SHOWN = 40  # rows of one table on a terminal
+
+
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER",
+            help="robust-l20, l20, exclusive-l21, l0-mkl or l0-mpm.",
+            show_default=False,
+        ),
+    ],
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Fewer repeats, data sets and settings: minutes, not hours."),
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help='Only experiments whose name contains this, such as "figure 4"; repeatable.',
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the data files are; the folder named by SPARSIEVE_DATA if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="SQLite file of the results; PAPER.sqlite in this folder if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write an HTML report as well.", show_default=False),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one per CPU.")] = 1,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute again what failed before.")
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Do a paper's experiments again and print our numbers beside the published ones.
+
+    Data sets that are not at hand are left out, with the reason. Interrupt or kill it at any
+    time and run it again: nothing finished is lost or computed twice. Leaves with code 1 when a
+    computation failed.
+
+    Example: sparsieve reproduce l20 --quick --jobs 2 --report l20.html
+    """
+    if jobs == 0 or jobs < -1:
+        raise UsageError(f"--jobs must be a number of processes or -1, got {jobs}")
+    check_page(report)
+    if data is not None:
+        if not data.is_dir():
+            raise UsageError(f"--data: there is no folder {data}")
+        os.environ["SPARSIEVE_DATA"] = str(data.resolve())  # other processes look there too
+    from ..io.errors import DataError
+
+    with progress("Loading"):
+        from ..evaluation import StoreError, StudyError
+        from ..evaluation.presets import find_preset, reproduce
+    try:
+        preset = find_preset(paper)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if not quiet:
+        say(preset.citation)
+    try:
+        with live(quiet) as tell:
+            outcome = reproduce(
+                paper,
+                store if store is not None else Path(f"{paper}.sqlite"),
+                quick=quick,
+                only=only or (),
+                n_jobs=jobs,
+                retry_failed=retry_failed,
+                on_progress=tell,
+                on_exhibit=None if as_json else _print_exhibit,
+            )
+    except (StudyError, StoreError) as error:
+        raise DataError(str(error)) from error
+    if as_json:
+        print_json(_as_dict(outcome))
+    _say_what_is_missing(outcome)
+    if report is not None:
+        from ..report import reproduction_report
+
+        with progress("Writing the report"):
+            reproduction_report(outcome, command=command_line()).save(report)
+        say(f"wrote {report}")
+    if outcome.errors:
+        raise typer.Exit(int(ExitCode.BAD_DATA))
+
+
+def _print_exhibit(exhibit) -> None:
+    rows = exhibit.summary or exhibit.rows
+    print(f"\n{exhibit.name}: {exhibit.title}")
+    if rows:
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        shown = [[_text(row.get(name)) for name in columns] for row in rows[:_SHOWN]]
+        numeric = [
+            name
+            for name in columns
+            if any(isinstance(row.get(name), (int, float)) for row in rows[:_SHOWN])
+        ]
+        print_rows(columns, shown, right=numeric, for_reading=True)
+        if len(rows) > _SHOWN:
+            print(f"... and {len(rows) - _SHOWN} more rows; --report or --json gives all")
+    if exhibit.note:
+        print(exhibit.note)
+
+
+def _text(value) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _say_what_is_missing(outcome) -> None:
+    for name, reason in outcome.missing.items():
+        say(f"left out {name}: {reason}")
+    for error in outcome.errors:
+        say(f"failed: {error}")
+    say(f"results in {outcome.store}")
+
+
+def _as_dict(outcome) -> dict:
+    return {
+        "paper": outcome.preset.paper,
+        "citation": outcome.preset.citation,
+        "quick": outcome.quick,
+        "exhibits": [
+            {"name": e.name, "title": e.title, "note": e.note, "rows": list(e.rows)}
+            for e in outcome.exhibits
+        ],
+        "left_out": outcome.missing,
+        "failed": outcome.errors,
+        "store": outcome.store,
+    }

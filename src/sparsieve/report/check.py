@@ -1,0 +1,17 @@
+"""Whether a report can be written, asked before the work."""
+
+from __future__ import annotations
+
+from .._optional import require
+
+
+def check_installed() -> None:
+    """Refuse where the packages that reports need are not installed.
+
+    Examples
+    --------
+    >>> from sparsieve.report import check_installed
+    >>> check_installed()
+    """
+    require("jinja2", extra="report", purpose="write a report")
+    require("vl_convert", extra="report", purpose="draw the charts of a report")
