@@ -12,9 +12,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..evaluation import AllFeatures, Stability, accuracy_curve, nogueira_stability
+from ..evaluation import Stability, accuracy_curve, nogueira_stability
+from ..evaluation.curves import CLASSIFIERS
 
-CLASSIFIERS = {"svm": "linear SVM", "1nn": "nearest neighbour"}
+MODELS = {"svm": "linear SVM", "1nn": "nearest neighbour"}
 REGRESSOR = "ridge regression"
 _COUNTS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200]
 
@@ -126,13 +127,16 @@ def _counts(n_kept: int, n_features: int) -> list[int]:
 
 
 def _classification_fold(selector, X, y, X_test, y_test, counts, n_kept):
-    asked: dict = {"classifiers": list(CLASSIFIERS), "metrics": ["accuracy"]}
-    curve = accuracy_curve(selector, X, y, X_test, y_test, ks=counts, **asked)
-    every = accuracy_curve(AllFeatures(), X, y, X_test, y_test, ks="own", **asked)
+    curve = accuracy_curve(
+        selector, X, y, X_test, y_test, ks=counts, classifiers=list(MODELS), metrics=["accuracy"]
+    )
     rows = [
-        {"model": CLASSIFIERS[row["classifier"]], "k": row["k"], "score": row["accuracy"]}
-        for row in (*curve.scores, *every.scores)
+        {"model": MODELS[row["classifier"]], "k": row["k"], "score": row["accuracy"]}
+        for row in curve.scores
     ]
+    for name, model in MODELS.items():
+        every = make_pipeline(_scaler(X), CLASSIFIERS[name]()).fit(X, y)
+        rows.append({"model": model, "k": None, "score": float(every.score(X_test, y_test))})
     support = np.zeros(X.shape[1], dtype=bool)
     support[curve.features[:n_kept]] = True
     return rows, support
@@ -142,14 +146,17 @@ def _regression_fold(selector, X, y, X_test, y_test, counts, n_kept):
     fitted = clone(selector).set_params(n_features_to_select=max(counts)).fit(X, y)
     supports = {k: fitted.at(k).get_support() for k in counts}
     supports[None] = np.ones(X.shape[1], dtype=bool)
-    with_mean = not hasattr(X, "tocsr")
     rows = []
     for k, support in supports.items():
-        model = make_pipeline(StandardScaler(with_mean=with_mean), Ridge(alpha=1.0))
+        model = make_pipeline(_scaler(X), Ridge(alpha=1.0))
         model.fit(X[:, support], y)
         score = float(model.score(X_test[:, support], y_test))
         rows.append({"model": REGRESSOR, "k": k, "score": score})
     return rows, supports[n_kept]
+
+
+def _scaler(X) -> StandardScaler:
+    return StandardScaler(with_mean=not hasattr(X, "tocsr"))  # a sparse X stays sparse
 
 
 def _means(rows: list[dict]) -> list[dict]:

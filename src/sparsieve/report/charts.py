@@ -142,6 +142,7 @@ def _heatmap(chart: Chart) -> dict:
         known = [abs(value) for value in column.values if value is not None]
         span = chart.options.get("span") or max(known, default=1.0) or 1.0
         colour["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
+        colour["scale"]["interpolate"] = "lab"  # straight through the middle colour
     else:
         colour["scale"] = {"range": "heatmap"}
     return {

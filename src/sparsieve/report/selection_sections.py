@@ -169,8 +169,8 @@ def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | Non
         )
         rate = redundancy_rate(kept.columns(kept.order))
         text.append(
-            f"Redundancy rate (mean correlation over ordered pairs, as published: half the mean "
-            f"over pairs): {rate.signed:.3f} signed, {rate.absolute:.3f} absolute."
+            f"Redundancy rate as published (half the mean correlation of all pairs): "
+            f"{rate.signed:.3f} signed, {rate.absolute:.3f} with absolute correlations."
         )
     substitutes = kept.selector.find_substitutes(X, threshold)
     pairs = [

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from sparsieve import ExclusiveL21Selector, RidgeForwardSelector
+from sparsieve.evaluation import DatasetSpec, Folds, SelectorSpec, Study, run_study
+
+NASTY = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="session")
+def nasty_wine():
+    """Data whose names would do harm in a page that does not escape them."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    names = [NASTY, "a & b", 'say "hi"', "${x}", "{{ 1 + 1 }}", "</script><b>", "x.y[0]"]
+    X.columns = [*names, *X.columns[len(names) :]]
+    labels = np.array(["<img src=x onerror=alert(2)>", "two", "three"])[y]
+    return X, labels
+
+
+@pytest.fixture(scope="session")
+def nasty_selector(nasty_wine):
+    X, y = nasty_wine
+    return RidgeForwardSelector(n_features_to_select=6).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def exclusive_selector(nasty_wine):
+    X, y = nasty_wine
+    return ExclusiveL21Selector(alpha=20.0, beta=20.0).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    """Four methods on three data sets."""
+    made = [
+        DatasetSpec(
+            f"made {i}",
+            make="make_shared_features",
+            parameters={"n_samples": 45, "n_features": 20, "n_relevant": 3, "random_state": i},
+        )
+        for i in range(2)
+    ]
+    selectors = [
+        "fisher",
+        "ridge-forward",
+        SelectorSpec("f-statistic", label=f"F {NASTY}"),
+        SelectorSpec("l21", grid={"alpha": [1.0, 10.0]}, tuning="best-on-test"),
+    ]
+    study = Study(
+        "small", ["wine", *made], selectors, Folds(3), ks=[1, 3, 5], classifiers=["1nn", "svm"]
+    )
+    path = tmp_path_factory.mktemp("study") / "small.sqlite"
+    run_study(study, path)
+    return path

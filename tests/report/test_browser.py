@@ -1,0 +1,201 @@
+"""The reports in a real browser: no error, no request, and everything on them works."""
+
+import os
+import shutil
+
+import pytest
+
+from sparsieve.report import selector_report, study_report
+
+NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("vl_convert")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+EXECUTABLE = os.environ.get("SPARSIEVE_BROWSER") or next(
+    filter(None, map(shutil.which, BROWSERS)), None
+)
+
+pytestmark = [
+    pytest.mark.skipif(EXECUTABLE is None, reason="there is no chromium on this machine"),
+    pytest.mark.xdist_group("browser"),
+]
+SIZES = {"desktop": (1200, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with playwright.sync_playwright() as control:
+        opened = control.chromium.launch(executable_path=EXECUTABLE, args=flags)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store):
+    folder = tmp_path_factory.mktemp("reports")
+    reports = {
+        "selection": selector_report(nasty_selector, *nasty_wine, folds=3),
+        "exclusive": selector_report(exclusive_selector, *nasty_wine, folds=2),
+        "study": study_report(store),
+    }
+    for name, report in reports.items():
+        report.save(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in reports}
+
+
+@pytest.fixture
+def opened(browser, pages):
+    """Open a report and watch it; at the end nothing may have gone wrong."""
+    contexts, complaints, requests = [], [], []
+
+    def open_page(name, size="desktop", scheme="light"):
+        width, height = SIZES[size]
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: complaints.append(m.text) if m.type != "log" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append("a dialog"), dialog.dismiss()))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(pages[name].as_uri())
+        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    outside = [url for url in requests if not url.startswith(("file:", "data:", "blob:"))]
+    assert outside == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["selection", "exclusive", "study"])
+def test_every_chart_is_drawn_and_nothing_overflows(opened, name, size, scheme):
+    page = opened(name, size, scheme)
+    charts = page.locator("figure.chart")
+    assert charts.count() >= 5
+    for i in range(charts.count()):
+        assert charts.nth(i).locator("svg").count() == 1
+        assert charts.nth(i).locator("svg path").count() > 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_names_from_data_are_text(opened):
+    page = opened("selection")
+    assert page.locator("td", has_text=NASTY).first.is_visible()
+    assert page.locator("td script, td b, td img, figcaption img").count() == 0
+    assert page.locator("svg text", has_text=NASTY).count() > 0
+
+
+def column(page, table, number):
+    return page.locator(f"{table} tbody tr:visible td:nth-child({number})").all_inner_texts()
+
+
+def test_a_table_sorts_by_numbers_and_by_names_with_the_keyboard(opened):
+    page = opened("selection")
+    table = ".table:has(h3:text-is('Ranking'))"
+    score = page.locator(f"{table} th button", has_text="score")
+    score.focus()
+    page.keyboard.press("Enter")  # largest first
+    values = [float(text) for text in column(page, table, 3)]
+    assert values == sorted(values, reverse=True)
+    page.keyboard.press("Enter")
+    values = [float(text) for text in column(page, table, 3)]
+    assert values == sorted(values)
+    assert page.locator(f"{table} th[aria-sort=ascending]").inner_text().startswith("score")
+    page.locator(f"{table} th button", has_text="feature").click()
+    words = [name.lower() for name in column(page, table, 2) if name[0].isalpha()]
+    assert words == sorted(words)
+
+
+def test_a_table_is_searched(opened):
+    page = opened("study")
+    table = ".table:has(h3:text-is('All means'))"
+    page.locator(f"{table} input").fill("ridge")
+    methods = column(page, table, 2)
+    assert methods
+    assert set(methods) == {"RidgeForwardSelector"}
+    assert "of 72 rows" in page.locator(f"{table} output").inner_text()
+    page.locator(f"{table} input").fill("")
+    assert len(column(page, table, 2)) == 25
+    page.locator(f"{table} [data-action=more]").click()
+    assert len(column(page, table, 2)) == 72
+
+
+def drawn(page, figure):
+    return page.locator(f"{figure} svg").inner_html()
+
+
+def test_a_chart_is_switched(opened):
+    page = opened("study")
+    figure = "figure:has(h3:text-is('Accuracy over the number of features'))"
+    before = drawn(page, figure)
+    page.locator(f"{figure} select[data-field=dataset]").select_option(label="wine")
+    page.wait_for_function(
+        "([selector, before]) => document.querySelector(selector)?.innerHTML !== before",
+        arg=["figure svg", before],
+    )
+    assert drawn(page, figure) != before
+    page.locator(f"{figure} [data-action=numbers]").click()
+    shown = page.locator(f"{figure} .numbers tbody td:first-child").all_inner_texts()
+    assert set(shown) == {"wine"}
+
+
+def test_the_theme_is_switched(opened):
+    page = opened("selection")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(ground)
+    page.locator("#theme").click()
+    assert page.evaluate(ground) != before
+    assert page.locator("html[data-theme=dark]").count() == 1
+
+
+def downloaded(page, button):
+    with page.expect_download() as download:
+        button.click()
+    return download.value
+
+
+def test_csv_of_a_chart_and_of_a_table(opened, tmp_path):
+    import csv
+
+    page = opened("study")
+    for where in ("figure >> nth=0", ".table >> nth=0"):
+        file = downloaded(page, page.locator(where).locator("[data-action=csv]"))
+        assert file.suggested_filename.endswith(".csv")
+        file.save_as(tmp_path / "file.csv")
+        with (tmp_path / "file.csv").open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        assert len(rows) >= 72
+        assert f"F {NASTY}" in {row["method"] for row in rows}
+        scores = [float(row["accuracy"]) for row in rows]
+        assert 0 <= min(scores) <= max(scores) <= 1
+
+
+def test_pictures_of_a_chart(opened, tmp_path):
+    page = opened("selection", scheme="dark")
+    figure = page.locator("figure.chart").first
+    svg = downloaded(page, figure.locator("[data-action=svg]"))
+    svg.save_as(tmp_path / "picture.svg")
+    text = (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    assert text.startswith("<svg")
+    assert "white" in text  # pictures are for papers, whatever the page looks like
+    png = downloaded(page, figure.locator("[data-action=png]"))
+    png.save_as(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_it_prints_on_white(opened):
+    page = opened("selection", scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator("nav").is_hidden()
+    assert page.locator(".actions").first.is_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(page.pdf()) > 10_000

@@ -1,0 +1,109 @@
+import json
+import re
+
+import pytest
+
+from sparsieve.report import Chart, Column, Facts, Listing, Report, Section, Table
+from sparsieve.report.html import shown
+
+NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
+
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+
+
+def page(*blocks, **settings):
+    settings = {"title": "t", "headline": "h", **settings}
+    return Report(sections=[Section("s", ["text"], blocks)], **settings).to_html()
+
+
+def chart_data(html):
+    found = re.search(r'<script type="application/json" id="charts">(.*?)</script>', html, re.S)
+    return json.loads(found[1])
+
+
+def test_all_text_is_escaped_wherever_it_stands():
+    html = Report(
+        title=NASTY,
+        headline=NASTY,
+        sections=[
+            Section(
+                NASTY,
+                [NASTY],
+                [
+                    Table(NASTY, [Column(NASTY, [NASTY])], note=NASTY),
+                    Facts(NASTY, {NASTY: NASTY}),
+                    Listing(NASTY, NASTY),
+                    Chart(
+                        NASTY,
+                        "bars",
+                        {"x": Column(NASTY, [1.0]), "y": Column(NASTY, [NASTY])},
+                        controls=("y",),
+                        note=NASTY,
+                    ),
+                ],
+            )
+        ],
+        figures={NASTY: NASTY},
+        warnings=[NASTY],
+    ).to_html()
+    assert NASTY not in html
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 15
+    # As data it comes back as it was.
+    assert chart_data(html)[0]["columns"][1]["names"] == [NASTY]
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "&amp;", "' \" `"])
+def test_text_cannot_leave_the_script_it_is_in(text):
+    columns = {"x": Column("x", [1.0]), "y": Column("y", [text])}
+    assert chart_data(page(Chart("c", "bars", columns)))[0]["columns"][1]["names"] == [text]
+
+
+def test_nothing_comes_from_a_network():
+    html = page(Chart("c", "points", {"x": Column("x", [1]), "y": Column("y", [2])}))
+    assert "default-src 'none'" in html
+    html = re.sub(r"<script.*?</script>", "", html, flags=re.S)  # watched in test_browser.py
+    for attribute in ("src", "href"):
+        for address in re.findall(
+            rf'<(?:script|link|img|a|iframe)[^>]*\s{attribute}="([^"]*)"', html
+        ):
+            assert address.startswith(("#", "data:")), address
+    assert not re.search(r"@import|url\(", html[: html.index("</style>")])
+
+
+def test_a_page_without_charts_needs_no_script_library():
+    assert len(page(Table("t", [Column("a", [1])]))) < 60_000
+
+
+def test_missing_and_infinite_numbers_are_empty():
+    columns = {"x": Column("x", [1.0, float("nan"), float("inf")]), "y": Column("y", [1, 2, None])}
+    html = page(Chart("c", "points", columns), Table("t", [Column("n", [float("nan"), 2.5])]))
+    assert chart_data(html)[0]["columns"][0]["values"] == [1.0, None, None]
+    assert "nan" not in re.search(r"<tbody>.*?</tbody>", html, re.S)[0]
+
+
+def test_numbers_as_readers_want_them():
+    assert shown(1234567) == "1,234,567"
+    assert shown(2024) == "2024"
+    assert shown(0.00001234) == "1.234e-05"
+    assert shown(99.123, 3) == "99.1"
+    assert shown(False) == "no"
+    assert shown("a") == "a"
+
+
+def test_save_replaces_a_file_only_by_a_complete_page(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("before")
+    report = Report("t", "h", [Section("s", (), ["not a block"])])
+    with pytest.raises(TypeError, match="no blocks of type str"):
+        report.save(path)
+    assert path.read_text() == "before"
+    Report("t", "h", [Section("s")]).save(path)
+    assert path.read_text().startswith("<!doctype html>")
+
+
+def test_a_notebook_gets_a_frame():
+    frame = Report("a < b", 'say "hi"', [Section("s")])._repr_html_()
+    assert frame.startswith("<iframe srcdoc=")
+    assert 'say "hi"' not in frame
+    assert "<script" not in frame

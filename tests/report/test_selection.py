@@ -1,0 +1,193 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_diabetes, load_wine
+
+from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector, all_selectors
+from sparsieve.cli.catalogue import all_methods
+from sparsieve.evaluation import redundancy_rate
+from sparsieve.report import Chart, Table, selector_report
+
+pytest.importorskip("vl_convert")
+
+
+def blocks(report, kind):
+    return {b.title: b for s in report.sections for b in s.blocks if isinstance(b, kind)}
+
+
+@pytest.fixture(scope="module")
+def report(nasty_selector, nasty_wine):
+    return selector_report(nasty_selector, *nasty_wine)
+
+
+def test_sections_of_a_classification(report):
+    assert [section.title for section in report.sections] == [
+        "How well it predicts",
+        "Ranking",
+        "Selected features by class",
+        "Weights",
+        "Correlation and substitutes",
+        "Stability",
+        "How it was made",
+    ]
+
+
+def test_size(report):
+    assert len(report.to_html().encode()) < 3_000_000
+
+
+def test_accuracy_is_that_of_a_pipeline_that_selects_inside_the_folds(report, nasty_wine):
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    X, y = nasty_wine
+    pipeline = make_pipeline(
+        StandardScaler(), RidgeForwardSelector(n_features_to_select=6), SVC(kernel="linear", C=1)
+    )
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = cross_val_score(pipeline, X.to_numpy(), y, cv=folds)
+    columns = blocks(report, Chart)["Cross-validated accuracy over the number of features"].columns
+    place = [
+        i
+        for i, (k, model) in enumerate(
+            zip(columns["x"].values, columns["series"].values, strict=True)
+        )
+        if k == 6 and model == "linear SVM"
+    ]
+    assert columns["y"].values[place[0]] == pytest.approx(expected.mean())
+    error = expected.std(ddof=1) / np.sqrt(5)
+    assert columns["low"].values[place[0]] == pytest.approx(expected.mean() - error)
+
+
+def test_ranking_and_redundancy(report, nasty_selector, nasty_wine):
+    X, _ = nasty_wine
+    ranking = blocks(report, Table)["Ranking"].columns
+    order = np.argsort(nasty_selector.ranking_)
+    assert ranking[1].values == [X.columns[j] for j in order]
+    assert sum(ranking[3].values) == 6
+    rate = redundancy_rate(X.to_numpy()[:, nasty_selector.get_support()])
+    text = next(s.text for s in report.sections if s.title == "Correlation and substitutes")
+    assert f"{rate.signed:.3f} signed, {rate.absolute:.3f}" in text[0]
+
+
+def test_means_by_class(report, nasty_selector, nasty_wine):
+    X, y = nasty_wine
+    columns = blocks(report, Chart)["Selected features by class"].columns
+    feature, label = columns["y"].values[0], columns["x"].values[0]
+    values = X[feature].to_numpy()
+    expected = (values[y == label].mean() - values.mean()) / values.std()
+    assert columns["value"].values[0] == pytest.approx(expected)
+
+
+def test_exclusive_selection_says_which_feature_belongs_to_which_class(
+    exclusive_selector, nasty_wine
+):
+    report = selector_report(exclusive_selector, *nasty_wine)
+    table = blocks(report, Table)["Which feature belongs to which class"]
+    names, counts, classes = (column.values for column in table.columns)
+    own = exclusive_selector.support_per_class_
+    X, _ = nasty_wine
+    for name, count, text in zip(names, counts, classes, strict=True):
+        j = list(X.columns).index(name)
+        mine = exclusive_selector.classes_[own[:, j]]
+        assert count == len(mine)
+        assert text == ", ".join(mine)
+    assert any(s.title == "Convergence" for s in report.sections)
+
+
+def test_substitutes(rng):
+    X = rng.standard_normal((60, 5))
+    X[:, 4] = -X[:, 0] + 0.01 * rng.standard_normal(60)
+    y = X[:, 0] > 0
+    selector = FisherSelector(n_features_to_select=1).fit(X, y)
+    table = blocks(selector_report(selector, X, y, folds=0), Table)["Substitutes"]
+    names = {table.columns[0].values[0], table.columns[1].values[0]}
+    assert names == {"column 0", "column 4"}
+    assert table.columns[2].values[0] < -0.99
+
+
+def test_regression():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    selector = RidgeForwardSelector(n_features_to_select=3, task="regression").fit(X, y)
+    report = selector_report(selector, X, y)
+    assert "R² = " in report.headline
+    assert "Correlation with the target" in blocks(report, Chart)
+    assert report.to_html()
+
+
+def test_sparse_data_are_not_densified(rng, monkeypatch):
+    X = sparse.random_array((50, 3000), density=0.01, rng=rng, format="csr")
+    y = np.arange(50) % 2
+    largest = []
+    dense = sparse.csr_array.toarray
+    monkeypatch.setattr(
+        sparse.csr_array, "toarray", lambda self: largest.append(self.shape[1]) or dense(self)
+    )
+    selector = FisherSelector(n_features_to_select=5).fit(X, y)
+    report = selector_report(selector, X, y, folds=2)
+    assert "kept 5 of 3,000 features" in report.headline
+    assert max(largest, default=0) <= 40
+
+
+@pytest.mark.parametrize("method", all_methods().values(), ids=lambda method: method.name)
+def test_every_selector_has_a_report(method, rng):
+    X = np.abs(rng.standard_normal((40, 6)))  # chi-square wants no negative values
+    y = np.where(X[:, 0] + 0.1 * rng.standard_normal(40) > 0.7, "yes", "no")
+    selector = method.cls(n_features_to_select=2).fit(X, y)
+    report = selector_report(selector, X, y, folds=2)
+    assert "kept 2 of 6 features" in report.headline
+    assert [s.title for s in report.sections][-1] == "How it was made"
+
+
+def test_all_selectors_are_tried():
+    assert {m.cls.__name__ for m in all_methods().values()} <= set(all_selectors())
+
+
+def test_meta_selectors(rng):
+    from sparsieve import SelectorCV
+
+    X, y = load_wine(return_X_y=True)
+    search = SelectorCV(FisherSelector()).fit(X, y)
+    assert "SelectorCV kept" in selector_report(search, X, y, folds=0).headline
+
+
+def test_a_class_of_one_sample_is_said_and_not_fatal():
+    X = np.random.default_rng(0).standard_normal((7, 4))
+    y = np.array(["a", "a", "a", "b", "b", "b", "c"])
+    selector = FisherSelector(n_features_to_select=2).fit(X, y)
+    report = selector_report(selector, X, y)
+    assert any("a class has a single sample" in line for line in report.warnings)
+    assert report.to_html()
+
+
+def test_an_unfinished_solver_is_said(nasty_wine):
+    X, y = nasty_wine
+    selector = L21Selector(alpha=1.0).fit(X, y)
+    selector.optimality_ = 0.5
+    report = selector_report(selector, X, y, folds=0)
+    assert any("above the tolerance" in line for line in report.warnings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.ones((178, 2))}, "fitted on 13 features"),
+        ({"y": np.ones(3)}, "X has 178 samples and y 3"),
+        ({"feature_names": ["a"]}, "feature_names holds 1 names for 13 features"),
+        ({"folds": -1}, "folds must be"),
+    ],
+)
+def test_bad_input(nasty_selector, nasty_wine, change, message):
+    X, y = nasty_wine
+    arguments = {"X": X.to_numpy(), "y": y, **change}
+    with pytest.raises(ValueError, match=message):
+        selector_report(nasty_selector, **arguments)
+
+
+def test_unfitted():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        selector_report(FisherSelector(), np.ones((3, 2)), [0, 1, 0])

@@ -1,0 +1,165 @@
+import json
+
+import numpy as np
+import pytest
+
+from sparsieve.evaluation import (
+    Store,
+    StoreError,
+    Study,
+    friedman_nemenyi,
+    nogueira_stability,
+    result_rows,
+    score_table,
+)
+from sparsieve.report import Chart, Table, study_report
+
+NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
+
+pytest.importorskip("vl_convert")
+
+
+@pytest.fixture(scope="module")
+def report(store):
+    return study_report(store)
+
+
+@pytest.fixture(scope="module")
+def rows(store):
+    with Store(store) as opened:
+        return result_rows(opened)
+
+
+def chart(report, title):
+    return next(
+        b for s in report.sections for b in s.blocks if isinstance(b, Chart) and title in b.title
+    )
+
+
+def records(chart):
+    fields = list(chart.columns)
+    return [
+        dict(zip(fields, values, strict=True))
+        for values in zip(*(c.values for c in chart.columns.values()), strict=True)
+    ]
+
+
+def test_sections(report):
+    titles = [section.title for section in report.sections]
+    assert titles == [
+        "Scores over the number of features",
+        "Scores",
+        "Ranks",
+        "Stability",
+        "Redundancy",
+        "Time",
+        "How it was made",
+    ]
+    assert report.figures["methods"] == "4"
+    assert report.figures["data sets"] == "3"
+
+
+def test_a_choice_on_test_samples_is_said(report):
+    assert any("chosen on the test samples" in line for line in report.warnings)
+
+
+def test_curves_are_the_means_over_the_splits(report, rows):
+    mine = [
+        r["accuracy"]
+        for r in rows
+        if (r["dataset"], r["class"], r["classifier"], r["k"])
+        == ("wine", "FisherSelector", "svm", 3)
+    ]
+    (found,) = [
+        r
+        for r in records(chart(report, "Accuracy over"))
+        if (r["dataset"], r["series"], r["classifier"], r["x"])
+        == ("wine", "FisherSelector", "linear SVM", 3)
+    ]
+    assert found["y"] == pytest.approx(np.mean(mine))
+    assert found["high"] - found["y"] == pytest.approx(np.std(mine, ddof=1) / np.sqrt(len(mine)))
+
+
+def test_ranks_are_friedmans(report, rows):
+    table = score_table(rows, classifier="1nn", k=3)
+    test = friedman_nemenyi(table.scores)
+    found = [
+        r["text"]
+        for r in records(chart(report, "Average ranks"))
+        if (r["classifier"], r["k"]) == ("nearest neighbour", "3") and r["text"]
+    ]
+    expected = [f"{m} {r:.2f}" for m, r in zip(table.selectors, test.ranks, strict=True)]
+    assert sorted(found) == sorted(expected)
+
+
+def test_stability_is_nogueiras_over_the_splits(report, rows):
+    k = int(chart(report, "Stability").title.split("at ")[1].split()[0])
+    cells = {
+        r["cell"]: json.loads(r["features"])[:k]
+        for r in rows
+        if r["dataset"] == "wine" and r["class"] == "FisherSelector"
+    }
+    supports = np.array([np.isin(np.arange(13), features) for features in cells.values()])
+    (found,) = [
+        r["x"]
+        for r in records(chart(report, "Stability"))
+        if (r["dataset"], r["y"]) == ("wine", "FisherSelector")
+    ]
+    assert found == pytest.approx(nogueira_stability(supports).value)
+
+
+def test_the_headline_names_the_best_rank_of_what_is_shown_first(report, rows):
+    table = score_table(rows, classifier="svm", k=5)
+    best = table.selectors[int(np.argmin(friedman_nemenyi(table.scores).ranks))]
+    assert f"{best} has the best average rank" in report.headline
+    assert chart(report, "Average ranks").options["initial"] == {
+        "classifier": "linear SVM",
+        "k": "5",
+    }
+
+
+def test_page(report):
+    html = report.to_html()
+    assert NASTY not in html
+    assert len(html.encode()) < 3_000_000
+
+
+def test_unfinished_and_failed_cells_are_said(tmp_path, rows):
+    path = tmp_path / "some.sqlite"
+    with Store(path) as opened:
+        row = next(r for r in rows if r["class"] == "FisherSelector")
+        spec = {"dataset": "wine", "label": "Broken", "fingerprint": ""}
+        opened.plan("some", {"a": spec, "b": spec})
+        assert opened.claim("a")
+        opened.fail("a", "it broke")
+        with pytest.raises(StoreError, match="no cell of study 'some' is finished"):
+            study_report(opened)
+    assert row
+
+
+def test_which_study(tmp_path, store):
+    with pytest.raises(StoreError, match="there is no store"):
+        study_report(tmp_path / "none.sqlite")
+    with pytest.raises(StoreError, match="no study 'other'; it has: small"):
+        study_report(store, "other")
+
+
+def test_models_own_numbers_of_features(tmp_path):
+    from sparsieve.evaluation import Folds, run_study
+
+    study = Study("own", ["wine"], ["l21", "fisher"], Folds(2), ks="own", classifiers=["svm"])
+    path = tmp_path / "own.sqlite"
+    run_study(study, path)
+    report = study_report(path)
+    assert "with the features each model keeps" in report.headline
+    assert report.to_html()
+
+
+def test_tables_can_be_downloaded_in_full(report):
+    table = next(
+        b
+        for s in report.sections
+        for b in s.blocks
+        if isinstance(b, Table) and b.title == "All means"
+    )
+    assert table.n_rows == 4 * 3 * 2 * 3
