@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench docs clean
+.PHONY: help demo test test-slow lint format bench reproduce docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,14 +34,14 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	@touch $@
 
-demo: $(VENV)/.demo  ## select features on a small data set with several methods
+demo: $(VENV)/.demo  ## select features on a small data set, end with a report
 	@$(BIN)/sparsieve demo
 
 test: $(VENV)/.dev  ## the test suite (minutes on two cores)
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow"
 
 test-slow: $(VENV)/.dev  ## the long checks as well
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 lint: $(VENV)/.dev  ## style, types and the floors of the architecture
 	$(BIN)/ruff check .
@@ -55,6 +55,13 @@ format: $(VENV)/.dev  ## put the code into house style
 
 bench: $(VENV)/.bench  ## measure against the peers, one thread each
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
+
+PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm
+HOW ?= --quick
+reproduce: $(VENV)/.demo  ## the papers' experiments; PAPERS="l20" HOW="" for one in full
+	@for paper in $(PAPERS); do \
+	  $(ONE_THREAD) $(BIN)/sparsieve reproduce $$paper $(HOW) --jobs 2 --report $$paper.html || exit 1; \
+	done
 
 docs: $(VENV)/.docs  ## build the HTML documentation into docs/_build
 	$(BIN)/python -m sphinx -q -b html docs docs/_build

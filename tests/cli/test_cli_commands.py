@@ -12,7 +12,7 @@ def test_version_and_help(sparsieve):
     for arguments in ((), ("--help",), ("-h",)):
         result = sparsieve(*arguments)
         assert result.code == 0
-        for command in ("select", "methods", "datasets", "demo"):
+        for command in ("select", "methods", "datasets", "demo", "reproduce", "study"):
             assert command in result.out
         assert "Exit codes: 0 fine; 1 bad data" in result.out
     assert "Exit codes" in sparsieve("select", "--help").out
@@ -55,7 +55,8 @@ def test_datasets(sparsieve, monkeypatch, tmp_path):
     assert {entry["status"] for entry in listed} == {"embedded", "missing", "unavailable"}
 
 
-def test_demo(sparsieve, monkeypatch):
+def test_demo(sparsieve, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(demo_module, "PREFERRED", ("fisher", "not-there"))
     result = sparsieve("demo", "-k", 4)
     assert result.code == 0
@@ -64,6 +65,9 @@ def test_demo(sparsieve, monkeypatch):
     accuracy = re.search(r"fisher .* 4 of 30 .*?([0-9.]+)%", result.out).group(1)
     assert 90 < float(accuracy) < 100
     assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
+    assert str(tmp_path / "sparsieve-demo.html") in result.err
+    page = (tmp_path / "sparsieve-demo.html").read_text(encoding="utf-8")
+    assert "kept 4 of 30 features" in page
 
 
 def test_demo_json(sparsieve, monkeypatch):

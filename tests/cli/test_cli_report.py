@@ -1,0 +1,132 @@
+"""Reports and reproductions on the command line."""
+
+import pytest
+
+from sparsieve.evaluation.exhibits import Drawing, Exhibit
+from sparsieve.evaluation.presets import Experiment, Preset, l20
+
+pytest.importorskip("vl_convert")
+
+STUDY = """
+name = "small"
+ks = [1, 3]
+classifiers = ["1nn"]
+protocol = { kind = "folds", n_folds = 2 }
+datasets = ["wine"]
+selectors = ["fisher", "ridge-forward"]
+"""
+
+
+def test_select_writes_a_report_beside_the_table(sparsieve, flowers, tmp_path):
+    page = tmp_path / "report.html"
+    result = sparsieve("select", flowers, "--target", "kind", "-k", 2, "--report", page)
+    assert result.code == 0
+    assert result.out.splitlines()[0].split("\t") == ["rank", "feature", "score"]
+    assert f"wrote {page}" in result.err
+    text = page.read_text(encoding="utf-8")
+    assert "2 of 6 features for kind" in text
+    assert "kept 2 of 6 features: " in text
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        ("report.pdf", "unknown suffix '.pdf'; known are .html, .htm"),
+        ("nowhere/report.html", "the folder nowhere does not exist"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(
+    sparsieve, flowers, monkeypatch, tmp_path, report, message
+):
+    monkeypatch.chdir(tmp_path)
+    result = sparsieve("select", flowers, "--target", "kind", "--report", report)
+    assert result.code == 2
+    assert message in result.err
+    assert result.out == ""
+
+
+def test_missing_packages_are_named_before_the_work(sparsieve, flowers, monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    page = tmp_path / "report.html"
+    result = sparsieve("select", flowers, "--target", "kind", "--report", page)
+    assert result.code == 1
+    assert "jinja2 is needed to write a report" in result.err
+    assert "pip install 'sparsieve[report]'" in result.err
+    assert not page.exists()
+
+
+def test_study_report(sparsieve, tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    page = tmp_path / "study.html"
+    early = sparsieve("study", "report", file, "-o", page)
+    assert (early.code, page.exists()) == (1, False)
+    assert "there is no store" in early.err
+    assert sparsieve("study", "run", file, "-q").code == 0
+    result = sparsieve("study", "report", file, "-o", page)
+    assert (result.code, result.err) == (0, f"wrote {page}\n")
+    assert "2 methods on 1 data set" in page.read_text(encoding="utf-8")
+
+
+def double(setting):
+    return {"twice": 2 * setting["number"]}
+
+
+def fail(setting):
+    raise ValueError("this cannot be computed")
+
+
+def small_experiment(bench):
+    numbers = range(2 if bench.quick else 5)
+    rows = bench.jobs("l20 doubles", double, [{"number": n} for n in numbers])
+    rows = [{**row, "published": 4.5 if row["number"] == 2 else None} for row in rows]
+    yield Exhibit("Table 1", "Doubles", rows, [Drawing("number", "twice")], note="Doubled.")
+
+
+def failing_experiment(bench):
+    yield Exhibit("Figure 9", "Nothing", bench.jobs("l20 failures", fail, [{"number": 1}]))
+
+
+@pytest.fixture
+def small_paper(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    small = Experiment("table 1", "Doubles", small_experiment)
+    failing = Experiment("figure 9", "Nothing", failing_experiment)
+    monkeypatch.setattr(l20, "PRESET", Preset("l20", "Somebody: Doubling (2020)", [small, failing]))
+
+
+def test_reproduce(sparsieve, small_paper, tmp_path):
+    page = tmp_path / "l20.html"
+    result = sparsieve("reproduce", "l20", "--only", "table", "--report", page)
+    assert result.code == 0
+    assert "Table 1: Doubles" in result.out
+    assert "4.5" in result.out
+    assert "Somebody: Doubling (2020)" in result.err
+    assert "left out Brain: no file in the data folder" in result.err
+    assert "left out Lung: no exact copy could be obtained" in result.err
+    assert (tmp_path / "l20.sqlite").exists()
+    assert "The experiments of l20, done again" in page.read_text(encoding="utf-8")
+
+
+def test_reproduce_as_json_quick_and_resumed(sparsieve, small_paper):
+    quick = sparsieve("reproduce", "l20", "--quick", "--only", "table 1", "--json", "-q").json()
+    assert [row["twice"] for row in quick["exhibits"][0]["rows"]] == [0, 2]
+    full = sparsieve("reproduce", "l20", "--only", "table 1", "--json")
+    assert [row["twice"] for row in full.json()["exhibits"][0]["rows"]] == [0, 2, 4, 6, 8]
+    assert "l20 doubles: 2/5 cells" in full.err  # what the quick run had found is kept
+
+
+def test_a_failure_is_said_and_gives_code_1(sparsieve, small_paper):
+    result = sparsieve("reproduce", "l20", "-q")
+    assert result.code == 1
+    assert "failed: l20 failures: {'number': 1}: ValueError: this cannot be computed" in result.err
+
+
+def test_wrong_usage(sparsieve, small_paper):
+    assert "paper must be one of" in sparsieve("reproduce", "nothing").err
+    assert "no experiment of l20 is called 'figure 77'" in (
+        sparsieve("reproduce", "l20", "--only", "figure 77").err
+    )
+    assert "there is no folder" in sparsieve("reproduce", "l20", "--data", "nowhere").err
+    assert sparsieve("reproduce", "l20", "--jobs", 0).code == 2
