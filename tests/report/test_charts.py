@@ -12,7 +12,7 @@ vl_convert = pytest.importorskip("vl_convert")
 
 NAMES = ["a", "a", "b", "b"]
 QUANTITIES = {"x": Column("k", [1, 2, 1, 2]), "y": Column("score", [0.1, 0.4, 0.3, None])}
-BAND = {"low": Column("low", [0.0, 0.3, 0.2, None]), "high": Column("high", [0.2, 0.5, 0.4, None])}
+BAND = {"error": Column("error", [0.1, 0.1, 0.2, 0.0])}
 SERIES = {"series": Column("method", NAMES)}
 _ranks = diagram_rows(["a", "b", "c"], [1.2, 1.8, 3.0], 1.0)
 
@@ -80,8 +80,7 @@ def test_many_bands_are_drawn_only_when_picked():
     columns = {
         "x": Column("k", [1] * 9),
         "y": Column("score", [0.5] * 9),
-        "low": Column("low", [0.4] * 9),
-        "high": Column("high", [0.6] * 9),
+        "error": Column("error", [0.1] * 9),
         "series": Column("method", names),
     }
     opacity = specification(Chart("c", "lines", columns))["layer"][0]["encoding"]["opacity"]

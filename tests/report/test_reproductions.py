@@ -38,7 +38,7 @@ def test_report():
 def test_lines_with_bands_and_panels():
     chart = exhibit_chart(Exhibit("F", "t", ROWS, [LINES]), LINES)
     assert chart.controls == ("panel",)
-    assert chart.columns["high"].values[0] == 72.0
+    assert chart.columns["error"].values[0] == 1.0
 
 
 def test_bars_lie():

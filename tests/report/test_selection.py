@@ -58,7 +58,7 @@ def test_accuracy_is_that_of_a_pipeline_that_selects_inside_the_folds(report, na
     ]
     assert columns["y"].values[place[0]] == pytest.approx(expected.mean())
     error = expected.std(ddof=1) / np.sqrt(5)
-    assert columns["low"].values[place[0]] == pytest.approx(expected.mean() - error)
+    assert columns["error"].values[place[0]] == pytest.approx(error)
 
 
 def test_ranking_and_redundancy(report, nasty_selector, nasty_wine):

@@ -77,7 +77,7 @@ def test_curves_are_the_means_over_the_splits(report, rows):
         == ("wine", "FisherSelector", "linear SVM", 3)
     ]
     assert found["y"] == pytest.approx(np.mean(mine))
-    assert found["high"] - found["y"] == pytest.approx(np.std(mine, ddof=1) / np.sqrt(len(mine)))
+    assert found["error"] == pytest.approx(np.std(mine, ddof=1) / np.sqrt(len(mine)))
 
 
 def test_ranks_are_friedmans(report, rows):

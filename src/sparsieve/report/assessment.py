@@ -29,7 +29,7 @@ class Assessment:
     metric : str
         "accuracy" or "R squared".
     rows : list of dict
-        model, k, mean, error (standard error over folds), low, high.
+        model, k, mean, error (standard error over folds).
     baseline : dict of str to float
         Mean score of every model with all features.
     supports : ndarray of bool of shape (n_folds, n_features)
@@ -167,8 +167,5 @@ def _means(rows: list[dict]) -> list[dict]:
     for (model, k), scores in groups.items():
         mean = float(np.mean(scores))
         error = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
-        means.append(
-            {"model": model, "k": k, "mean": mean, "error": error}
-            | {"low": mean - error, "high": mean + error}
-        )
+        means.append({"model": model, "k": k, "mean": mean, "error": error})
     return sorted(means, key=lambda row: (row["model"], row["k"] or 0))

@@ -6,9 +6,9 @@ expression; what a reader sees comes from the titles of the columns.
 ==================== ==========================================================================
 kind                 fields
 ==================== ==========================================================================
-lines                x, y; series, low and high (a band). Options: log_x, log_y, marks (dots)
+lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots)
 points               x, y; series
-bars                 x (length), y (name); series (colour), low and high. Options: log_x
+bars                 x (length), y (name); series (colour), error. Options: log_x, grouped
 heatmap              x, y (names), value; text. Options: diverging (zero in the middle), span
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.rank_columns`
 ==================== ==========================================================================
@@ -63,13 +63,14 @@ def _lines(chart: Chart) -> dict:
     y = _quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
     layers: list[dict] = []
     shared = {"x": x, **_colour(chart)}
-    if "low" in fields:
+    if "error" in fields:
         layers.append(
             {
+                "transform": _around("y"),
                 "mark": {"type": "area", "opacity": 0.15},
                 "encoding": {
                     **shared,
-                    "y": {**_quantity(chart, "low", zero=False), "title": y["title"]},
+                    "y": {**y, "field": "low"},
                     "y2": {"field": "high"},
                     **_band_shown(chart),
                 },
@@ -120,13 +121,14 @@ def _bars(chart: Chart) -> dict:
         step = _STEP * max(1, len(set(chart.columns["series"].values))) // 2
     else:
         step = _STEP
-    layers = [{"mark": mark, "encoding": encoding}]
-    if "low" in chart.columns:
+    layers: list[dict] = [{"mark": mark, "encoding": encoding}]
+    if "error" in chart.columns:
         layers.append(
             {
+                "transform": _around("x"),
                 "mark": {"type": "rule", "strokeWidth": 1.5},
                 "encoding": {
-                    "x": {**_quantity(chart, "low"), "title": encoding["x"]["title"]},
+                    "x": {**encoding["x"], "field": "low"},
                     "x2": {"field": "high"},
                     "y": y,
                 },
@@ -239,6 +241,14 @@ def _quantity(chart: Chart, name: str, *, log=False, zero=True) -> dict:
         axis |= {"format": "~d", "tickMinStep": 1}
     channel["axis"] = axis
     return channel
+
+
+def _around(name: str) -> list[dict]:
+    """Both ends of the interval around a field."""
+    return [
+        {"calculate": f"datum.{name} - datum.error", "as": "low"},
+        {"calculate": f"datum.{name} + datum.error", "as": "high"},
+    ]
 
 
 def _names(chart: Chart, name: str) -> dict:

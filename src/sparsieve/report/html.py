@@ -75,7 +75,13 @@ def _block(block, key: str, charts: list[dict]) -> dict:
             "controls": _controls(block),
         }
     if isinstance(block, Table):
-        return {"kind": "table", "key": f"table-{key}", "block": block, "rows": _rows(block)}
+        return {
+            "kind": "table",
+            "key": f"table-{key}",
+            "block": block,
+            "numeric": [column.is_numeric for column in block.columns],
+            "rows": _rows(block),
+        }
     if isinstance(block, Facts):
         return {"kind": "facts", "block": block}
     if isinstance(block, Listing):
@@ -98,13 +104,16 @@ def _chart(chart: Chart, key: str) -> dict:
 def _packed(column: Column) -> dict:
     """Text as positions in a list of its distinct values: many rows repeat few names."""
     values = [_plain(value) for value in column.values]
-    if column.is_numeric:  # more digits than any picture or comparison needs, half the bytes
-        return {
-            "values": [v if isinstance(v, (int, type(None))) else float(f"{v:.8g}") for v in values]
-        }
+    if column.is_numeric:
+        return {"values": [_rounded(value, column.digits + 2) for value in values]}
     names = list(dict.fromkeys(values))
     place = {name: position for position, name in enumerate(names)}
     return {"names": names, "values": [place[value] for value in values]}
+
+
+def _rounded(value, digits: int):
+    """More digits than any picture shows, half the bytes."""
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def _controls(chart: Chart) -> list[dict]:
@@ -120,13 +129,7 @@ def _controls(chart: Chart) -> list[dict]:
 
 
 def _rows(table: Table) -> list[list[dict]]:
-    cells = [
-        [
-            {"text": shown(value, column.digits), "value": _sortable(value)}
-            for value in column.values
-        ]
-        for column in table.columns
-    ]
+    cells = [[_cell(value, column.digits) for value in column.values] for column in table.columns]
     return [list(row) for row in zip(*cells, strict=True)]
 
 
@@ -151,10 +154,11 @@ def shown(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def _sortable(value: Any):
-    """The full number, for sorting and for files; empty where the text says it all."""
-    value = _plain(value)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+def _cell(value: Any, digits: int) -> dict:
+    """What a cell shows, and for sorting and files the full number where that is another."""
+    text, value = shown(value, digits), _plain(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return {"text": text, "value": value if is_number and str(value) != text else None}
 
 
 def _plain(value: Any):

@@ -100,8 +100,8 @@ def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
     >>> from sparsieve.report.reproductions import exhibit_chart
     >>> rows = [{"k": 1, "accuracy": 0.5, "sd": 0.1}]
     >>> drawing = Drawing("k", "accuracy", band="sd")
-    >>> exhibit_chart(Exhibit("Figure 1", "A", rows, [drawing]), drawing).columns["low"].values
-    [0.4]
+    >>> exhibit_chart(Exhibit("Figure 1", "A", rows, [drawing]), drawing).columns["error"].values
+    [0.1]
     """
     rows = [
         row
@@ -126,9 +126,7 @@ def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
         columns["y"] = Column(y_title, _of(rows, drawing.y))
     if drawing.band:
         half = [value or 0.0 for value in _of(rows, drawing.band)]
-        values = _of(rows, drawing.y)
-        columns["low"] = Column("from", [v - h for v, h in zip(values, half, strict=True)])
-        columns["high"] = Column("to", [v + h for v, h in zip(values, half, strict=True)])
+        columns["error"] = Column(drawing.band.replace("_", " "), half)
     log_x, log_y = (drawing.log_y, False) if flat else (drawing.log_x, drawing.log_y)
     return Chart(
         f"{exhibit.name}: {y_title}",

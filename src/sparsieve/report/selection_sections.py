@@ -27,8 +27,7 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
         {
             "x": Column("number of features", [row["k"] for row in rows]),
             "y": Column(words, [row["mean"] for row in rows]),
-            "low": Column("mean minus one standard error", [row["low"] for row in rows]),
-            "high": Column("mean plus one standard error", [row["high"] for row in rows]),
+            "error": Column("standard error", [row["error"] for row in rows], digits=2),
             "series": Column("model", [row["model"] for row in rows]),
         },
         note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side.",

@@ -13,7 +13,8 @@ from .study_results import MODELS, StudyResults, at_k, named_k, spread
 from .wording import counted, listed_names
 
 EVERY = "mean of all data sets"
-_MOST_POINTS = 30_000  # of one chart; beyond it only some numbers of features are drawn
+_MOST_LISTED = 1500  # rows of the table of means
+_MOST_POINTS = 32_000  # of one chart; beyond it only some numbers of features are drawn
 
 
 def curves_section(results: StudyResults) -> Section | None:
@@ -31,7 +32,7 @@ def curves_section(results: StudyResults) -> Section | None:
             m["selector"],
             m["k"],
             m[results.metric],
-            *_band(m, results.metric),
+            _standard_error(m, results.metric),
         )
         for m in drawn
     ]
@@ -42,8 +43,7 @@ def curves_section(results: StudyResults) -> Section | None:
         "series": Column("method", [row[2] for row in rows]),
         "x": Column("number of features", [row[3] for row in rows]),
         "y": Column(results.metric, [row[4] for row in rows]),
-        "low": Column("mean minus one standard error", [row[5] for row in rows]),
-        "high": Column("mean plus one standard error", [row[6] for row in rows]),
+        "error": Column("standard error", [row[5] for row in rows], digits=2),
     }
     chart = Chart(
         f"{results.metric.capitalize()} over the number of features",
@@ -91,6 +91,11 @@ def scores_section(results: StudyResults) -> Section:
         controls=("classifier", "k"),
         options={"initial": _main(results)},
     )
+    # A long table is for a few numbers of features; a file of all is the export's business.
+    listed_ks = list(results.shown_ks)
+    while len(listed_ks) > 1 and len(shown) * len(listed_ks) > _MOST_LISTED * len(results.shown_ks):
+        listed_ks.remove(next(k for k in listed_ks if k != results.main_k))
+    listed = [m for m in shown if m["k"] in listed_ks]
     rows = [
         {
             "data set": m["dataset"],
@@ -106,14 +111,14 @@ def scores_section(results: StudyResults) -> Section:
             "seconds": m["seconds"],
             "chosen on test": m["tuning"] == "best-on-test",
         }
-        for m in shown
+        for m in listed
     ]
     known = [key for key in rows[0] if any(row[key] is not None for row in rows)]
     rows = [{key: row[key] for key in known} for row in rows]
     note = (
         ""
-        if results.shown_ks == [None] or len(results.shown_ks) == len(results.ks)
-        else f"At {listed_names([str(k) for k in results.shown_ks])} features; sparsieve study "
+        if listed_ks == [None] or len(listed_ks) == len(results.ks)
+        else f"At {listed_names([str(k) for k in listed_ks])} features; sparsieve study "
         "export writes all."
     )
     return Section("Scores", (), [grid, table_of("All means", rows, note)])
@@ -168,7 +173,7 @@ def stability_section(results: StudyResults) -> Section | None:
             continue
         found = nogueira_stability(supports)
         if np.isfinite(found.value):
-            rows.append((dataset, method, found.value, found.low, found.high))
+            rows.append((dataset, method, found.value, (found.high - found.low) / 2))
     if not rows:
         return None
     order = {m: i for i, m in enumerate(results.methods)}
@@ -186,8 +191,7 @@ def stability_section(results: StudyResults) -> Section | None:
             "dataset": Column("data set", [row[0] for row in rows]),
             "y": Column("", [row[1] for row in rows]),
             "x": Column("Nogueira's index", [row[2] for row in rows], digits=3),
-            "low": Column("interval from", [row[3] for row in rows], digits=3),
-            "high": Column("to", [row[4] for row in rows], digits=3),
+            "error": Column("half of the interval", [row[3] for row in rows], digits=2),
         },
         controls=("dataset",),
         note="1: the same features in every split; 0: no more agreement than by chance. Lines: "
@@ -274,16 +278,10 @@ def _groups(test) -> list[tuple[int, int]]:
     return groups_alike(np.sort(test.ranks), test.critical_difference)
 
 
-def _mean_and_error(values: list[float]) -> tuple[float, float, float]:
-    """Mean, and one standard error below and above it."""
-    mean = float(np.mean(values))
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-    return mean, mean - error, mean + error
+def _mean_and_error(values: list[float]) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def _band(mean: dict, metric: str) -> tuple[float | None, float | None]:
+def _standard_error(mean: dict, metric: str) -> float:
     sd = mean[f"{metric}_sd"]
-    if sd is None:
-        return None, None
-    error = sd / np.sqrt(mean["n_splits"])
-    return mean[metric] - error, mean[metric] + error
+    return 0.0 if sd is None else float(sd / np.sqrt(mean["n_splits"]))

@@ -181,7 +181,8 @@
 
     function value(row, column) {
       const cell = row.cells[column];
-      return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
+      const text = cell.dataset.value ?? cell.textContent;
+      return headers[column].classList.contains("number") && text !== "" ? Number(text) : text;
     }
 
     headers.forEach((header, column) =>
