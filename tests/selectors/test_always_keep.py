@@ -11,8 +11,10 @@ from sklearn.base import clone
 
 from sparsieve import (
     ESFSSelector,
+    ExactPenaltySVMSelector,
     ExclusiveL21Selector,
     ExclusiveLassoSelector,
+    L0SVMSelector,
     L20Selector,
     L21Selector,
     RFSSelector,
@@ -20,6 +22,7 @@ from sparsieve import (
     RLSRSelector,
     RobustL20Selector,
     RPMFSSelector,
+    SVMRFESelector,
     all_selectors,
 )
 
@@ -42,6 +45,11 @@ def _id(selector):
     return repr(selector).replace("\n", "").replace(" ", "")
 
 
+NEVER = [
+    cls()
+    for cls in all_selectors().values()
+    if "never_keep" in cls._get_param_names() and "always_keep" not in cls._get_param_names()
+]
 each = pytest.mark.parametrize("selector", OFFERING, ids=lambda s: type(s).__name__)
 every = pytest.mark.parametrize("selector", VARIANTS, ids=_id)
 
@@ -75,14 +83,15 @@ def test_kept_columns_come_first_and_others_add_to_them(selector, confounded):
     X, y = confounded
     chosen = clone(selector).set_params(n_features_to_select=2, always_keep=[0])
     chosen.fit(X, target(selector, y))
-    assert chosen.get_support(indices=True).tolist() == [0, 2]
+    if not isinstance(selector, SVMRFESelector):  # whose covariates keep their share of ||w||^2
+        assert chosen.get_support(indices=True).tolist() == [0, 2]
     assert chosen.ranking_[0] == 1
     assert np.isinf(chosen.scores_[0])
     if hasattr(chosen, "coef_"):
         assert chosen.coef_[:, 0].any()
 
 
-@every
+@pytest.mark.parametrize("selector", VARIANTS + NEVER, ids=_id)
 def test_never_kept_columns_come_last(selector, confounded):
     X, y = confounded
     chosen = clone(selector).set_params(n_features_to_select=3, never_keep=[0, 2])
@@ -92,14 +101,23 @@ def test_never_kept_columns_come_last(selector, confounded):
     assert set(chosen.ranking_[[0, 2]]) == {11, 12}
 
 
-@every
-@pytest.mark.parametrize("always", [None, [7, 4]], ids=["alone", "with covariates"])
+@pytest.mark.parametrize(
+    ("selector", "always"),
+    [
+        *itertools.product(VARIANTS, [None, [7, 4]]),
+        *itertools.product(NEVER, [None]),
+    ],
+    ids=lambda v: _id(v) if hasattr(v, "fit") else f"always={v}",
+)
 def test_never_keep_is_the_fit_without_the_columns(selector, always, three_classes):
     X, y = three_classes
     left = np.array([1, 2, 3, 4, 6, 7, 8])
-    full = clone(selector).set_params(never_keep=[0, 5], always_keep=always).fit(X, y)
-    inside = None if always is None else np.searchsorted(left, always)
-    dropped = clone(selector).set_params(always_keep=inside).fit(X[:, left], y)
+    full, dropped = clone(selector).set_params(never_keep=[0, 5]), clone(selector)
+    if always is not None:
+        full.set_params(always_keep=always)
+        dropped.set_params(always_keep=np.searchsorted(left, always))
+    full.fit(X, y)
+    dropped.fit(X[:, left], y)
     assert full.support_[left].tolist() == dropped.support_.tolist()
     assert not full.support_[[0, 5]].any()
     assert np.argsort(full.ranking_)[:7].tolist() == left[np.argsort(dropped.ranking_)].tolist()
@@ -254,6 +272,50 @@ def test_robust_fit_on_the_support_has_free_covariates(selector, gamma, three_cl
     value = weights @ np.linalg.norm(residual, axis=1)
     value += gamma * np.linalg.norm(fitted.coef_[:, chosen], axis=0).sum()
     assert value == pytest.approx(problem.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_l1_svm_does_not_charge_for_covariates(intercept, confounded):
+    X, y = confounded
+    rng = np.random.default_rng(2)
+    signs = np.sign(y + 2.0 * rng.standard_normal(len(y)))
+    always, others = [0, 4], np.setdiff1d(np.arange(12), [0, 4])
+    for selector, charge, bound in (
+        (L0SVMSelector(surrogate="l1", C=0.3, theta=1.0), 1.0, np.inf),
+        (ExactPenaltySVMSelector(C=0.02, penalty=1.0, bound=50.0), 0.04, 50.0),
+    ):
+        selector.set_params(always_keep=always, fit_intercept=intercept, standardize=False)
+        selector.fit(X, signs)
+        w, v, b = cp.Variable(10), cp.Variable(2), cp.Variable()
+        margins = X[:, others] @ w + X[:, always] @ v + (b if intercept else 0.0)
+        hinge = cp.sum(cp.pos(1 - cp.multiply(signs, margins)))
+        problem = cp.Problem(
+            cp.Minimize(charge * cp.norm1(w) + selector.C * hinge), [cp.norm_inf(w) <= bound]
+        )
+        if not np.isfinite(bound):
+            problem = cp.Problem(problem.objective)
+        problem.solve(solver="CLARABEL")
+        assert selector.objective_ == pytest.approx(problem.value, rel=1e-6)
+        ours = selector.coef_[0]
+        hinge = np.maximum(0, 1 - signs * (X @ ours + selector.intercept_)).sum()
+        value = charge * np.abs(ours[others]).sum() + selector.C * hinge
+        assert value == pytest.approx(problem.value, rel=1e-6)
+
+
+def test_bound_of_the_exact_penalty_svm_is_not_for_covariates(confounded):
+    X, y = confounded
+    selector = ExactPenaltySVMSelector(C=10.0, bound=0.1, always_keep=[0], standardize=False)
+    selector.fit(X, y > 0)
+    assert abs(selector.coef_[0, 0]) > 0.5
+    assert np.abs(selector.coef_[0, 1:]).max() <= 0.1 * (1 + 1e-9)
+
+
+def test_svm_rfe_never_drops_what_is_kept(confounded):
+    X, y = confounded
+    kept = SVMRFESelector(4, always_keep=[5, 3], never_keep=[2], step=1).fit(X, y > 0)
+    assert set(kept.path_.features[:2]) == {3, 5}
+    assert kept.path_.features[-1] == 2
+    assert kept.n_steps_ == 9
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])

@@ -18,6 +18,13 @@ def deflated(base: DesignMatrix, left, right, blank) -> DesignMatrix:
     return DenseDesign(array.astype(base.dtype, copy=False))
 
 
+def blanked(base: DesignMatrix, blank) -> DesignMatrix:
+    """B with the columns in ``blank`` set to zero."""
+    if not blank.any():
+        return base
+    return deflated(base, np.zeros((base.shape[0], 0)), np.zeros((0, base.shape[1])), blank)
+
+
 class Deflated(DesignMatrix):
     """B - left @ right with the columns in ``blank`` set to zero, applied lazily.
 

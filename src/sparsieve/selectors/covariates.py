@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..design import DesignMatrix, deflated
+from ..design import DesignMatrix, blanked, deflated
 from .fixed_columns import FixedColumns
 
 # Of a column that lies in the span of the covariates rounding leaves less than this share.
@@ -71,13 +71,9 @@ class OpenProblem:
 def without_fixed(design, Y: np.ndarray, fixed: FixedColumns, weights=None) -> OpenProblem:
     """Project ``always_keep`` out of X and Y (with these weights), and blank ``never_keep``."""
     blank = fixed.either
-    if not blank.any():
-        return OpenProblem(design, Y, blank, None)
-    n_samples = design.shape[0]
     if not fixed.n_always:
-        empty = np.zeros((n_samples, 0)), np.zeros((0, design.shape[1]))
-        return OpenProblem(deflated(design, *empty, blank), Y, blank, None)
-    weights = np.ones(n_samples) if weights is None else weights
+        return OpenProblem(blanked(design, blank), Y, blank, None)
+    weights = np.ones(len(Y)) if weights is None else weights
     size, root = np.sqrt(weights.sum()), np.sqrt(weights)[:, None]
     index = np.flatnonzero(fixed.always)
     columns = design.dense_columns(index).astype(np.float64)

@@ -68,7 +68,10 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         return super()._training_data(X, y, sample_weight)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        view = ScaledView.of(data.design, data.sample_weight, self.standardize)
+        n_features = data.design.shape[1]
+        left = np.flatnonzero(~data.fixed.never)
+        design = data.design if len(left) == n_features else data.design.columns(left)
+        view = ScaledView.of(design, data.sample_weight, self.standardize)
         solved = []
         for task in two_class_tasks(
             view.design,
@@ -81,7 +84,7 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         ):
             try:
                 answer = self._solve(task)
-                weights = _on_first_copies(answer.weights, data.design)
+                weights = _on_first_copies(answer.weights, design)
                 solved.append(replace(answer, weights=weights))
             except ConeFailure:
                 raise RuntimeError(
@@ -89,9 +92,8 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
                     "the level asked for"
                 ) from None
             self._report(task, solved[-1])
-        self._set_hyperplanes(
-            view, [(one.weights, one.offset) for one in solved], data.design.dtype
-        )
+        self._set_hyperplanes(view, [(one.weights, one.offset) for one in solved], design.dtype)
+        self.coef_ = _among(left, n_features, self.coef_)
         self.objective_ = float(sum(one.objective for one in solved))
         self.optimality_ = max(one.optimality for one in solved)
         self.n_iter_ = max(one.n_iter for one in solved)
@@ -110,10 +112,10 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         importance = np.abs([one.weights * view.spread for one in solved])
         used = int(np.count_nonzero(importance.any(axis=0)))
         return FeatureScores(
-            _rounded((importance / self._lengths[:, None]).max(axis=0)),
-            n_kept=max(1, used),
-            ties=np.max([one.tightness for one in solved], axis=0),
-            constant=view.constant,
+            _among(left, n_features, _rounded((importance / self._lengths[:, None]).max(axis=0))),
+            n_kept=used,
+            ties=_among(left, n_features, np.max([one.tightness for one in solved], axis=0)),
+            constant=_among(left, n_features, view.constant),
         )
 
     def _report(self, task: TwoClassTask, solved: SolvedTask) -> None:
@@ -123,6 +125,13 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
                 f"{solved.objective:.6g} with {np.count_nonzero(solved.weights)} features, "
                 f"optimality {solved.optimality:.1e} after {solved.n_iter} iterations"
             )
+
+
+def _among(left: np.ndarray, n_features: int, values: np.ndarray) -> np.ndarray:
+    """Values of the features that took part, with zeros for the others."""
+    full = np.zeros((*values.shape[:-1], n_features), dtype=values.dtype)
+    full[..., left] = values
+    return full
 
 
 def _on_first_copies(weights: np.ndarray, design: DesignMatrix) -> np.ndarray:

@@ -46,6 +46,9 @@ class L1MPMSelector(LevelSelector):
         keeps more features and predicts better.
     standardize : bool, default=True
         Scale features to unit variance first. Without it the result depends on their units.
+    never_keep : list of int or str, or mask, default=None
+        Columns (indices, names or a boolean mask) that are never kept: the fit is that without
+        them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=200
@@ -93,6 +96,7 @@ class L1MPMSelector(LevelSelector):
         delta="auto",
         ridge="auto",
         standardize=True,
+        never_keep=None,
         multi_class="ovr",
         max_iter=200,
         tol=1e-7,
@@ -102,6 +106,7 @@ class L1MPMSelector(LevelSelector):
         self.delta = delta
         self.ridge = ridge
         self.standardize = standardize
+        self.never_keep = never_keep
         self.multi_class = multi_class
         self.max_iter = max_iter
         self.tol = tol
@@ -148,6 +153,9 @@ class L0MPMSelector(LevelSelector):
         Added to the diagonal of the covariances; see ``L1MPMSelector``.
     standardize : bool, default=True
         Scale features to unit variance first. Without it the result depends on their units.
+    never_keep : list of int or str, or mask, default=None
+        Columns (indices, names or a boolean mask) that are never kept: the fit is that without
+        them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=100
@@ -198,6 +206,7 @@ class L0MPMSelector(LevelSelector):
         alpha=5.0,
         ridge="auto",
         standardize=True,
+        never_keep=None,
         multi_class="ovr",
         max_iter=100,
         tol=1e-4,
@@ -209,6 +218,7 @@ class L0MPMSelector(LevelSelector):
         self.alpha = alpha
         self.ridge = ridge
         self.standardize = standardize
+        self.never_keep = never_keep
         self.multi_class = multi_class
         self.max_iter = max_iter
         self.tol = tol

@@ -35,6 +35,9 @@ class SMPMSelector(MinimaxSelector):
         "ledoit_wolf" shrinks by the rule of Ledoit and Wolf.
     standardize : bool, default=True
         Scale features to unit variance first. Without it the result depends on their units.
+    never_keep : list of int or str, or mask, default=None
+        Columns (indices, names or a boolean mask) that are never kept: the fit is that without
+        them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=200
@@ -82,6 +85,7 @@ class SMPMSelector(MinimaxSelector):
         lam="auto",
         ridge="auto",
         standardize=True,
+        never_keep=None,
         multi_class="ovr",
         max_iter=200,
         tol=1e-7,
@@ -91,6 +95,7 @@ class SMPMSelector(MinimaxSelector):
         self.lam = lam
         self.ridge = ridge
         self.standardize = standardize
+        self.never_keep = never_keep
         self.multi_class = multi_class
         self.max_iter = max_iter
         self.tol = tol

@@ -51,6 +51,12 @@ class SVMRFESelector(BaseSelector):
         Whether to fit b.
     standardize : bool, default=True
         Whether to bring the columns to mean zero and unit variance first.
+    always_keep : list of int or str, or mask, default=None
+        Columns (indices, names or a boolean mask) that are never dropped, such as known
+        covariates: the others are judged by their weights beside them. They count among the
+        ``n_features_to_select`` and rank first; in ||w||^2 they count like all others.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are left out from the start.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     max_iter : int, default=100
@@ -69,7 +75,7 @@ class SVMRFESelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     path_ : SelectionPath
-        All features from the last one left to the first one dropped.
+        All features from the last one left to the first one dropped, ``always_keep`` first.
     n_steps_ : int
         Elimination steps.
     n_iter_ : int
@@ -101,6 +107,8 @@ class SVMRFESelector(BaseSelector):
         step=0.1,
         fit_intercept=True,
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         class_weight=None,
         max_iter=100,
         tol=1e-8,
@@ -110,6 +118,8 @@ class SVMRFESelector(BaseSelector):
         self.step = step
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -135,12 +145,14 @@ class SVMRFESelector(BaseSelector):
         weights = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
 
         # Worst first; constant columns are out before the first step.
-        dropped = [np.flatnonzero(constant)[::-1]]
-        left = np.flatnonzero(~constant)
+        always, never = data.fixed.always, data.fixed.never
+        out = ~always & (constant | never)
+        dropped = [np.flatnonzero(out & never)[::-1], np.flatnonzero(out & ~never)[::-1]]
+        left = np.flatnonzero(~out)
         machines: list[SVMResult | None] = [None] * signs.shape[1]
         gram = None
         self.n_steps_, self.n_iter_, self.optimality_ = 0, 0, 0.0
-        while len(left):
+        while not always[left].all():
             working = design if len(left) == n_features else design.columns(left)
             side: Side
             if len(left) < n_samples:
@@ -163,13 +175,14 @@ class SVMRFESelector(BaseSelector):
             importance = np.round(importance / (RESOLUTION * (importance.max() or 1.0)))
             # Of equal features the later ones go first.
             order = np.lexsort((-np.arange(len(left)), importance))
-            worst = order[: self._n_dropped(len(left))]
+            order = order[~always[left[order]]]
+            worst = order[: self._n_dropped(len(order))]
             dropped.append(left[worst])
             if gram is not None:
-                out = working.dense_columns(worst).astype(np.float64, copy=False)
-                gram -= out @ out.T
+                columns = working.dense_columns(worst).astype(np.float64, copy=False)
+                gram -= columns @ columns.T
             left = np.delete(left, worst)
-        order = np.concatenate(dropped)
+        order = np.concatenate([*dropped, left[::-1]])
         scores = np.empty(n_features)
         scores[order] = np.arange(n_features)
         self.path_ = SelectionPath(order[::-1])
