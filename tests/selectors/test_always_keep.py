@@ -78,8 +78,7 @@ def test_kept_columns_come_first_and_others_add_to_them(selector, confounded):
     X, y = confounded
     chosen = clone(selector).set_params(n_features_to_select=2, always_keep=[0])
     chosen.fit(X, target(selector, y))
-    if not isinstance(selector, SVMRFESelector):  # whose covariates keep their share of ||w||^2
-        assert chosen.get_support(indices=True).tolist() == [0, 2]
+    assert chosen.get_support(indices=True).tolist() == [0, 2]
     assert chosen.ranking_[0] == 1
     assert np.isinf(chosen.scores_[0])
     if hasattr(chosen, "coef_"):

@@ -51,12 +51,9 @@ class SVMRFESelector(BaseSelector):
         Whether to fit b.
     standardize : bool, default=True
         Whether to bring the columns to mean zero and unit variance first.
-    always_keep : list of int or str, or mask, default=None
-        Columns (indices, names or a boolean mask) that are never dropped, such as known
-        covariates: the others are judged by their weights beside them. They count among the
-        ``n_features_to_select`` and rank first; in ||w||^2 they count like all others.
-    never_keep : list of int or str, or mask, default=None
-        Columns that are left out from the start.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     max_iter : int, default=100
@@ -145,23 +142,26 @@ class SVMRFESelector(BaseSelector):
         weights = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
 
         # Worst first; constant columns are out before the first step.
-        always, never = data.fixed.always, data.fixed.never
-        out = ~always & (constant | never)
-        dropped = [np.flatnonzero(out & never)[::-1], np.flatnonzero(out & ~never)[::-1]]
-        left = np.flatnonzero(~out)
+        always, never = np.flatnonzero(data.fixed.always), data.fixed.never
+        usable = ~(constant | data.fixed.either)
+        dropped = [np.flatnonzero(never)[::-1], np.flatnonzero(constant & ~data.fixed.either)[::-1]]
+        left = np.flatnonzero(usable)
+        covariates = design.dense_columns(always).astype(np.float64, copy=False)
         machines: list[SVMResult | None] = [None] * signs.shape[1]
         gram = None
         self.n_steps_, self.n_iter_, self.optimality_ = 0, 0, 0.0
-        while not always[left].all():
+        while len(left):
             working = design if len(left) == n_features else design.columns(left)
             side: Side
             if len(left) < n_samples:
                 columns = working.dense_columns(np.arange(len(left)))
-                side = FeatureSide(columns.astype(np.float64, copy=False), self.fit_intercept)
+                side = FeatureSide(
+                    columns.astype(np.float64, copy=False), self.fit_intercept, covariates
+                )
             else:
                 if gram is None:
                     gram = working.cross_gram().astype(np.float64, copy=False)
-                side = GramSide(gram, self.fit_intercept)
+                side = GramSide(gram, self.fit_intercept, covariates)
             machines = [
                 solve_svm(
                     side, y, self.C * weights, start=start, max_iter=self.max_iter, tol=self.tol
@@ -175,14 +175,13 @@ class SVMRFESelector(BaseSelector):
             importance = np.round(importance / (RESOLUTION * (importance.max() or 1.0)))
             # Of equal features the later ones go first.
             order = np.lexsort((-np.arange(len(left)), importance))
-            order = order[~always[left[order]]]
-            worst = order[: self._n_dropped(len(order))]
+            worst = order[: self._n_dropped(len(left))]
             dropped.append(left[worst])
             if gram is not None:
                 columns = working.dense_columns(worst).astype(np.float64, copy=False)
                 gram -= columns @ columns.T
             left = np.delete(left, worst)
-        order = np.concatenate([*dropped, left[::-1]])
+        order = np.concatenate([*dropped, always[::-1]])
         scores = np.empty(n_features)
         scores[order] = np.arange(n_features)
         self.path_ = SelectionPath(order[::-1])
