@@ -55,7 +55,7 @@ class FeatureScores:
         Larger is better.
     n_kept : int
         How many features the model itself keeps (not counting those of ``always_keep``), used
-        when no number is asked for; where it keeps none, the best one is kept all the same.
+        when no number is asked for.
     ties : ndarray or None
         Decides between equal scores before column order does.
     constant : ndarray of bool or None
@@ -93,6 +93,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _accepts_sparse = True
     _accepts_regression = True
     _accepts_nan = False
+    _keeps_one = True  # the best feature, where the model itself keeps none
 
     def fit(self, X, y, sample_weight=None):
         """Rank the features of X by what they say about y.
@@ -119,7 +120,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         fixed.count(self.n_features_to_select, default=fixed.n_available)
         found = self._fit(data)
         self._fixed = fixed
-        self._n_kept = min(max(1, found.n_kept + fixed.n_always), fixed.n_available)
+        kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
+        self._n_kept = min(kept, fixed.n_available)
         self._set_ranking(found.scores, found.ranking())
         self._set_support()
         return self
