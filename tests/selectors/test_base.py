@@ -7,6 +7,7 @@ from scipy import sparse
 
 from sparsieve import FisherSelector, RidgeForwardSelector
 from sparsieve.selectors.base import FeatureScores
+from sparsieve.selectors.fixed_columns import FixedColumns
 
 
 def test_ranking_breaks_ties_by_second_score_then_column():
@@ -20,7 +21,7 @@ def test_constants_and_forbidden_features_rank_last():
     found = FeatureScores(np.arange(4.0), n_kept=2, constant=np.array([False, True, False, True]))
     assert found.ranking().tolist() == [2, 4, 1, 3]
     forced = np.array([False, False, False, True])
-    assert found.ranking(first=forced).tolist() == [3, 4, 2, 1]
+    assert FixedColumns(forced, ~forced).rank(found.ranking()).tolist() == [3, 4, 2, 1]
 
 
 def test_substitutes_are_the_copies_left_out(rng):

@@ -238,3 +238,54 @@ def test_one_fold_of_sonar(width):
     for norm in ("l0", "l1"):
         machine = SparseKernelMPMClassifier(norm=norm, gamma=0.5 / width**2).fit(X, y)
         assert machine.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
+def test_l1_machine_does_not_charge_for_covariates(n, d, ridge, share):
+    X, y = random_problem(n + d, n, d)
+    always, costs = [0, d - 1], np.ones(d)
+    costs[always] = 0.0
+    best = MPMClassifier(ridge=ridge).fit(X, y).worst_case_accuracy_
+    alone = MPMClassifier(ridge=ridge).fit(X[:, always], y).worst_case_accuracy_
+    delta = alone + share * (best - alone)  # out of reach of the covariates alone
+    settings = {"delta": delta, "ridge": ridge, "standardize": False, "always_keep": always}
+    fitted = L1MPMSelector(**settings).fit(X, y)
+    kappa = np.sqrt(delta / (1 - delta))
+    assert fitted.objective_ == pytest.approx(weighted_l1(X, y, costs, kappa, ridge), rel=1e-5)
+    assert fitted.objective_ == pytest.approx(costs @ np.abs(fitted.coef_[0]), rel=1e-6)
+    assert fitted.worst_case_accuracy_ >= delta * (1 - 1e-6)
+    sparser = L0MPMSelector(**settings).fit(X, y)
+    assert sparser.worst_case_accuracy_ >= delta * (1 - 1e-6)
+    total = surrogate("exp", 5.0).total(np.delete(sparser.coef_[0], always))
+    assert sparser.objective_ == pytest.approx(total, rel=1e-6)
+    assert sparser.support_[always].all()
+
+
+@pytest.mark.parametrize("selector", LEVELS)
+def test_covariates_that_reach_the_level_need_no_help(selector):
+    X, y = random_problem(3, 200, 8, shift=2.0)
+    alone = MPMClassifier().fit(X[:, [0, 1]], y)
+    fitted = selector(
+        delta=0.9 * alone.worst_case_accuracy_, always_keep=[0, 1], standardize=False
+    ).fit(X, y)
+    assert fitted.get_support(indices=True).tolist() == [0, 1]
+    assert fitted.objective_ == 0.0
+    assert fitted.worst_case_accuracy_ == pytest.approx(alone.worst_case_accuracy_, rel=1e-6)
+    ours, theirs = fitted.coef_[0, :2], alone.coef_[0]
+    np.testing.assert_allclose(ours / ours[0], theirs / theirs[0], rtol=1e-5)
+    assert fitted.at(3).support_[2]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7, 2.0])
+@pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
+def test_ratio_machine_does_not_charge_for_covariates(n, d, ridge, share):
+    X, y = random_problem(n + 3 * d, n, d)
+    difference = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    always, lam = [0, d - 1], np.full(d, share * np.abs(difference[1:-1]).max())
+    lam[always] = 0.0
+    fitted = SMPMSelector(lam=lam.max(), ridge=ridge, standardize=False, always_keep=always)
+    fitted.fit(X, y)
+    assert fitted.objective_ == pytest.approx(ratio(X, y, lam, ridge), rel=1e-6)
+    assert fitted.optimality_ <= 1e-6
+    assert fitted.support_[always].all()

@@ -30,15 +30,15 @@ def make(seed, n=40, d=15, classes=3):
 # -- the machines ----------------------------------------------------------------------------
 
 
-def minimum(X, y, C, fit_intercept):
-    """The same objective, handed to L-BFGS."""
+def minimum(X, y, C, fit_intercept, charged=1.0):
+    """The same objective, handed to L-BFGS; ``charged`` is zero for unpenalised columns."""
 
     def objective(v):
         w, b = v[:-1], v[-1] * fit_intercept
         slack = np.maximum(0.0, 1.0 - y * (X @ w + b))
         pull = -2.0 * C * y * slack
-        gradient = np.append(w + X.T @ pull, pull.sum() * fit_intercept)
-        return 0.5 * w @ w + C @ slack**2, gradient
+        gradient = np.append(charged * w + X.T @ pull, pull.sum() * fit_intercept)
+        return 0.5 * (charged * w) @ w + C @ slack**2, gradient
 
     options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-11}
     start = np.zeros(X.shape[1] + 1)
@@ -58,13 +58,46 @@ def test_both_sides_find_the_minimum(fit_intercept, n, d, C):
     for side in (GramSide(X @ X.T, fit_intercept), FeatureSide(X, fit_intercept)):
         result = solve_svm(side, y, costs, tol=1e-10)
         ours = X.T @ result.beta
-        slack = np.maximum(0.0, 1.0 - y * (X @ ours + result.intercept))
+        slack = np.maximum(0.0, 1.0 - y * (X @ ours + result.free.sum()))
         assert 0.5 * ours @ ours + costs @ slack**2 <= value * (1 + 1e-9)
         assert_allclose(ours, w, atol=2e-4 * np.abs(w).max())
-        assert_allclose(result.intercept, b, atol=1e-3)
+        assert_allclose(result.free.sum(), b, atol=1e-3)
         assert result.optimality <= 1e-10
         # Starting at the solution, one step confirms it.
         assert solve_svm(side, y, costs, start=result, tol=1e-10).n_iter <= 1
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(30, 80), (80, 10)])
+def test_unpenalised_columns(fit_intercept, n, d):
+    rng = np.random.default_rng(n)
+    X, F = rng.normal(size=(n, d)), rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] + F[:, 0] + rng.normal(size=n) > 0.3, 1.0, -1.0)
+    costs = rng.uniform(0.05, 0.2, n)
+    charged = np.append(np.ones(d), np.zeros(2))
+    w, _, value = minimum(np.hstack([X, F]), y, costs, fit_intercept, charged)
+    for side in (GramSide(X @ X.T, fit_intercept, F), FeatureSide(X, fit_intercept, F)):
+        result = solve_svm(side, y, costs, tol=1e-10)
+        ours = X.T @ result.beta
+        slack = np.maximum(0.0, 1.0 - y * (X @ ours + side.free @ result.free))
+        assert 0.5 * ours @ ours + costs @ slack**2 <= value * (1 + 1e-9)
+        assert_allclose(ours, w[:d], atol=2e-4 * np.abs(w).max())
+        assert_allclose(result.free[-2:], w[d:], atol=2e-3)
+        assert result.optimality <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_unpenalised_columns_that_separate_leave_nothing_to_do(seed):
+    rng = np.random.default_rng(seed)
+    n = 30
+    F = rng.normal(size=(n, 2 + seed % 3))
+    y = np.where(F[:, 0] > 0.1, 1.0, -1.0)
+    X = rng.normal(size=(n, 40))
+    for side in (GramSide(X @ X.T, True, F), FeatureSide(X, True, F)):
+        result = solve_svm(side, y, np.full(n, 2.0))
+        assert result.optimality <= 1e-8
+        assert not result.beta.any()
+        assert (y * (side.free @ result.free) > 0).all()
 
 
 @settings(max_examples=30, deadline=None)

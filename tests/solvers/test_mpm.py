@@ -135,7 +135,7 @@ def test_ratio_machine_is_optimal(n, d, ridge, share):
     X, y = random_problem(n + 2 * d, n, d)
     moments = as_moments(X, y, ridge)
     lam = share * np.abs(moments.difference).max()
-    found = RatioMachine(moments, lam).solve()
+    found = RatioMachine(moments, np.full(moments.n_features, lam)).solve()
     assert found.objective == pytest.approx(ratio(X, y, lam, ridge), rel=1e-6)
     assert found.objective == pytest.approx(sum(norms_at(X, y, found.weights, ridge)), rel=1e-9)
     assert found.gap <= 1e-6

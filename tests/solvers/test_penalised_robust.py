@@ -73,7 +73,7 @@ def test_nmapg_history_is_the_unsmoothed_objective(data, step_constant):
     fit = NonmonotoneAPG(step_constant=step_constant, max_iter=120).solve(data, penalty)
     assert fit.history[-1] == fit.objective
     assert fit.objective == pytest.approx(
-        penalised_objective(data, penalty, fit.W, fit.intercept), rel=1e-9
+        penalised_objective(data, penalty, fit.W, fit.free), rel=1e-9
     )
     assert fit.objective < fit.history[0]
 
@@ -95,7 +95,7 @@ def test_irls_never_rises_and_reports_its_objective(data):
     penalty = TopKGap(4, 1.0, 0.3)
     fit = ReweightedLeastSquares().solve(data, penalty, np.ones(25, dtype=bool))
     assert (np.diff(fit.history[1:]) <= 1e-9).all()
-    exact = penalised_objective(data, penalty, fit.W, fit.intercept)
+    exact = penalised_objective(data, penalty, fit.W, fit.free)
     assert fit.objective == pytest.approx(exact, rel=1e-3)
 
 

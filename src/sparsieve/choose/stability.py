@@ -140,6 +140,8 @@ class StabilitySelection(MetaSelector):
     (9, True)
     """
 
+    _keeps_one = False
+
     def __init__(
         self,
         selector=None,

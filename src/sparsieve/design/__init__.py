@@ -2,7 +2,7 @@
 
 from .base import DesignMatrix
 from .convert import as_design, standardised
-from .deflated import Deflated
+from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
@@ -14,5 +14,7 @@ __all__ = [
     "Scaled",
     "SparseDesign",
     "as_design",
+    "blanked",
+    "deflated",
     "standardised",
 ]

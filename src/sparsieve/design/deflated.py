@@ -5,6 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from .base import DesignMatrix
+from .convert import COPY_BYTES
+from .dense import DenseDesign
+
+
+def deflated(base: DesignMatrix, left, right, blank) -> DesignMatrix:
+    """B - left @ right with the columns in ``blank`` set to zero: a copy where B is small."""
+    if not (isinstance(base, DenseDesign) and base.array.nbytes <= COPY_BYTES):
+        return Deflated(base, left, right, blank)
+    array = base.array - left @ right if left.shape[1] else base.array.copy()
+    array[:, blank] = 0.0
+    return DenseDesign(array.astype(base.dtype, copy=False))
+
+
+def blanked(base: DesignMatrix, blank) -> DesignMatrix:
+    """B with the columns in ``blank`` set to zero."""
+    if not blank.any():
+        return base
+    return deflated(base, np.zeros((base.shape[0], 0)), np.zeros((0, base.shape[1])), blank)
 
 
 class Deflated(DesignMatrix):

@@ -17,17 +17,11 @@ from sklearn.utils.validation import (
 )
 
 from ..design import DesignMatrix, as_design
+from .fixed_columns import FixedColumns
 from .html_repr import selector_html
 from .substitutes import correlated_features
 from .target import Target, encode_target
-from .validation import (
-    check_columns,
-    check_finite,
-    check_kept,
-    check_real,
-    columns_mask,
-    resolve_count,
-)
+from .validation import check_columns, check_finite, check_real
 
 
 @dataclass(frozen=True)
@@ -35,12 +29,14 @@ class TrainingData:
     """Validated training data as handed to ``BaseSelector._fit``.
 
     ``sample_weight`` already includes the class weights; it is None when all samples count the
-    same, and never holds zeros (such samples were dropped).
+    same, and never holds zeros (such samples were dropped). ``fixed`` are the columns that
+    ``always_keep`` and ``never_keep`` name.
     """
 
     design: DesignMatrix
     target: Target
     sample_weight: np.ndarray | None
+    fixed: FixedColumns
 
     @property
     def total_weight(self) -> float:
@@ -59,7 +55,8 @@ class FeatureScores:
     scores : ndarray of shape (n_features,)
         Larger is better.
     n_kept : int
-        How many features the model itself keeps, used when no number is asked for.
+        How many features the model itself keeps (not counting those of ``always_keep``), used
+        when no number is asked for.
     ties : ndarray or None
         Decides between equal scores before column order does.
     constant : ndarray of bool or None
@@ -71,11 +68,8 @@ class FeatureScores:
     ties: np.ndarray | None = None
     constant: np.ndarray | None = None
 
-    def ranking(self, first=None, last=None) -> np.ndarray:
-        """Rank of every feature, 1 for the best; equal features in column order.
-
-        Features marked in ``first`` come before all others, those in ``last`` after them.
-        """
+    def ranking(self) -> np.ndarray:
+        """Rank of every feature, 1 for the best; equal features in column order."""
         n_features = len(self.scores)
         keys = [np.arange(n_features)]
         if self.ties is not None:
@@ -83,10 +77,6 @@ class FeatureScores:
         keys.append(-self.scores)
         if self.constant is not None:
             keys.append(self.constant)
-        if first is not None:
-            keys.append(~first)
-        if last is not None:
-            keys.append(last)
         ranking = np.empty(n_features, dtype=np.int64)
         ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
         return ranking
@@ -97,13 +87,14 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     A subclass stores flat parameters in ``__init__`` (``n_features_to_select`` among them) and
     implements ``_fit``; it may override ``_check_parameters``. The class attributes say what
-    data it takes.
+    data it takes. A subclass with the parameters ``always_keep`` and ``never_keep`` gets them
+    checked, and as masks in ``TrainingData.fixed``; ranking and counting them is done here.
     """
 
     _accepts_sparse = True
     _accepts_regression = True
     _accepts_nan = False
-    _n_always = 0  # features forced in by always_keep
+    _keeps_one = True  # the best feature, where the model itself keeps none
     _stopped_early = False  # for fits with more to reach than optimality_ says
     _html_repr = selector_html  # what notebooks show
 
@@ -128,24 +119,16 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self._check_parameters()
         self._stopped_early = False
         data = self._training_data(X, y, sample_weight)
+        fixed = data.fixed
         # Asking for too many features is refused before the work, not after it.
-        n_features = data.design.shape[1]
-        count = resolve_count(self.n_features_to_select, n_features, default=n_features)
-        first, last = (self._named_columns(p, n_features) for p in ("always_keep", "never_keep"))
-        check_kept(first, last, count)
+        fixed.count(self.n_features_to_select, default=fixed.n_available)
         found = self._fit(data)
-        self.scores_ = np.where(first, np.inf, found.scores).astype(found.scores.dtype)
-        self.ranking_ = found.ranking(first, last)
-        kept = found.n_kept + int(first.sum())
-        self._n_always = int(first.sum())
-        self._n_kept = min(kept, n_features - int(last.sum()))
+        self._fixed = fixed
+        kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
+        self._n_kept = min(kept, fixed.n_available)
+        self._set_ranking(found.scores, found.ranking())
         self._set_support()
         return self
-
-    def _named_columns(self, parameter: str, n_features: int) -> np.ndarray:
-        """Mask of the columns that a parameter such as ``always_keep`` names."""
-        names = getattr(self, "feature_names_in_", None)
-        return columns_mask(parameter, getattr(self, parameter, None), n_features, names)
 
     @abstractmethod
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -232,14 +215,14 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             }
         return self.substitutes_
 
+    def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
+        """Keep what the model found, with the columns that are not its to choose in place."""
+        self.scores_, self.ranking_ = self._fixed.score(scores), self._fixed.rank(ranking)
+
     def _set_support(self) -> None:
-        count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
-        if count < self._n_always:
-            raise ValueError(
-                f"always_keep names {self._n_always} features, more than the {count} to select"
-            )
+        count = self._fixed.count(self.n_features_to_select, self._n_kept)
         self.support_ = self.ranking_ <= count
-        self._refit(count - self._n_always)
+        self._refit(count - self._fixed.n_always)
 
     def _refit(self, n_chosen: int) -> None:
         """Adapt fitted attributes to another support, where a model can do so for free.
@@ -288,7 +271,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         elif hasattr(self, "classes_"):
             del self.classes_  # of an earlier fit on labels
         weights = _combined_weights(sample_weight, getattr(self, "class_weight", None), target)
-        return TrainingData(as_design(X), target, weights)
+        return TrainingData(as_design(X), target, weights, FixedColumns.of(self, X.shape[1]))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -8,7 +8,6 @@ from ..penalties import row_norms
 from ..solvers.top_k_iht import TopKIHT
 from .base import FeatureScores, TrainingData
 from .linear import LinearSelector
-from .validation import resolve_count
 
 DEFAULT_COUNT = 10
 
@@ -37,6 +36,9 @@ class ESFSSelector(LinearSelector):
         Largest number of gradient steps.
     tol : float, default=1e-4
         Stop when a step changes W by this share of its size.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
 
@@ -87,6 +89,8 @@ class ESFSSelector(LinearSelector):
         standardize=True,
         max_iter=1000,
         tol=1e-4,
+        always_keep=None,
+        never_keep=None,
         class_weight=None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -94,15 +98,14 @@ class ESFSSelector(LinearSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.class_weight = class_weight
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         sizes = np.bincount(data.target.codes, weights=data.sample_weight)
         problem = self._least_squares_data(data, compress=True, output_scale=np.sqrt(sizes))
-        n_features = data.design.shape[1]
-        count = resolve_count(self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features))
-        usable = np.flatnonzero(~problem.constant)
-        count = min(count, max(1, len(usable)))
+        count = min(self._n_own(data, DEFAULT_COUNT), int((~problem.constant).sum()))
         # Under this coding ||x'Y||^2 is the between-class scatter of a centred feature.
         between = row_norms(problem.design.rmatmul(problem.Y)).astype(np.float64) ** 2
         total = problem.design.column_sq_norms().astype(np.float64)

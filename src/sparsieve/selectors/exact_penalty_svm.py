@@ -30,8 +30,8 @@ class ExactPenaltySVMSelector(HingeSelector):
         Strength t of the penalty on switches between 0 and 1; at least 1.
     bound : float, default=1.0
         Largest weight |w_j|, in standard deviations of the feature where ``standardize`` holds.
-    fit_intercept, standardize, class_weight, max_iter, tol, verbose
-        As in :class:`L0SVMSelector`.
+    fit_intercept, standardize, always_keep, never_keep, class_weight, max_iter, tol, verbose
+        As in :class:`L0SVMSelector`; ``bound`` does not hold for ``always_keep``.
 
     Attributes
     ----------
@@ -58,6 +58,8 @@ class ExactPenaltySVMSelector(HingeSelector):
         bound=1.0,
         fit_intercept=True,
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         class_weight=None,
         max_iter=50,
         tol=1e-6,
@@ -69,6 +71,8 @@ class ExactPenaltySVMSelector(HingeSelector):
         self.bound = bound
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol

@@ -14,7 +14,7 @@ from ..solvers.block_cd import BlockCD
 from ..solvers.exclusive_alm import ExclusiveALM
 from .base import FeatureScores, TrainingData
 from .linear import LeastSquaresData, LinearSelector
-from .validation import check_choice, check_integer, check_real, resolve_count
+from .validation import check_choice, check_integer, check_real
 
 SOLVERS = ("block_cd", "alm")
 ALPHA_SHARE = 0.3  # of the strength at which nothing is left
@@ -62,17 +62,18 @@ class ExclusiveSelector(LinearSelector):
         if self.target_sparsity is None:
             result = self._solve(problem, ExclusiveL21(alpha, beta), self.tol)
         else:
-            alpha, beta, result = self._match_sparsity(problem, alpha, beta)
+            wanted = self._wanted_nonzeros(data.fixed.n_open * problem.Y.shape[1])
+            alpha, beta, result = self._match_sparsity(problem, alpha, beta, wanted)
         share_among_copies(problem.design, result.W)
         self._keep(result, alpha, beta, problem)
         norms = row_norms(result.W)
         pull = row_norms(problem.design.rmatmul(problem.Y - problem.design.matmul(result.W)))
         return FeatureScores(
-            norms, n_kept=max(1, int((norms > 0).sum())), ties=pull, constant=problem.constant
+            norms, n_kept=int((norms > 0).sum()), ties=pull, constant=problem.constant
         )
 
     def _keep(self, result: Result, alpha: float, beta: float, problem: LeastSquaresData) -> None:
-        self._W = result.W
+        self._W = problem.units.completed(result.W)
         self.coef_, self.intercept_ = problem.units.coefficients(result.W)
         self.beta_ = beta
         self.objective_ = result.objective
@@ -82,9 +83,8 @@ class ExclusiveSelector(LinearSelector):
         if not result.converged:
             self._warn_not_converged("a relative duality gap of", self.optimality_, self.tol)
 
-    def _match_sparsity(self, problem: LeastSquaresData, alpha: float, beta: float):
+    def _match_sparsity(self, problem: LeastSquaresData, alpha: float, beta: float, wanted: int):
         """Scale both strengths until about as many entries are nonzero as wanted."""
-        wanted = self._wanted_nonzeros(problem)
         low, high = 1.0 / SPARSITY_RANGE, SPARSITY_RANGE
         scale, best, W = 1.0, None, None
         closest = float("inf")
@@ -105,8 +105,7 @@ class ExclusiveSelector(LinearSelector):
                 scale = float(np.sqrt(low * high))
         return best
 
-    def _wanted_nonzeros(self, problem: LeastSquaresData) -> int:
-        total = problem.design.shape[1] * problem.Y.shape[1]
+    def _wanted_nonzeros(self, total: int) -> int:
         wanted = self.target_sparsity
         if isinstance(wanted, (int, np.integer)):
             if wanted > total:
@@ -151,14 +150,15 @@ class ExclusiveSelector(LinearSelector):
         check_is_fitted(self)
         other = super().at(n_features)
         if per_class:
-            count = resolve_count(n_features, len(self.ranking_), self._n_kept)
+            count = self._fixed.count(n_features, self._n_kept)
             other.support_per_class_ = self._largest_per_class(count)
             other.support_ = other.support_per_class_.any(axis=0)
         return other
 
     def _largest_per_class(self, count: int) -> np.ndarray:
         magnitudes = np.abs(self._W.T)
-        order = np.argsort(-magnitudes, axis=1, kind="stable")[:, :count]
+        sortable = np.where(self._fixed.always, np.inf, magnitudes)
+        order = np.argsort(-sortable, axis=1, kind="stable")[:, :count]
         kept = np.zeros(magnitudes.shape, dtype=bool)
         np.put_along_axis(kept, order, True, axis=1)
         return kept & (magnitudes > 0)
@@ -215,6 +215,9 @@ class ExclusiveL21Selector(ExclusiveSelector):
         Largest number of sweeps, or of iterations of "alm".
     tol : float, default=1e-6
         The duality gap to reach, relative to the objective.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -277,6 +280,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
         standardize=True,
         max_iter=10_000,
         tol=1e-6,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -290,6 +295,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose
@@ -344,8 +351,8 @@ def share_among_copies(design, W: np.ndarray) -> None:
     worse; without it the solver's last digits would decide between them.
     """
     lengths = design.column_sq_norms()
-    _, group, count = np.unique(lengths, return_inverse=True, return_counts=True)
-    for g in np.flatnonzero(count > 1):
+    norms, group, count = np.unique(lengths, return_inverse=True, return_counts=True)
+    for g in np.flatnonzero((count > 1) & (norms > 0)):
         members = np.flatnonzero(group == g)
         columns = design.dense_columns(members)
         copies = members[(columns == columns[:, :1]).all(axis=0)]

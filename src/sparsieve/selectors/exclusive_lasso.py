@@ -38,6 +38,9 @@ class ExclusiveLassoSelector(ExclusiveSelector):
         Largest number of sweeps or Newton steps.
     tol : float, default=1e-6
         The duality gap to reach, relative to the objective.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -92,6 +95,8 @@ class ExclusiveLassoSelector(ExclusiveSelector):
         standardize=True,
         max_iter=10_000,
         tol=1e-6,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -103,6 +108,8 @@ class ExclusiveLassoSelector(ExclusiveSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose

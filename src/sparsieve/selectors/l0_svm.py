@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..design import standardised
+from ..design import blanked, standardised
 from ..penalties import SURROGATES, surrogate
 from ..solvers.l0_svm import (
     L0SVMResult,
@@ -47,12 +47,19 @@ class HingeSelector(MarginPredictions, LinearSelector):
             weight_rows=False,
         )
         n_samples, n_features = data.design.shape
+        design = blanked(view.design, data.fixed.never)
+        always = np.flatnonzero(data.fixed.always)
         counts = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
         results: list[L0SVMResult] = []
         self._models: list[_Model] = []
         for y in class_signs(data.target):
             svm = WeightedL1SVM(
-                view.design, y, float(self.C) * counts, self._largest_weight(), self.fit_intercept
+                design,
+                y,
+                float(self.C) * counts,
+                self._largest_weight(),
+                self.fit_intercept,
+                always,
             )
             result = solve_l0_svm(
                 self._program(svm),
@@ -68,6 +75,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
         )
         self._keep_certificates(results)
         weights = np.array([np.abs(result.plane.dense(n_features)) for result in results])
+        weights[:, always] = 0.0  # nor do they measure the others
         # A feature without weight ranks by how close its price comes to what it costs.
         closeness = [
             np.divide(result.prices, result.costs, where=result.costs > 0, out=np.ones(n_features))
@@ -75,7 +83,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
         ]
         return FeatureScores(
             joint_scores(weights),
-            n_kept=max(1, int(weights.any(axis=0).sum())),
+            n_kept=int(weights.any(axis=0).sum()),
             ties=np.mean(closeness, axis=0),
             constant=view.constant if self.fit_intercept else np.zeros_like(view.constant),
         )
@@ -115,7 +123,7 @@ class _Model:
     costs: np.ndarray
     y: np.ndarray
     C: np.ndarray
-    bound: float
+    bounds: np.ndarray
     fit_bias: bool
 
     @classmethod
@@ -129,7 +137,7 @@ class _Model:
             result.costs[plane.features],
             svm.y,
             svm.C,
-            svm.bound,
+            svm.bounds[plane.features],
             svm.fit_bias,
         )
 
@@ -143,7 +151,7 @@ class _Model:
             self.y,
             self.C,
             self.costs[kept],
-            bound=self.bound,
+            bounds=self.bounds[kept],
             fit_bias=self.fit_bias,
         )
         return self.features[kept], weights, bias
@@ -180,6 +188,9 @@ class L0SVMSelector(HingeSelector):
         Centre X and fit a bias, which costs nothing.
     standardize : bool, default=True
         Scale columns to unit variance. Constant columns are left alone.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     max_iter : int, default=50
@@ -236,6 +247,8 @@ class L0SVMSelector(HingeSelector):
         theta=5.0,
         fit_intercept=True,
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         class_weight=None,
         max_iter=50,
         tol=1e-6,
@@ -247,6 +260,8 @@ class L0SVMSelector(HingeSelector):
         self.theta = theta
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol

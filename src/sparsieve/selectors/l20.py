@@ -6,16 +6,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..penalties import row_norms
-from ..solvers.forward import forward_path
 from ..solvers.homotopy_iht import HomotopyIHT, starting_lam
-from ..solvers.robust_greedy import RobustGreedy
-from ..solvers.swaps import swap_path
 from .base import FeatureScores, TrainingData
+from .l20_search import robust_supports, squared_supports
 from .linear import LeastSquaresData
 from .path import SelectionPath
-from .robust import RobustProblem, RobustSelector
+from .robust import RobustSelector
 from .robust import SupportModel as RobustSupportModel
-from .stopping import PATIENCE, noise_rule, price_rule
+from .stopping import noise_rule, price_rule
 from .support_models import (
     RobustModel,
     SquaredModel,
@@ -23,7 +21,7 @@ from .support_models import (
     SupportOrder,
     SupportSolution,
 )
-from .validation import check_choice, check_integer, check_real, resolve_count
+from .validation import check_choice, check_integer, check_real
 
 LOSSES = ("squared", "l21")
 SOLVERS = ("greedy", "hiht", "ahiht")
@@ -33,10 +31,8 @@ RIDGE = 1.0
 # Without `lam` the homotopy ends at this share of where it starts; when more features are asked
 # for than that keeps, it goes on down to the second share.
 LAM_SHARE, LOWEST_SHARE = 1e-3, 1e-6
-# Numbers of features of an l2,1-loss path: what is kept when nothing is asked for, and the first
-# length tried when a price decides.
-ROBUST_COUNT, FIRST_LENGTH = 10, 16
-ROBUST_ITERATIONS = 200
+# l2,1 loss: what is kept when nothing is asked for, and iterations of the fit on a support.
+ROBUST_COUNT, ROBUST_ITERATIONS = 10, 200
 
 
 class L20Selector(RobustSelector):
@@ -108,6 +104,9 @@ class L20Selector(RobustSelector):
         Centre X and Y: the exact unpenalised intercept.
     standardize : bool, default=True
         Scale columns to unit variance. Constant columns are left alone.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -183,6 +182,8 @@ class L20Selector(RobustSelector):
         tol=1e-6,
         fit_intercept=True,
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         random_state=None,
@@ -204,6 +205,8 @@ class L20Selector(RobustSelector):
         self.tol = tol
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.random_state = random_state
@@ -259,52 +262,46 @@ class L20Selector(RobustSelector):
         self._order: SupportOrder | None = None
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         if self.loss == "l21":
-            return self._fit_robust(self._robust_problem(data))
+            return self._fit_robust(data)
         problem = self._least_squares_data(data, compress=True)
         auto = RIDGE if self.solver == "greedy" else 0.0
         ridge = (auto if _is_auto(self.ridge) else float(self.ridge)) * data.total_weight
-        if self.solver == "greedy":
-            found = self._fit_greedy(problem, ridge, data.total_weight)
-        else:
-            found = self._fit_homotopy(problem, ridge)
+        fit = self._fit_greedy if self.solver == "greedy" else self._fit_homotopy
+        found = fit(data, problem, ridge)
         self._model: SupportModel = SquaredModel.of(problem, self._union(), ridge)
         return found
 
     # -- greedy --------------------------------------------------------------------------
 
-    def _fit_greedy(self, problem: LeastSquaresData, ridge: float, weight: float):
-        n_features = problem.design.shape[1]
-        n_steps, stop = n_features, None
+    def _fit_greedy(self, data: TrainingData, problem: LeastSquaresData, ridge: float):
+        stop, n_open = None, data.fixed.n_open
         if self.lam is not None:
             stop = price_rule(float(self.lam), float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
-            stop = noise_rule(n_features, problem.Y.shape[1], ridge + weight)
-        else:
-            n_steps = resolve_count(self.n_features_to_select, n_features, 1)
-        eligible = ~problem.constant
-        start = forward_path(
-            problem.design,
-            problem.Y,
+            stop = noise_rule(n_open, problem.Y.shape[1], ridge + data.total_weight)
+        order = squared_supports(
+            problem,
             ridge=ridge,
-            n_steps=n_steps,
-            eligible=eligible,
+            n_steps=self._n_own(data, n_open),
             stop=stop,
-            callback=_print_step if self.verbose else None,
+            n_swaps=1 if _is_auto(self.swaps) else int(self.swaps),
+            verbose=self.verbose,
         )
-        n_swaps = 1 if _is_auto(self.swaps) else int(self.swaps)
-        supports, objectives = None, start.objectives
-        if n_swaps and len(start.order):
-            better = swap_path(
-                problem.design, problem.Y, start, ridge=ridge, n_swaps=n_swaps, eligible=eligible
-            )
-            supports, objectives = better.supports, better.objectives
-        # The rest is ranked by what it would add to the forward path, and where that has
-        # exhausted the target by what a feature says on its own.
-        leftover = 0.5 * start.remaining.astype(np.float64)
-        alone = row_norms(problem.design.rmatmul(problem.Y))
-        features = start.order if supports is None else supports[-1]
-        path = SelectionPath(features, 0.5 * objectives, supports=supports)
-        return self._keep_path(SupportOrder(path, leftover, alone, problem.constant))
+        return self._keep_path(order)
+
+    def _fit_robust(self, data: TrainingData) -> FeatureScores:
+        problem = self._robust_problem(data)
+        order = robust_supports(
+            problem,
+            count=self._n_own(data, ROBUST_COUNT),
+            lam=None if self.lam is None else self.lam_,
+            verbose=self.verbose,
+        )
+        found = self._keep_path(order)
+        self._model = RobustModel(
+            RobustSupportModel.of(problem, self._union(), 0.0, self.tol, ROBUST_ITERATIONS)
+        )
+        return found
 
     def _keep_path(self, order: SupportOrder) -> FeatureScores:
         """Keep the supports of all sizes and say how many features the model itself keeps."""
@@ -315,51 +312,18 @@ class L20Selector(RobustSelector):
         count = len(order.path)
         if self.lam is not None:
             count = int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
-        return FeatureScores(order.scores(count), n_kept=max(1, count), constant=order.constant)
-
-    def _fit_robust(self, problem: RobustProblem) -> FeatureScores:
-        n_features = problem.data.design.shape[1]
-        eligible = ~problem.constant
-        if not eligible.any():
-            eligible = np.ones(n_features, dtype=bool)
-        search = RobustGreedy(problem.data, 0.0, eligible)
-        nothing = search.fit(np.empty(0, dtype=np.int64))
-        count = resolve_count(self.n_features_to_select, n_features, min(ROBUST_COUNT, n_features))
-        # A support of k features costs at least lam * k, more than nothing does beyond this.
-        most = n_features if self.lam is None else int(nothing.objective / self.lam_) + 1
-        most = max(1, min(most, int(eligible.sum())))
-        length = min(count if self.lam is None else FIRST_LENGTH, most)
-        while True:
-            found = search.path(length, _print_size if self.verbose else None)
-            objectives = np.array([nothing.objective, *found.objectives])
-            best = int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
-            if self.lam is None or length == most or best + PATIENCE <= length:
-                break
-            length = min(2 * length, most)
-        supports = [np.empty(0, dtype=np.int64), *found.supports]
-        path = SelectionPath(supports[-1], objectives, supports=supports)
-        self._model = RobustModel(
-            RobustSupportModel.of(
-                problem, np.concatenate(supports), 0.0, self.tol, ROBUST_ITERATIONS
-            )
-        )
-        alone = problem.data.pulls(nothing.multiplier)
-        return self._keep_path(SupportOrder(path, found.pulls, alone, problem.constant))
+        return FeatureScores(order.scores(count), n_kept=count, constant=order.constant)
 
     # -- homotopy ------------------------------------------------------------------------
 
-    def _fit_homotopy(self, problem: LeastSquaresData, ridge: float):
+    def _fit_homotopy(self, data: TrainingData, problem: LeastSquaresData, ridge: float):
         design, Y = problem.design, problem.Y
-        n_features = design.shape[1]
         correlation = design.rmatmul(Y)
         constant = self._first_constant(design, ridge)
         start = starting_lam(correlation, constant)
         first = start if _is_auto(self.lambda_0) else float(self.lambda_0)
         if self.lam is None:
             self.lam_ = LAM_SHARE * first
-        wanted = 0
-        if self.n_features_to_select is not None:
-            wanted = resolve_count(self.n_features_to_select, n_features, 1)
         solver = HomotopyIHT(
             lam=max(self.lam_, np.finfo(np.float64).tiny),
             accelerated=self.solver == "ahiht",
@@ -371,12 +335,10 @@ class L20Selector(RobustSelector):
             decay=float(self.rho),
             tol=float(self.tol),
             max_iter=self.max_iter,
-            wanted_rows=min(wanted, int((~problem.constant).sum())),
+            wanted_rows=min(self._n_own(data, 0), int((~problem.constant).sum())),
             lowest_lam=LOWEST_SHARE * first,
         )
-        outcome = solver.solve(
-            design, Y, self._initial(design, Y), _watch if self.verbose else None
-        )
+        outcome = solver.solve(design, Y, self._initial(problem), _watch if self.verbose else None)
         result = outcome.result
         if not result.converged:
             self._warn_not_converged("relative squared step", result.optimality, self.tol)
@@ -386,7 +348,7 @@ class L20Selector(RobustSelector):
         scores = row_norms(result.W)
         found = FeatureScores(
             scores,
-            n_kept=max(1, int((scores > 0).sum())),
+            n_kept=int((scores > 0).sum()),
             ties=outcome.gradient_norms,
             constant=problem.constant,
         )
@@ -405,13 +367,17 @@ class L20Selector(RobustSelector):
         # The estimate approaches the norm from below.
         return (1.0 + 1e-3) * design.spectral_norm(rng=0) ** 2 + ridge
 
-    def _initial(self, design, Y):
+    def _initial(self, problem: LeastSquaresData):
         if self.init == "zero":
             return None
         rng = check_random_state(self.random_state)
-        shape = design.shape[1], Y.shape[1]
-        draw = rng.standard_normal(shape) if self.init == "gaussian" else rng.uniform(-1, 1, shape)
-        return draw / np.sqrt(shape[0])
+        usable = ~problem.constant
+        shape = int(usable.sum()), problem.Y.shape[1]
+        W = np.zeros((len(usable), shape[1]))
+        W[usable] = (
+            rng.standard_normal(shape) if self.init == "gaussian" else rng.uniform(-1, 1, shape)
+        )
+        return W / np.sqrt(max(shape[0], 1))
 
     # -- supports ------------------------------------------------------------------------
 
@@ -422,8 +388,9 @@ class L20Selector(RobustSelector):
 
     def _set_support(self) -> None:
         if self._order is not None:
-            count = resolve_count(self.n_features_to_select, len(self.ranking_), self._n_kept)
-            self.scores_, self.ranking_ = self._order.scores(count), self._order.ranking(count)
+            wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
+            count = wanted - self._fixed.n_always
+            self._set_ranking(self._order.scores(count), self._order.ranking(count))
         super()._set_support()
 
     def _refit(self, n_chosen: int) -> None:
@@ -438,14 +405,6 @@ class L20Selector(RobustSelector):
 
 def _is_auto(value) -> bool:
     return isinstance(value, str) and value == "auto"
-
-
-def _print_step(n_selected: int, feature: int, gain: float) -> None:
-    print(f"step {n_selected}: feature {feature}, objective falls by {0.5 * gain:.6g}")
-
-
-def _print_size(n_features: int, objective: float) -> None:
-    print(f"{n_features} features: objective {objective:.6g}")
 
 
 def _watch(info) -> None:

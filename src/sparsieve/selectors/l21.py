@@ -11,7 +11,7 @@ from ..solvers.block_cd import BlockCD
 from .base import FeatureScores, TrainingData
 from .linear import LeastSquaresData, LinearSelector
 from .path import RegularisationPath, SelectionPath
-from .validation import check_integer, check_real, resolve_count
+from .validation import check_integer, check_real
 
 PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for
 PATH_END = 1e-3  # weakest strength of that path, relative to the strongest
@@ -43,11 +43,9 @@ class L21Selector(LinearSelector):
         Largest number of coordinate descent sweeps for one strength.
     tol : float, default=1e-6
         The duality gap to reach, relative to the sum of squares of the (centred) target.
-    always_keep : list of int or str, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add to them.
-    never_keep : list of int or str, default=None
-        Columns that are never kept.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -128,15 +126,14 @@ class L21Selector(LinearSelector):
         problem = self._least_squares_data(data, compress=True)
         largest = _largest_strength(problem)
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
-            count = resolve_count(self.n_features_to_select, data.design.shape[1], 1)
-            return self._follow_path(problem, largest, count)
+            return self._follow_path(problem, largest, self._n_own(data, 1))
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
         result = next(self._solve(problem, [alpha]))
         self._keep(result, alpha, problem)
         norms = row_norms(result.W)
         return FeatureScores(
             norms,
-            n_kept=max(1, int((norms > 0).sum())),
+            n_kept=int((norms > 0).sum()),
             ties=result.pull,
             constant=problem.constant,
         )

@@ -8,30 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..design import Deflated, DesignMatrix, standardised
-from ..design.convert import Standardisation
+from ..design import DesignMatrix, standardised
 from .base import BaseSelector, TrainingData
+from .covariates import Covariates, without_fixed
 from .validation import check_flag, check_integer, check_real
-
-
-@dataclass(frozen=True)
-class Covariates:
-    """Unpenalised features that were projected out of a least-squares problem.
-
-    Given the other coefficients W, theirs are Z^+ (Y - X W): kept as ``alone`` = Z^+ Y (for the
-    user's outputs) minus ``shared`` = Z^+ X times W.
-    """
-
-    index: np.ndarray
-    alone: np.ndarray
-    shared: np.ndarray
-
-    def complete(self, W):
-        """W with the rows of the covariates filled in."""
-        W = W.copy()
-        W[self.index] = 0.0
-        W[self.index] = self.alone - self.shared @ W
-        return W
 
 
 @dataclass(frozen=True)
@@ -53,10 +33,16 @@ class Units:
         """(coef, intercept) of W, of shapes (n_outputs, n_features) and (n_outputs,)."""
         return self.in_user_units(self.outputs(W))
 
-    def in_user_units(self, W):
-        """(coef, intercept) of coefficients that already belong to the user's outputs."""
-        if self.covariates is not None:
-            W = self.covariates.complete(W)
+    def completed(self, W, further=0.0):
+        """W with the rows of the covariates, if there are any."""
+        return W if self.covariates is None else self.covariates.complete(W, further)
+
+    def in_user_units(self, W, further=0.0):
+        """(coef, intercept) of coefficients that already belong to the user's outputs.
+
+        ``further`` is what a model says about the directions of its covariates.
+        """
+        W = self.completed(W, further)
         coef = (W / self.scale[:, None]).T.astype(W.dtype, copy=False)
         if not self.fit_intercept:
             return coef, np.zeros(coef.shape[0], dtype=coef.dtype)
@@ -68,6 +54,8 @@ class Units:
 class LeastSquaresData:
     """A weighted, centred, standardised least-squares problem and the way back.
 
+    ``constant`` marks the columns that cannot be chosen: constant ones, those of
+    ``always_keep``, which were projected out, and those of ``never_keep``.
     ``target_power`` is the sum of squares of the target before its outputs were rescaled.
     """
 
@@ -79,7 +67,16 @@ class LeastSquaresData:
 
 
 class LinearSelector(BaseSelector):
-    """Base of selectors with a linear model: ``fit_intercept``, ``standardize``, ``coef_``."""
+    """Base of selectors with a linear model: ``fit_intercept``, ``standardize``, ``coef_``.
+
+    The problems handed to the models know nothing of ``always_keep`` and ``never_keep``: their
+    columns are zero and marked as ``constant``, and coefficients of covariates come back with
+    the units of the user.
+    """
+
+    def _n_own(self, data: TrainingData, default: int) -> int:
+        """How many features the model has to choose itself; by default at most ``default``."""
+        return data.fixed.own_count(self.n_features_to_select, default)
 
     def _check_parameters(self) -> None:
         check_flag("fit_intercept", self.fit_intercept)
@@ -120,7 +117,10 @@ class LinearSelector(BaseSelector):
             Y -= target_mean
         if weights is not None:
             Y *= np.sqrt(weights)[:, None]
-        design, constant, covariates, Y = self._without_covariates(view, Y)
+        # Without centring a constant column acts as an intercept: it does carry information.
+        constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
+        open_ = without_fixed(view.design, Y, data.fixed)
+        Y = open_.Y
         target_power = float(np.vdot(Y, Y))
         decode = None
         if output_scale is not None:
@@ -130,39 +130,11 @@ class LinearSelector(BaseSelector):
             Y, rotation = compress_outputs(Y, view.design.dtype)
             if rotation is not None:
                 decode = rotation.T if decode is None else rotation.T @ decode
-        return LeastSquaresData(
-            design,
-            np.ascontiguousarray(Y, dtype=design.dtype),
-            constant,
-            Units(view.centre, view.scale, target_mean, decode, self.fit_intercept, covariates),
-            target_power,
+        units = Units(
+            view.centre, view.scale, target_mean, decode, self.fit_intercept, open_.covariates
         )
-
-    def _without_covariates(self, view: Standardisation, Y: np.ndarray):
-        """Project ``always_keep`` out of X and Y, and blank it and ``never_keep`` in X.
-
-        For a squared loss this is exact (Frisch, Waugh and Lovell): minimising over the free
-        coefficients of Z first leaves the same problem on what Z does not explain.
-        """
-        n_features = view.design.shape[1]
-        keep = self._named_columns("always_keep", n_features)
-        blank = keep | self._named_columns("never_keep", n_features)
-        # Without centring a constant column acts as an intercept: it does carry information.
-        constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
-        if not blank.any():
-            return view.design, constant, None, Y
-        index = np.flatnonzero(keep)
-        Z = view.design.dense_columns(index).astype(np.float64)
-        left, singular, right = np.linalg.svd(Z, full_matrices=False)
-        rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
-        left, pinv = left[:, :rank], (right[:rank].T / singular[:rank]) @ left[:, :rank].T
-        explained = view.design.rmatmul(left.astype(view.design.dtype)).T
-        covariates = None
-        if len(index):
-            shared = view.design.rmatmul(pinv.T.astype(view.design.dtype)).T
-            covariates = Covariates(index, pinv @ Y, shared)
-        design = Deflated(view.design, left, explained, blank)
-        return design, constant | blank, covariates, Y - left @ (left.T @ Y)
+        Y = np.ascontiguousarray(Y, dtype=view.design.dtype)
+        return LeastSquaresData(open_.design, Y, constant | open_.blank, units, target_power)
 
     def _warn_not_converged(self, measure: str, reached: float, wanted: float) -> None:
         warn_not_converged(self, measure, reached, wanted)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from ..design import as_design
 from ..solvers.mpm import solve_mpm
 from .base import TrainingData
+from .fixed_columns import FixedColumns
 from .mpm_kernels import KernelPredictor, check_kernel
 from .mpm_tasks import (
     MULTI_CLASS,
@@ -59,7 +60,8 @@ def classifier_data(estimator, X, y, sample_weight) -> tuple[TrainingData, np.nd
             "into classes or use a regressor"
         )
     estimator.classes_ = target.classes
-    return TrainingData(as_design(X), target, sample_weight), given
+    fixed = FixedColumns.none(X.shape[1])
+    return TrainingData(as_design(X), target, sample_weight, fixed), given
 
 
 class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstimator):

@@ -68,7 +68,11 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         return super()._training_data(X, y, sample_weight)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        view = ScaledView.of(data.design, data.sample_weight, self.standardize)
+        n_features = data.design.shape[1]
+        left = np.flatnonzero(~data.fixed.never)
+        design = data.design if len(left) == n_features else data.design.columns(left)
+        free = np.flatnonzero(data.fixed.always[left])
+        view = ScaledView.of(design, data.sample_weight, self.standardize)
         solved = []
         for task in two_class_tasks(
             view.design,
@@ -78,10 +82,11 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
             self.multi_class,
             self.ridge,
             self._auto_ridge_share,
+            free,
         ):
             try:
                 answer = self._solve(task)
-                weights = _on_first_copies(answer.weights, data.design)
+                weights = _on_first_copies(answer.weights, design, free)
                 solved.append(replace(answer, weights=weights))
             except ConeFailure:
                 raise RuntimeError(
@@ -89,9 +94,8 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
                     "the level asked for"
                 ) from None
             self._report(task, solved[-1])
-        self._set_hyperplanes(
-            view, [(one.weights, one.offset) for one in solved], data.design.dtype
-        )
+        self._set_hyperplanes(view, [(one.weights, one.offset) for one in solved], design.dtype)
+        self.coef_ = _among(left, n_features, self.coef_)
         self.objective_ = float(sum(one.objective for one in solved))
         self.optimality_ = max(one.optimality for one in solved)
         self.n_iter_ = max(one.n_iter for one in solved)
@@ -108,12 +112,13 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
                 stacklevel=3,
             )
         importance = np.abs([one.weights * view.spread for one in solved])
+        importance[:, free] = 0.0
         used = int(np.count_nonzero(importance.any(axis=0)))
         return FeatureScores(
-            _rounded((importance / self._lengths[:, None]).max(axis=0)),
-            n_kept=max(1, used),
-            ties=np.max([one.tightness for one in solved], axis=0),
-            constant=view.constant,
+            _among(left, n_features, _rounded((importance / self._lengths[:, None]).max(axis=0))),
+            n_kept=used,
+            ties=_among(left, n_features, np.max([one.tightness for one in solved], axis=0)),
+            constant=_among(left, n_features, view.constant),
         )
 
     def _report(self, task: TwoClassTask, solved: SolvedTask) -> None:
@@ -125,15 +130,22 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
             )
 
 
-def _on_first_copies(weights: np.ndarray, design: DesignMatrix) -> np.ndarray:
-    """The same machine with the weight of a column moved to its first exact copy.
+def _among(left: np.ndarray, n_features: int, values: np.ndarray) -> np.ndarray:
+    """Values of the features that took part, with zeros for the others."""
+    full = np.zeros((*values.shape[:-1], n_features), dtype=values.dtype)
+    full[..., left] = values
+    return full
+
+
+def _on_first_copies(weights: np.ndarray, design: DesignMatrix, free: np.ndarray) -> np.ndarray:
+    """The same machine with the weight of a column (unless free) moved to its first exact copy.
 
     How a sparse machine shares weight between equal columns is left to chance; its predictions
     do not depend on it, and no norm of the weights grows by putting all on one.
     """
     means, variances = design.column_moments()
     weights = weights.copy()
-    for j in np.flatnonzero(weights):
+    for j in np.setdiff1d(np.flatnonzero(weights), free):
         alike = (means[:j] == means[j]) & (variances[:j] == variances[j])
         for i in np.flatnonzero(alike):
             first, second = design.dense_columns([i, j]).T
@@ -174,7 +186,11 @@ class LevelSelector(MinimaxSelector):
             best = solve_mpm(moments)
         level = self._level(task, 1.0 if best is None else best.accuracy)
         if best is not None and level >= best.accuracy * (1.0 - 1e-9):
-            return self._only_feasible(task, best, level)
+            return self._dense(task, best, np.arange(moments.n_features), level)
+        if np.any(moments.difference[task.free]):
+            alone = solve_mpm(moments.restricted(task.free))
+            if alone.accuracy >= level * (1.0 - 1e-9):
+                return self._dense(task, alone, task.free, level)
         try:
             return self._solve_at(task, level)
         except InfeasibleError:
@@ -201,16 +217,21 @@ class LevelSelector(MinimaxSelector):
 
     @abstractmethod
     def _objective(self, weights: np.ndarray) -> float:
-        """What the selector minimises."""
+        """What the selector minimises, of the weights that are not free."""
 
-    def _only_feasible(self, task: TwoClassTask, best, level: float) -> SolvedTask:
-        """At the largest feasible level the dense machine is the only feasible direction."""
-        support = np.arange(len(best.weights))
+    def _dense(self, task: TwoClassTask, best, support: np.ndarray, level: float) -> SolvedTask:
+        """The best machine on all features of ``support`` as the answer.
+
+        On all features, at the largest feasible level, it is the only feasible direction. On
+        the free ones, where these reach the level alone, every feasible direction costs nothing,
+        and this one is the safest.
+        """
         norms = class_norms(task.moments, support, best.weights)
         sides = norms / norms.sum()  # D'w = 1 is divided in proportion to the norms
         factor = 1.0 / sides.min() if sides.min() > 0.0 else 2.0
-        weights = factor * best.weights
-        objective = self._objective(weights)
+        weights = np.zeros(task.moments.n_features)
+        weights[support] = factor * best.weights
+        objective = self._objective(np.delete(weights, task.free))
         return SolvedTask(
             weights,
             factor * best.offset,
@@ -219,7 +240,7 @@ class LevelSelector(MinimaxSelector):
             best.gap <= CONE_ACCURACY,
             best.n_iter,
             [objective],
-            np.ones(len(weights)),
+            _pulls(task.moments, support, best.weights, norms),
             best.accuracy,
             level,
         )
@@ -228,7 +249,7 @@ class LevelSelector(MinimaxSelector):
         return SolvedTask(
             plane.weights,
             plane.offset,
-            self._objective(plane.weights),
+            self._objective(np.delete(plane.weights, task.free)),
             optimality,
             converged,
             n_iter,
@@ -237,6 +258,24 @@ class LevelSelector(MinimaxSelector):
             achieved_accuracy(task.moments, plane.weights, plane.offset),
             level,
         )
+
+
+def _pulls(moments, support, values, norms) -> np.ndarray:
+    """How much every feature outside would change the accuracy of a machine; one on its support.
+
+    At the best machine on some features, the slope of N_1 + N_2 along D'w = 1 vanishes for them.
+    """
+    slopes = np.zeros(moments.n_features)
+    if norms.min() > 0.0:
+        first, second = (
+            moments.columns(which, support) @ values / norms[which] for which in (0, 1)
+        )
+        slopes = np.abs(moments.price(first, second) - norms.sum() * moments.difference)
+    outside = np.setdiff1d(np.arange(moments.n_features), support)
+    pulls = np.ones(moments.n_features)
+    largest = slopes[outside].max(initial=0.0)
+    pulls[outside] = 0.5 * slopes[outside] / (largest or 1.0)
+    return pulls
 
 
 def achieved_accuracy(moments, weights, offset) -> float:

@@ -46,6 +46,9 @@ class L1MPMSelector(LevelSelector):
         keeps more features and predicts better.
     standardize : bool, default=True
         Scale features to unit variance first. Without it the result depends on their units.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=200
@@ -93,6 +96,8 @@ class L1MPMSelector(LevelSelector):
         delta="auto",
         ridge="auto",
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         multi_class="ovr",
         max_iter=200,
         tol=1e-7,
@@ -102,6 +107,8 @@ class L1MPMSelector(LevelSelector):
         self.delta = delta
         self.ridge = ridge
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.multi_class = multi_class
         self.max_iter = max_iter
         self.tol = tol
@@ -112,7 +119,7 @@ class L1MPMSelector(LevelSelector):
 
     def _solve_at(self, task, level) -> SolvedTask:
         machine = WeightedL1Machine(task.moments, kappa_of(level), self.tol, self.max_iter)
-        plane = machine.solve(np.ones(task.moments.n_features))
+        plane = machine.solve(task.penalised)
         return self._finished(
             task,
             plane,
@@ -148,6 +155,9 @@ class L0MPMSelector(LevelSelector):
         Added to the diagonal of the covariances; see ``L1MPMSelector``.
     standardize : bool, default=True
         Scale features to unit variance first. Without it the result depends on their units.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=100
@@ -198,6 +208,8 @@ class L0MPMSelector(LevelSelector):
         alpha=5.0,
         ridge="auto",
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         multi_class="ovr",
         max_iter=100,
         tol=1e-4,
@@ -209,6 +221,8 @@ class L0MPMSelector(LevelSelector):
         self.alpha = alpha
         self.ridge = ridge
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.multi_class = multi_class
         self.max_iter = max_iter
         self.tol = tol
@@ -224,7 +238,7 @@ class L0MPMSelector(LevelSelector):
 
     def _solve_at(self, task, level) -> SolvedTask:
         machine = WeightedL1Machine(task.moments, kappa_of(level))
-        program = SurrogateProgram(machine, surrogate(self.surrogate, self.alpha))
+        program = SurrogateProgram(machine, surrogate(self.surrogate, self.alpha), task.free)
         # A change below tol, up or down, is within what was asked for.
         algorithm = DCA(self.max_iter, self.tol, slack=max(self.tol, 1e-6))
         result = algorithm.solve(program, None, self._print_step)

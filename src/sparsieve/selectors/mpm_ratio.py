@@ -35,6 +35,9 @@ class SMPMSelector(MinimaxSelector):
         "ledoit_wolf" shrinks by the rule of Ledoit and Wolf.
     standardize : bool, default=True
         Scale features to unit variance first. Without it the result depends on their units.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=200
@@ -82,6 +85,8 @@ class SMPMSelector(MinimaxSelector):
         lam="auto",
         ridge="auto",
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         multi_class="ovr",
         max_iter=200,
         tol=1e-7,
@@ -91,6 +96,8 @@ class SMPMSelector(MinimaxSelector):
         self.lam = lam
         self.ridge = ridge
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.multi_class = multi_class
         self.max_iter = max_iter
         self.tol = tol
@@ -112,20 +119,21 @@ class SMPMSelector(MinimaxSelector):
 
     def _solve(self, task: TwoClassTask) -> SolvedTask:
         moments = task.moments
-        largest = float(np.abs(moments.difference).max())
+        size = np.abs(moments.difference)
+        largest = float((size * task.penalised).max())
         if self.lam == "auto":
             enough = min(group.size for group in moments.groups) > moments.n_features
             lam = (0.3 if enough else 0.6) * largest
         else:
             lam = float(self.lam)
-        if lam >= largest:
+        if lam >= largest and not size[task.free].any():
             raise ValueError(
                 f"lam={lam:g} leaves no feature for {task.name(self.classes_)}: it must be below "
                 f"{largest:.6g}, the largest difference of class means; pass a smaller lam or "
                 '"auto"'
             )
         self._lams.append(lam)
-        machine = RatioMachine(moments, lam, self.tol, self.max_iter)
+        machine = RatioMachine(moments, lam * task.penalised, self.tol, self.max_iter)
         plane = machine.solve()
         return SolvedTask(
             plane.weights,

@@ -83,11 +83,19 @@ class ScaledView:
 
 @dataclass(frozen=True)
 class TwoClassTask:
-    """One class (or several) against another."""
+    """One class (or several) against another; weights of the features in ``free`` cost nothing."""
 
     positive: int
     negative: int | None  # None: all the others
     moments: TwoClassMoments
+    free: np.ndarray
+
+    @property
+    def penalised(self) -> np.ndarray:
+        """One for the features whose weights cost something, zero for the others."""
+        counted = np.ones(self.moments.n_features)
+        counted[self.free] = 0.0
+        return counted
 
     def name(self, classes) -> str:
         """For messages."""
@@ -107,7 +115,14 @@ def class_pairs(n_classes: int, multi_class: str) -> list[tuple[int, int | None]
 
 
 def two_class_tasks(
-    view: DesignMatrix, codes, classes, sample_weight, multi_class: str, ridge, auto_share=1e-2
+    view: DesignMatrix,
+    codes,
+    classes,
+    sample_weight,
+    multi_class: str,
+    ridge,
+    auto_share=1e-2,
+    free=(),
 ) -> Iterator[TwoClassTask]:
     """The tasks one after the other, so that only one set of factors is held at a time."""
     for positive, negative in class_pairs(len(classes), multi_class):
@@ -115,7 +130,7 @@ def two_class_tasks(
         first = SampleGroup.of(np.flatnonzero(codes == positive), sample_weight)
         second = SampleGroup.of(np.flatnonzero(others), sample_weight)
         moments = TwoClassMoments(view, first, second, ridge, auto_share)
-        task = TwoClassTask(positive, negative, moments)
+        task = TwoClassTask(positive, negative, moments, np.asarray(free, dtype=np.int64))
         if not np.abs(task.moments.difference).max() > 1e-12 * _typical_size(task.moments):
             raise ValueError(
                 f"the class means are identical for {task.name(classes)}; a minimax probability "

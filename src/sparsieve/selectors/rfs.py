@@ -73,6 +73,9 @@ class RFSSelector(RobustSelector):
         Relative duality gap to reach.
     max_iter : int, default=200
         Largest number of interior-point iterations.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -130,6 +133,8 @@ class RFSSelector(RobustSelector):
         standardize=True,
         tol=1e-6,
         max_iter=200,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -140,6 +145,8 @@ class RFSSelector(RobustSelector):
         self.standardize = standardize
         self.tol = tol
         self.max_iter = max_iter
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose
@@ -150,7 +157,7 @@ class RFSSelector(RobustSelector):
         fit = self._solver(problem).solve(self.gamma_)
         if not fit.converged:
             self._warn_not_converged("a relative duality gap of", fit.optimality, self.tol)
-        self.coef_, self.intercept_ = problem.in_user_units(fit.W, fit.intercept)
+        self.coef_, self.intercept_ = problem.in_user_units(fit.W, fit.free)
         self.objective_ = fit.objective
         self.optimality_ = fit.optimality
         self.n_iter_ = fit.n_iter
@@ -158,7 +165,7 @@ class RFSSelector(RobustSelector):
         scores = row_norms(fit.W)
         return FeatureScores(
             scores,
-            n_kept=max(1, int((scores > 0).sum())),
+            n_kept=int((scores > 0).sum()),
             ties=fit.pulls,
             constant=problem.constant,
         )
@@ -207,8 +214,8 @@ class RFSSelector(RobustSelector):
             fits.append(solver.solve(float(gamma)))
             if not fits[-1].converged:
                 self._warn_not_converged("a relative duality gap of", fits[-1].optimality, self.tol)
-        features = [np.flatnonzero(fit.W.any(axis=1)) for fit in fits]
-        models = [problem.in_user_units(fit.W, fit.intercept) for fit in fits]
+        models = [problem.in_user_units(fit.W, fit.free) for fit in fits]
+        features = [np.flatnonzero(coef.any(axis=0)) for coef, _ in models]
         return RFSPath(
             gammas,
             features,

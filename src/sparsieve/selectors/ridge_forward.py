@@ -9,7 +9,7 @@ from .base import FeatureScores, TrainingData
 from .linear import LeastSquaresData, LinearSelector
 from .path import SelectionPath
 from .stopping import noise_rule
-from .validation import check_real, resolve_count
+from .validation import check_real
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
@@ -43,11 +43,12 @@ class RidgeForwardSelector(LinearSelector):
         Centre X and Y: the exact unpenalised intercept.
     standardize : bool, default=True
         Scale columns to unit variance. Constant columns are left alone.
-    always_keep : list of int or str, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add to them.
-    never_keep : list of int or str, default=None
-        Columns that are never kept.
+    always_keep : list of int or str, or mask, default=None
+        Columns (indices, names or a boolean mask) that are always kept and never penalised,
+        such as known covariates: the others are judged by what they add to them. They count
+        among the ``n_features_to_select``, rank first and score infinity.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -137,19 +138,14 @@ class RidgeForwardSelector(LinearSelector):
             data, compress=True, clip=clip, output_scale=self._class_scale(data)
         )
         ridge = float(self.ridge) * data.total_weight
-        n_features = data.design.shape[1]
+        n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
-            n_steps, stop = (
-                n_features,
-                noise_rule(n_features, problem.Y.shape[1], ridge + data.total_weight),
-            )
-        else:
-            n_steps, stop = resolve_count(self.n_features_to_select, n_features, 1), None
+            stop = noise_rule(n_open, problem.Y.shape[1], ridge + data.total_weight)
         path = forward_path(
             problem.design,
             problem.Y,
             ridge=ridge,
-            n_steps=n_steps,
+            n_steps=self._n_own(data, n_open),
             eligible=~problem.constant,
             stop=stop,
             callback=_print_step if self.verbose else None,
@@ -162,7 +158,7 @@ class RidgeForwardSelector(LinearSelector):
         # and leftover gains fit on one scale.
         scores = path.remaining.copy()
         scores[path.order] = path.objectives[:-1]
-        return FeatureScores(scores, n_kept=max(1, len(path.order)), constant=problem.constant)
+        return FeatureScores(scores, n_kept=len(path.order), constant=problem.constant)
 
     def _class_scale(self, data: TrainingData) -> np.ndarray | None:
         if data.target.task != "classification" or self.class_balance == 0:

@@ -46,6 +46,9 @@ class RLSRSelector(LinearSelector):
         Largest number of coordinate descent sweeps for one l2,1 problem.
     tol : float, default=1e-6
         The duality gap to reach, relative to the objective (for the soft labels at hand).
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -105,6 +108,8 @@ class RLSRSelector(LinearSelector):
         standardize=True,
         max_iter=10_000,
         tol=1e-6,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -116,6 +121,8 @@ class RLSRSelector(LinearSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose
@@ -160,7 +167,7 @@ class RLSRSelector(LinearSelector):
         norms = row_norms(result.W)
         return FeatureScores(
             norms,
-            n_kept=max(1, int((norms > 0).sum())),
+            n_kept=int((norms > 0).sum()),
             ties=result.pull,
             constant=problem.constant,
         )
@@ -177,10 +184,11 @@ class RLSRSelector(LinearSelector):
         """
         labelled = np.flatnonzero(~hidden)
         weights = data.sample_weight
-        start = TrainingData(
-            data.design.rows(labelled),
-            data.target.rows(labelled),
-            None if weights is None else weights[labelled],
+        start = replace(
+            data,
+            design=data.design.rows(labelled),
+            target=data.target.rows(labelled),
+            sample_weight=None if weights is None else weights[labelled],
         )
         problem = self._least_squares_data(start, compress=False)
         result = self._solve(problem)

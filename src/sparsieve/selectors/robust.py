@@ -11,6 +11,7 @@ from ..penalties import row_norms
 from ..solvers.rfs import RobustData, RobustFit
 from ..solvers.robust_greedy import exact_fit
 from .base import TrainingData
+from .covariates import without_fixed
 from .linear import LinearSelector, Units, compress_outputs
 from .validation import check_real
 
@@ -23,13 +24,15 @@ class RobustProblem:
     constant: np.ndarray
     units: Units
 
-    def in_user_units(self, W: np.ndarray, intercept: np.ndarray):
+    def in_user_units(self, W: np.ndarray, free: np.ndarray):
         """(coef, intercept) of a solution, in the units and the precision of the user's X."""
         dtype = self.data.design.dtype
         units = self.units
-        shift = units.outputs(np.asarray(intercept, dtype=np.float64)[None])[0]
-        units = replace(units, target_mean=units.target_mean + shift)
-        coef, offset = units.coefficients(np.asarray(W, dtype=np.float64))
+        free = units.outputs(np.asarray(free, dtype=np.float64))
+        if units.fit_intercept:
+            units, free = replace(units, target_mean=units.target_mean + free[0]), free[1:]
+        W = units.outputs(np.asarray(W, dtype=np.float64))
+        coef, offset = units.in_user_units(W, free)
         return coef.astype(dtype), offset.astype(dtype)
 
 
@@ -64,7 +67,7 @@ class SupportModel:
         n_features = len(units.scale)
         W = np.zeros((n_features, fit.W.shape[1]))
         W[self.features] = fit.W
-        coef, intercept = self.problem.in_user_units(W, fit.intercept)
+        coef, intercept = self.problem.in_user_units(W, fit.free)
         return SupportFitted(fit, row_norms(W), coef, intercept)
 
 
@@ -90,7 +93,8 @@ class RobustSelector(LinearSelector):
         """Standardise the columns and rotate the outputs; the intercept is left to the solver.
 
         Centring is not the optimal intercept of this loss, but it changes nothing when the
-        intercept is free, and makes for better numbers. A rotation of the outputs leaves every
+        intercept is free, and makes for better numbers; the same holds for what ``always_keep``
+        explains of X and Y by least squares. A rotation of the outputs leaves every
         norm as it is, so that the coordinates outside the row space of Y can be dropped.
         """
         weights = data.sample_weight
@@ -106,20 +110,29 @@ class RobustSelector(LinearSelector):
         if self.fit_intercept:
             target_mean = np.average(Y, axis=0, weights=weights)
             Y = Y - target_mean
-        Y, rotation = compress_outputs(Y, view.design.dtype)
+        open_ = without_fixed(view.design, Y, data.fixed, weights)
+        covariates = open_.covariates
+        Y, rotation = compress_outputs(open_.Y, view.design.dtype)
         if weights is None:
             weights = np.ones(len(Y))
         # Without centring a constant column acts as an intercept: it does carry information.
         constant = view.constant if self.fit_intercept else np.zeros_like(view.constant)
         return RobustProblem(
-            RobustData(view.design, np.ascontiguousarray(Y), weights, bool(self.fit_intercept)),
-            constant,
+            RobustData(
+                open_.design,
+                np.ascontiguousarray(Y),
+                weights,
+                bool(self.fit_intercept),
+                None if covariates is None else covariates.directions,
+            ),
+            constant | open_.blank,
             Units(
                 view.centre,
                 view.scale,
                 target_mean,
                 None if rotation is None else rotation.T,
                 self.fit_intercept,
+                covariates,
             ),
         )
 

@@ -16,7 +16,7 @@ from ..solvers.rfs import RobustData
 from ..solvers.robust_greedy import RobustGreedy
 from .base import FeatureScores, TrainingData
 from .robust import RobustProblem, RobustSelector, SupportModel
-from .validation import check_choice, check_flag, check_integer, check_real, resolve_count
+from .validation import check_choice, check_flag, check_integer, check_real
 
 DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
@@ -85,6 +85,9 @@ class RobustL20Selector(RobustSelector):
         falls by less, "nmapg" when its objective changes by less than a tenth of it.
     max_iter : int or None, default=None
         Iterations of "irls" (None: 300) and "nmapg" (800), of the final fit for "greedy" (200).
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -152,6 +155,8 @@ class RobustL20Selector(RobustSelector):
         standardize=True,
         tol=1e-6,
         max_iter=None,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -167,6 +172,8 @@ class RobustL20Selector(RobustSelector):
         self.standardize = standardize
         self.tol = tol
         self.max_iter = max_iter
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose
@@ -213,13 +220,9 @@ class RobustL20Selector(RobustSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
         eligible = ~problem.constant
-        n_features = data.design.shape[1]
-        default = min(DEFAULT_COUNT, n_features)
-        count = resolve_count(self.n_features_to_select, n_features, default)
+        count = self._n_own(data, DEFAULT_COUNT)
         # Constant columns can only fill up a support that asks for more than there is.
-        k = max(1, min(count, int(eligible.sum())))
-        if not eligible.any():
-            eligible = np.ones(n_features, dtype=bool)
+        k = min(count, int(eligible.sum()))
         self.gamma_ = self._strength(problem, DEFAULT_SHARE)
         if self.solver == "greedy":
             ties = self._fit_greedy(problem, eligible, k)
@@ -238,7 +241,7 @@ class RobustL20Selector(RobustSelector):
         search = RobustGreedy(problem.data, self.gamma_, eligible)
         path = search.path(k, _print_size if self.verbose else None)
         supports, objectives = list(path.supports), list(path.objectives)
-        if self.compare:
+        if self.compare and supports:
             supports[-1], objectives[-1] = self._compared(
                 problem, eligible, k, search, supports[-1]
             )
@@ -293,7 +296,7 @@ class RobustL20Selector(RobustSelector):
                 tol=0.1 * self.tol,
                 step_constant=self.step_constant,
             )
-            found = apg.solve(problem.data, penalty, callback)
+            found = apg.solve(problem.data, penalty, callback, int(eligible.sum()))
         self.penalised_objective_ = found.objective
         return found
 
@@ -313,10 +316,10 @@ class RobustL20Selector(RobustSelector):
     # -- the fit on a support -------------------------------------------------------------
 
     def _keep(self, problem: RobustProblem, supports: dict[int, np.ndarray]) -> None:
-        self._supports = supports
+        self._supports = {0: np.empty(0, dtype=np.int64), **supports}
         self._model = SupportModel.of(
             problem,
-            np.concatenate(list(supports.values())),
+            np.concatenate(list(self._supports.values())),
             self.gamma_,
             self.tol,
             self._iterations("greedy"),
@@ -347,9 +350,8 @@ class RobustL20Selector(RobustSelector):
         rest = rest[~np.isin(rest, first)]
         ranking = np.empty_like(self.ranking_)
         ranking[np.concatenate([first, rest])] = np.arange(1, len(ranking) + 1)
-        self.ranking_ = ranking
-        self.scores_ = self._fitted_norms
-        self.support_ = ranking <= len(support)
+        self._set_ranking(self._fitted_norms, ranking)
+        self.support_ = self.ranking_ <= len(support) + self._fixed.n_always
 
 
 def exact_strength(data: RobustData, gamma: float) -> float:

@@ -8,7 +8,6 @@ from ..penalties import row_norms
 from ..solvers.rpmfs import TopKLagrangian
 from .base import FeatureScores, TrainingData
 from .robust import RobustSelector, SupportModel
-from .validation import resolve_count
 
 DEFAULT_COUNT = 10
 FIT_ITERATIONS = 200
@@ -36,6 +35,9 @@ class RPMFSSelector(RobustSelector):
         when the two copies of W it works with differ by less than this.
     max_iter : int, default=1000
         Iterations of the augmented Lagrangian.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y; integer targets look like classes unless told otherwise.
     class_weight : dict, "balanced" or None, default=None
@@ -87,6 +89,8 @@ class RPMFSSelector(RobustSelector):
         standardize=True,
         tol=1e-6,
         max_iter=1000,
+        always_keep=None,
+        never_keep=None,
         task="auto",
         class_weight=None,
         verbose=0,
@@ -96,18 +100,17 @@ class RPMFSSelector(RobustSelector):
         self.standardize = standardize
         self.tol = tol
         self.max_iter = max_iter
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
         self.class_weight = class_weight
         self.verbose = verbose
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
-        n_features = data.design.shape[1]
-        count = resolve_count(self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features))
+        count = self._n_own(data, DEFAULT_COUNT)
         eligible = ~problem.constant
-        k = max(1, min(count, int(eligible.sum())))
-        if not eligible.any():
-            eligible = np.ones(n_features, dtype=bool)
+        k = min(count, int(eligible.sum()))
         dtype = problem.data.design.dtype
         found = TopKLagrangian(
             max_iter=int(self.max_iter), tol=max(float(self.tol), 100 * float(np.finfo(dtype).eps))
@@ -126,7 +129,8 @@ class RPMFSSelector(RobustSelector):
         return FeatureScores(fitted.norms, n_kept=count, ties=ties, constant=problem.constant)
 
     def _refit(self, n_selected: int) -> None:
-        best = np.argsort(self.ranking_)[: min(n_selected, len(self._kept))]
+        best = np.argsort(self.ranking_)
+        best = best[~self._fixed.always[best]][: min(n_selected, len(self._kept))]
         fitted = self._model.fit(best)
         if not fitted.fit.converged:
             self._warn_not_converged("a relative duality gap of", fitted.fit.optimality, self.tol)

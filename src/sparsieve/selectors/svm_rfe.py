@@ -51,6 +51,9 @@ class SVMRFESelector(BaseSelector):
         Whether to fit b.
     standardize : bool, default=True
         Whether to bring the columns to mean zero and unit variance first.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     max_iter : int, default=100
@@ -69,7 +72,7 @@ class SVMRFESelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     path_ : SelectionPath
-        All features from the last one left to the first one dropped.
+        All features from the last one left to the first one dropped, ``always_keep`` first.
     n_steps_ : int
         Elimination steps.
     n_iter_ : int
@@ -101,6 +104,8 @@ class SVMRFESelector(BaseSelector):
         step=0.1,
         fit_intercept=True,
         standardize=True,
+        always_keep=None,
+        never_keep=None,
         class_weight=None,
         max_iter=100,
         tol=1e-8,
@@ -110,6 +115,8 @@ class SVMRFESelector(BaseSelector):
         self.step = step
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -135,8 +142,11 @@ class SVMRFESelector(BaseSelector):
         weights = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
 
         # Worst first; constant columns are out before the first step.
-        dropped = [np.flatnonzero(constant)[::-1]]
-        left = np.flatnonzero(~constant)
+        always, never = np.flatnonzero(data.fixed.always), data.fixed.never
+        usable = ~(constant | data.fixed.either)
+        dropped = [np.flatnonzero(never)[::-1], np.flatnonzero(constant & ~data.fixed.either)[::-1]]
+        left = np.flatnonzero(usable)
+        covariates = design.dense_columns(always).astype(np.float64, copy=False)
         machines: list[SVMResult | None] = [None] * signs.shape[1]
         gram = None
         self.n_steps_, self.n_iter_, self.optimality_ = 0, 0, 0.0
@@ -145,11 +155,13 @@ class SVMRFESelector(BaseSelector):
             side: Side
             if len(left) < n_samples:
                 columns = working.dense_columns(np.arange(len(left)))
-                side = FeatureSide(columns.astype(np.float64, copy=False), self.fit_intercept)
+                side = FeatureSide(
+                    columns.astype(np.float64, copy=False), self.fit_intercept, covariates
+                )
             else:
                 if gram is None:
                     gram = working.cross_gram().astype(np.float64, copy=False)
-                side = GramSide(gram, self.fit_intercept)
+                side = GramSide(gram, self.fit_intercept, covariates)
             machines = [
                 solve_svm(
                     side, y, self.C * weights, start=start, max_iter=self.max_iter, tol=self.tol
@@ -166,10 +178,10 @@ class SVMRFESelector(BaseSelector):
             worst = order[: self._n_dropped(len(left))]
             dropped.append(left[worst])
             if gram is not None:
-                out = working.dense_columns(worst).astype(np.float64, copy=False)
-                gram -= out @ out.T
+                columns = working.dense_columns(worst).astype(np.float64, copy=False)
+                gram -= columns @ columns.T
             left = np.delete(left, worst)
-        order = np.concatenate(dropped)
+        order = np.concatenate([*dropped, always[::-1]])
         scores = np.empty(n_features)
         scores[order] = np.arange(n_features)
         self.path_ = SelectionPath(order[::-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections import Counter
 from numbers import Integral, Real
@@ -132,43 +131,3 @@ def resolve_count(n_features_to_select, n_features: int, default: int) -> int:
             "pass an integer to ask for a number of features"
         )
     return max(1, round(float(wanted) * n_features))
-
-
-def columns_mask(parameter: str, columns: Any, n_features: int, names) -> np.ndarray:
-    """The columns meant by a list of indices or names, as a mask."""
-    mask = np.zeros(n_features, dtype=bool)
-    if columns is None:
-        return mask
-    if isinstance(columns, str) or not hasattr(columns, "__iter__"):
-        raise ValueError(f"{parameter} must be a list of column indices or names, got {columns!r}")
-    known = {} if names is None else {name: j for j, name in enumerate(names)}
-    for column in columns:
-        if isinstance(column, str):
-            if column not in known:
-                close = difflib.get_close_matches(column, list(known), n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                where = "is not a column of X" if known else "is a name, but X has no column names"
-                raise ValueError(f"{parameter}: {column!r} {where}{hint}")
-            mask[known[column]] = True
-        elif isinstance(column, int | np.integer) and not isinstance(column, bool):
-            if not -n_features <= column < n_features:
-                raise ValueError(
-                    f"{parameter}: column {column} does not exist, X has {n_features} features"
-                )
-            mask[column] = True
-        else:
-            raise ValueError(f"{parameter} must hold column indices or names, got {column!r}")
-    return mask
-
-
-def check_kept(first: np.ndarray, last: np.ndarray, count: int) -> None:
-    """Refuse contradictions between always_keep, never_keep and the number of features."""
-    if (first & last).any():
-        both = listed([int(j) for j in np.flatnonzero(first & last)])
-        raise ValueError(f"always_keep and never_keep both name column {both}")
-    if first.sum() > count:
-        raise ValueError(
-            f"always_keep names {first.sum()} features, more than the {count} to select"
-        )
-    if last.all():
-        raise ValueError("never_keep names every feature; nothing is left to select")

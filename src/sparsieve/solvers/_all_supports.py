@@ -15,7 +15,7 @@ STACK = 4_000_000
 
 def can_try_all(data: RobustData, n_eligible: int, k: int) -> bool:
     """Whether the supports of k features are few enough to compare them all."""
-    return comb(n_eligible, k) * len(data.Y) * (k + 1) <= STACK
+    return comb(n_eligible, k) * len(data.Y) * (k + data.free.shape[1]) <= STACK
 
 
 def best_supports(
@@ -26,8 +26,8 @@ def best_supports(
     supports = np.array(list(combinations(range(len(features)), k)))
     X = data.columns(features)
     stack = np.ascontiguousarray(np.moveaxis(X[:, supports], 0, 1))
-    if data.fit_intercept:
-        stack = np.concatenate([stack, np.ones((*stack.shape[:2], 1))], axis=2)
+    free = np.broadcast_to(data.free, (len(stack), *data.free.shape))
+    stack = np.concatenate([stack, free], axis=2)
     size = stack.shape[2]
     lengths = np.sqrt((data.Y**2).sum(axis=1))
     sizes = np.broadcast_to(

@@ -17,7 +17,6 @@ import numpy as np
 from ..penalties import row_norms
 from ..penalties.top_k import TopKGap
 from ._weighted_kernel import WeightedKernel
-from .interior_point import constant_column
 from .nmapg import PenalisedFit
 from .rfs import RobustData
 
@@ -41,10 +40,10 @@ class ReweightedLeastSquares:
         callback: Callable[[dict], bool | None] | None = None,
     ) -> PenalisedFit:
         """Minimise from the ridge solution, in which every row takes part."""
-        n_samples, n_features = data.design.shape
+        n_features = data.design.shape[1]
         features = self._first_rows(data, eligible)
         X = data.columns(features)
-        free = constant_column(n_samples, data.fit_intercept)
+        free = data.free_basis
         lengths = row_norms(data.Y - free @ (free.T @ data.Y))
         sizes = np.maximum(lengths, 1e-3 * data.mean(lengths))
         # The scale at which the first step is an even-handed ridge regression.
@@ -83,7 +82,7 @@ class ReweightedLeastSquares:
         coefficients[features] = W
         return PenalisedFit(
             coefficients,
-            (free @ B)[0] if data.fit_intercept else np.zeros(data.Y.shape[1]),
+            data.free_coefficients(free @ B),
             history[-1],
             len(history),
             abs(change) <= self.tol,

@@ -4,7 +4,8 @@ Every convex step of the l0 SVMs is the same linear program,
 
     min  sum_j cost_j |w_j| + sum_i C_i xi_i   s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0,
 
-possibly with |w_j| <= bound. Its dual is max 1'a over 0 <= a <= C, y'a = 0 and
+possibly with |w_j| <= bound. Features without a cost are free: no bound and no penalty applies to
+them. Its dual is max 1'a over 0 <= a <= C, y'a = 0 and
 |sum_i a_i y_i x_ij| <= cost_j: a feature outside the program can only help where that last
 inequality is violated, which one product X'(a y) tells for all features at once. So the program
 holds a few columns, and grows until no feature wants to enter.
@@ -24,6 +25,8 @@ from .dca import DCA
 
 # Violations below this share of a cost are rounding of the linear programs or of the products.
 PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+# Below this share of the price of all samples an objective is as good as zero.
+ZERO_LOSS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,10 @@ class WeightedL1SVM:
     C : ndarray of shape (n_samples,)
         Price of every sample's slack.
     bound : float
-        Largest |w_j|.
+        Largest |w_j| of the features that are not ``unpenalised``.
     fit_bias : bool
+    unpenalised : ndarray of int
+        Features that cost nothing whatever the costs of the others.
     """
 
     design: DesignMatrix
@@ -70,8 +75,11 @@ class WeightedL1SVM:
     C: np.ndarray
     bound: float = np.inf
     fit_bias: bool = True
+    unpenalised: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __post_init__(self):
+        self.bounds = np.full(self.design.shape[1], self.bound)
+        self.bounds[self.unpenalised] = np.inf
         self._columns: dict[int, np.ndarray] = {}
         self._working = np.empty(0, dtype=np.int64)
 
@@ -86,6 +94,16 @@ class WeightedL1SVM:
         """sum_i C_i xi_i."""
         return float(self.C @ plane.slack)
 
+    def costs(self, default: float) -> np.ndarray:
+        """One cost for all features but those that are not penalised."""
+        costs = np.full(self.design.shape[1], default)
+        costs[self.unpenalised] = 0.0
+        return costs
+
+    def penalised(self, plane: HyperPlane) -> np.ndarray:
+        """Mask of the features of a plane whose weights count."""
+        return ~np.isin(plane.features, self.unpenalised)
+
     def solve(self, costs: np.ndarray) -> HyperPlane:
         """The optimal plane for these costs of the features, over all features."""
         tolerance = PRICE_TOLERANCE[np.dtype(self.design.dtype)]
@@ -96,7 +114,7 @@ class WeightedL1SVM:
                 self.y,
                 self.C,
                 costs[self._working],
-                bound=self.bound,
+                bounds=self.bounds[self._working],
                 fit_bias=self.fit_bias,
             )
             prices = self._prices(alpha)
@@ -114,8 +132,9 @@ class WeightedL1SVM:
         primal = float(costs[self._working] @ np.abs(weights) + self.C @ slack)
         excess = np.maximum(prices - costs, 0.0)
         dual = float(alpha.sum())
-        if np.isfinite(self.bound):  # a weight at the bound may be priced above its cost
-            dual, excess = dual - self.bound * float(excess.sum()), np.zeros(1)
+        bounded = np.isfinite(self.bounds)  # a weight at the bound may be priced above its cost
+        dual -= float(self.bounds[bounded] @ excess[bounded])
+        excess[bounded] = 0.0
         used = np.flatnonzero(weights)
         return HyperPlane(
             self._working[used],
@@ -124,7 +143,7 @@ class WeightedL1SVM:
             slack,
             prices,
             gap=max(primal - dual, 0.0),
-            excess=float(excess.max()) / max(float(costs.max()), 1e-12),
+            excess=float(excess.max()) / (float(costs.max()) or float(self.C.sum())),
         )
 
     def columns(self, features: np.ndarray) -> np.ndarray:
@@ -176,7 +195,7 @@ def central_bias(scores, y, C) -> float:
     return float(0.5 * (bends[first] + bends[last]))
 
 
-def solve_program(columns, y, C, costs, *, bound=np.inf, fit_bias=True):
+def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
     """The linear program on these columns: (weights, bias, dual variables of the samples)."""
     n_samples, n_columns = columns.shape
     signed = columns * y[:, None]
@@ -184,8 +203,8 @@ def solve_program(columns, y, C, costs, *, bound=np.inf, fit_bias=True):
     # Charged weights are split into their two signs; free ones may be negative themselves.
     parts = [signed, -signed[:, charged], sparse.identity(n_samples)]
     price = [costs, costs[charged], C]
-    low = [np.where(charged, 0.0, -bound), np.zeros(int(charged.sum()) + n_samples)]
-    high = [np.full(n_columns + int(charged.sum()), bound), np.full(n_samples, np.inf)]
+    low = [np.where(charged, 0.0, -bounds), np.zeros(int(charged.sum()) + n_samples)]
+    high = [bounds, bounds[charged], np.full(n_samples, np.inf)]
     if fit_bias:
         parts.append(y[:, None])
         price.append(np.zeros(1))
@@ -215,12 +234,14 @@ class SurrogateProgram:
 
     def value(self, plane: HyperPlane) -> float:
         """The objective."""
-        return self.surrogate.total(plane.weights) + self.svm.loss(plane)
+        weights = plane.weights[self.svm.penalised(plane)]
+        return self.surrogate.total(weights) + self.svm.loss(plane)
 
     def linearise(self, plane: HyperPlane) -> np.ndarray:
         """Cost of every feature in the next linear program."""
-        costs = np.full(self.svm.design.shape[1], self.surrogate.slope_at_zero)
-        costs[plane.features] = self.surrogate.weight(plane.weights)
+        costs = self.svm.costs(self.surrogate.slope_at_zero)
+        counted = self.svm.penalised(plane)
+        costs[plane.features[counted]] = self.surrogate.weight(plane.weights[counted])
         return costs
 
     def solve_convex(self, costs: np.ndarray, plane: HyperPlane) -> HyperPlane:
@@ -244,7 +265,7 @@ class ExactPenaltyProgram:
 
     def value(self, plane: HyperPlane) -> float:
         """The objective."""
-        off = ~np.isin(plane.features, plane.switched)
+        off = self.svm.penalised(plane) & ~np.isin(plane.features, plane.switched)
         charge = (1.0 + self.penalty) / self.svm.bound
         return (
             charge * float(np.abs(plane.weights[off]).sum())
@@ -254,7 +275,7 @@ class ExactPenaltyProgram:
 
     def linearise(self, plane: HyperPlane) -> tuple[np.ndarray, np.ndarray]:
         """Cost of every feature in the next linear program, and who is switched on."""
-        costs = np.full(self.svm.design.shape[1], (1.0 + self.penalty) / self.svm.bound)
+        costs = self.svm.costs((1.0 + self.penalty) / self.svm.bound)
         costs[plane.switched] = 0.0
         return costs, plane.switched
 
@@ -265,7 +286,7 @@ class ExactPenaltyProgram:
         size, B = np.abs(new.weights), self.svm.bound
         was_on = np.isin(new.features, switched)
         stays = np.where(was_on, (1.0 + self.penalty) * size >= B, size > 0.5 * B)
-        return replace(new, switched=new.features[stays])
+        return replace(new, switched=new.features[stays & self.svm.penalised(new)])
 
 
 @dataclass(frozen=True)
@@ -304,7 +325,9 @@ def solve_l0_svm(program, *, max_iter: int, tol: float, callback=None) -> L0SVMR
         here = float(costs[x.features] @ np.abs(x.weights)) + program.svm.loss(x)
         best = float(costs[own.features] @ np.abs(own.weights)) + program.svm.loss(own)
         assert own.prices is not None
-        shortfall = max(here - (best - own.gap), 0.0) / max(run.objective, 1e-12)
+        # Features that cost nothing can leave no loss at all, and only rounding to compare with.
+        least = ZERO_LOSS * float(program.svm.C.sum())
+        shortfall = max(here - (best - own.gap), 0.0) / max(run.objective, least)
         optimality = max(shortfall, own.excess)
         # A rise within the accuracy of the linear programs ends the loop like a small decrease.
         converged = optimality <= max(tol, 1e-6)

@@ -110,12 +110,12 @@ def solve_weighted_l1(
 
 
 def solve_ratio(
-    moments: TwoClassMoments, columns: Columns, lam: float, tol: float
+    moments: TwoClassMoments, columns: Columns, lam: np.ndarray, tol: float
 ) -> RestrictedAnswer | None:
-    """Minimise N1(w) + N2(w) s.t. D'w - lam ||w||_1 >= 1 on these features; None on failure."""
+    """Minimise N1(w) + N2(w) s.t. D'w - lam'|w| >= 1 on these features; None on failure."""
     play = _Play(moments, columns)
     n_extra = 2 + play.has_ridge  # N1, N2, s
-    linear = (lam / play.units - play.of(moments.difference))[None, :]
+    linear = (lam[columns.features] / play.units - play.of(moments.difference))[None, :]
     extra_cost = np.zeros(n_extra)
     extra_cost[:2] = 1.0
     program = play.program(

@@ -8,6 +8,7 @@ features x features matrix, nor for a dense copy of a sparse X.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -118,6 +119,17 @@ class TwoClassMoments:
         group = self.groups[which]
         block = self.design.dense_columns(features)[group.rows].astype(np.float64)
         return (block - self.means[which][features]) * group.roots[:, None]
+
+    def restricted(self, features: np.ndarray) -> TwoClassMoments:
+        """The moments of a few features, with the ridges of all."""
+        other = copy.copy(self)
+        other.n_features = len(features)
+        factors = [self.columns(which, features) for which in (0, 1)]
+        other.factors, other.n_rows = [*factors], tuple(len(factor) for factor in factors)
+        other.means = tuple(mean[features] for mean in self.means)
+        other.variances = tuple(variance[features] for variance in self.variances)
+        other.difference, other.sizes = self.difference[features], self.sizes[features]
+        return other
 
     def price(self, u_positive: np.ndarray, u_negative: np.ndarray) -> np.ndarray:
         """Z1'u1 + Z2'u2 for all features: at most one pass over the data."""

@@ -32,10 +32,13 @@ from .mpm_moments import TwoClassMoments
 
 @dataclass
 class RatioMachine:
-    """Minimise N_1(w) + N_2(w) such that D'w - lam ||w||_1 >= 1."""
+    """Minimise N_1(w) + N_2(w) such that D'w - lam'|w| >= 1, for a price lam_j of every feature.
+
+    Features of price zero are always in play.
+    """
 
     moments: TwoClassMoments
-    lam: float
+    lam: np.ndarray
     tol: float = 1e-7
     max_rounds: int = MAX_ROUNDS
 
@@ -45,7 +48,8 @@ class RatioMachine:
         if max(self.moments.ridges) == 0.0 and not np.any(self.moments.variances):
             return self._without_spread()
         best = np.argsort(-np.abs(difference), kind="stable")[:START]
-        columns = Columns.from_keys(2 * best + (difference[best] < 0.0))
+        free = np.flatnonzero(self.lam == 0.0) if self.lam.any() else ()
+        columns = Columns.from_keys(2 * best + (difference[best] < 0.0), free)
         history: list[float] = []
         accuracy = LOOSE
         tol = max(self.tol, noise(self.moments))
@@ -57,13 +61,13 @@ class RatioMachine:
             reduced = self.moments.price(*answer.duals) + answer.strength * difference
             reduced = with_ridge(reduced, answer, columns)
             limit = answer.strength * self.lam
-            tightness = quotient(np.abs(reduced), np.full(len(reduced), limit))
-            gap = self._gap(answer, np.maximum(np.abs(reduced) - limit, 0.0), limit)
+            tightness = quotient(np.abs(reduced), limit)
+            gap = self._gap(answer, np.maximum(np.abs(reduced) - limit, 0.0), limit.max())
             joining = joining_keys(reduced, tightness, columns)
             this = Round(answer, columns, reduced, tightness, gap, joining, accuracy)
             if gap > tol and len(joining):
                 kept = worth_keeping(columns, this, self.moments.sizes)
-                columns = Columns.from_keys(np.concatenate([kept, joining]))
+                columns = Columns.from_keys(np.concatenate([kept, joining]), free)
                 accuracy = TIGHT if gap <= NEARLY else LOOSE
             elif accuracy == TIGHT:
                 break
@@ -71,7 +75,7 @@ class RatioMachine:
                 accuracy = TIGHT
         weights = self._polished(final_weights(this, self.moments))
         support = np.flatnonzero(weights)
-        gain = difference @ weights - self.lam * np.abs(weights).sum()
+        gain = difference @ weights - self.lam @ np.abs(weights)
         if gain > 0.0:
             weights /= gain  # the constraint holds exactly
         norms = class_norms(self.moments, support, weights[support])
@@ -92,9 +96,10 @@ class RatioMachine:
     def _without_spread(self) -> SparseHyperplane:
         """Every direction costs nothing: take the one feature whose means differ the most."""
         difference = self.moments.difference
-        best = int(np.argmax(np.abs(difference)))
+        worth = np.abs(difference) - self.lam
+        best = int(np.argmax(worth))
         weights = np.zeros(len(difference))
-        weights[best] = np.sign(difference[best]) / (abs(difference[best]) - self.lam)
+        weights[best] = np.sign(difference[best]) / worth[best]
         middle = 0.5 * (self.moments.means[0][best] + self.moments.means[1][best])
         tightness = np.abs(difference) / abs(difference[best])
         return SparseHyperplane(weights, weights[best] * middle, 0.0, 0.0, tightness, 1, [0.0])
@@ -106,10 +111,10 @@ class RatioMachine:
         better = newton_polish(
             [self.moments.columns(which, support) for which in (0, 1)],
             self.moments.ridges,
-            self.moments.difference[support] - self.lam * signs,
+            self.moments.difference[support] - self.lam[support] * signs,
             weights[support],
         )
-        if better is None or (np.sign(better) != signs).any():
+        if better is None or (self.lam[support] * (np.sign(better) != signs)).any():
             return weights
         weights[support] = better
         return weights

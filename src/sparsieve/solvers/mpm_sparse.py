@@ -225,14 +225,18 @@ class WeightedL1Machine:
 
 @dataclass
 class SurrogateProgram:
-    """Minimise sum_j delta(w_j) as a DC program, under the constraints of the machine."""
+    """Minimise sum_j delta(w_j) as a DC program, under the constraints of the machine.
+
+    The features in ``free`` are not counted.
+    """
 
     machine: WeightedL1Machine
     surrogate: Surrogate
+    free: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def value(self, x: SparseHyperplane | None) -> float:
         """Surrogate of the number of features; the start (None: no weights) is infeasible."""
-        return np.inf if x is None else self.surrogate.total(x.weights)
+        return np.inf if x is None else self.surrogate.total(np.delete(x.weights, self.free))
 
     def linearise(self, x: SparseHyperplane | None) -> np.ndarray:
         """Slope of the concave part in |w|."""
@@ -249,6 +253,7 @@ class SurrogateProgram:
         infinite value) ends the DC algorithm at the last good point.
         """
         costs = self.surrogate.slope_at_zero - slope
+        costs[self.free] = 0.0
         if x0 is not None and costs @ np.abs(x0.weights) <= 1e-7 * self.value(x0):
             return x0
         try:

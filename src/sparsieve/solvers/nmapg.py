@@ -30,12 +30,12 @@ STEP_CONSTANTS = ("printed", "spectral")
 class PenalisedFit:
     """The outcome of a method for the penalised problem.
 
-    ``objective`` is the penalised objective without smoothing; ``history`` holds it after
-    every iteration.
+    ``free`` are the coefficients on the free columns of the data. ``objective`` is the penalised
+    objective without smoothing; ``history`` holds it after every iteration.
     """
 
     W: np.ndarray
-    intercept: np.ndarray
+    free: np.ndarray
     objective: float
     n_iter: int
     converged: bool
@@ -43,9 +43,9 @@ class PenalisedFit:
     history: list[float]
 
 
-def penalised_objective(data: RobustData, penalty: TopKGap, W, intercept) -> float:
+def penalised_objective(data: RobustData, penalty: TopKGap, W, free) -> float:
     """Weighted residual norms plus penalty."""
-    Z = data.design.matmul(W.astype(data.design.dtype, copy=False)) + intercept
+    Z = data.design.matmul(W.astype(data.design.dtype, copy=False)) + data.free @ free
     return L21Loss(weights=data.weights).value(data.Y, Z) + penalty.value(W)
 
 
@@ -78,12 +78,17 @@ class NonmonotoneAPG:
         data: RobustData,
         penalty: TopKGap,
         callback: Callable[[dict], bool | None] | None = None,
+        n_eligible: int | None = None,
     ) -> PenalisedFit:
-        """Minimise from W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not."""
-        run = _Run(data, penalty, self._lipschitz(data, penalty.gamma), self.eta)
+        """Minimise from W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not.
+
+        ``n_eligible`` says how many columns of the design are not blank.
+        """
+        size = penalty.gamma * (data.design.shape[1] if n_eligible is None else n_eligible)
+        run = _Run(data, penalty, self._lipschitz(data, penalty.gamma, size), self.eta)
         history: list[float] = []
         change = np.inf
-        for mu in self._levels(data.total_weight + penalty.gamma * data.design.shape[1]):
+        for mu in self._levels(data.total_weight + size):
             left = self.max_iter - len(history)
             budget = left if self.mu is not None else min(self.stage_iter, left)
             run.begin(mu)
@@ -99,10 +104,8 @@ class NonmonotoneAPG:
                     break
             if len(history) >= self.max_iter:
                 break
-        W, intercept = run.result()
-        return PenalisedFit(
-            W, intercept, history[-1], len(history), change <= self.tol, change, history
-        )
+        W, free = run.result()
+        return PenalisedFit(W, free, history[-1], len(history), change <= self.tol, change, history)
 
     def _levels(self, size: float) -> Iterator[float]:
         if self.mu is not None:
@@ -113,20 +116,22 @@ class NonmonotoneAPG:
             yield mu
             mu *= self.mu_decay
 
-    def _lipschitz(self, data: RobustData, gamma: float) -> float:
-        """Lipschitz constant of the smoothed gradient, times mu."""
+    def _lipschitz(self, data: RobustData, gamma: float, size: float) -> float:
+        """Lipschitz constant of the smoothed gradient, times mu; ``size`` is d gamma."""
         weighted = data.weighted_design()
-        ones = data.total_weight if data.fit_intercept else 0.0
+        n_free = data.free.shape[1]
         if self.step_constant == "printed":
             frobenius = float(weighted.column_sq_norms().astype(np.float64).sum())
-            return frobenius + ones + data.design.shape[1] * gamma
-        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + ones + gamma
+            return frobenius + n_free * data.total_weight + size
+        # The free columns are orthogonal and of equal length.
+        longest = data.total_weight if n_free else 0.0
+        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + longest + gamma
 
 
 class _Run:
     """The iterates. Products X W are kept, so that a step costs two products with X.
 
-    An intercept is one more row, without any penalty.
+    Free columns, such as an intercept, are further rows without any penalty.
     """
 
     def __init__(self, data: RobustData, penalty: TopKGap, lipschitz: float, eta: float):
@@ -137,7 +142,8 @@ class _Run:
         self.Y = data.Y.astype(dtype, copy=False)
         self.weights = data.weights.astype(dtype)[:, None]
         self.n_features = data.design.shape[1]
-        rows = self.n_features + int(data.fit_intercept)
+        self.free = data.free.astype(dtype)
+        rows = self.n_features + self.free.shape[1]
         self.W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
         self.XW = np.zeros_like(self.Y)
 
@@ -182,14 +188,12 @@ class _Run:
         gradient += self.penalty.gamma * onto_balls(U[:d], self.mu)
         moved[:d] -= gradient / self.tau
         moved[:d] = self.gap.prox(moved[:d], 1.0 / self.tau)
-        if self.data.fit_intercept:
-            moved[d] -= slopes.sum(axis=0) / self.tau
+        moved[d:] -= self.free.T @ slopes / self.tau
         image = self._product(moved)
         return moved, image, self._smoothed(moved, image)
 
     def _product(self, W):
-        image = self.data.design.matmul(W[: self.n_features])
-        return image + W[self.n_features] if self.data.fit_intercept else image
+        return self.data.design.matmul(W[: self.n_features]) + self.free @ W[self.n_features :]
 
     def _smoothed(self, W, XW) -> float:
         norms = row_norms(W[: self.n_features])
@@ -203,7 +207,6 @@ class _Run:
         return loss + self.penalty.value(self.W[: self.n_features])
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
-        """(W, intercept) in double precision."""
+        """W and the coefficients on the free columns, in double precision."""
         W = self.W.astype(np.float64)
-        rest = W[self.n_features :]
-        return W[: self.n_features], rest.sum(axis=0)
+        return W[: self.n_features], W[self.n_features :]

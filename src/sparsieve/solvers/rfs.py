@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .interior_point import (
     minimise_row_norms,
     relative_gap,
     settle,
+    unpenalised_basis,
 )
 
 # The working set is solved to this gap only, as long as features outside want in badly: their
@@ -35,12 +37,13 @@ FAR = 0.7
 class RobustFit:
     """Coefficients of an l2,1-loss model and what is known about their quality.
 
-    ``dual`` satisfies the constraints ||dual_i|| <= s_i and 1'dual = 0 (with an intercept);
-    ``pulls`` are ||x_j' dual||, at most gamma where ``optimality`` is a certified gap.
+    ``free`` are the coefficients on the free columns of the data, the intercept first. ``dual``
+    satisfies the constraints ||dual_i|| <= s_i and F'dual = 0 for the free columns F; ``pulls``
+    are ||x_j' dual||, at most gamma where ``optimality`` is a certified gap.
     """
 
     W: np.ndarray
-    intercept: np.ndarray
+    free: np.ndarray
     objective: float
     optimality: float
     n_iter: int
@@ -52,12 +55,34 @@ class RobustFit:
 
 @dataclass
 class RobustData:
-    """An l2,1-loss problem: design, target, weights of the samples' norms, free intercept."""
+    """An l2,1-loss problem: design, target, weights of the samples' norms, free columns.
+
+    ``covariates`` are unpenalised columns that no limit counts; under the weights they are
+    orthogonal to each other and to the intercept and of unit mean square.
+    """
 
     design: DesignMatrix
     Y: np.ndarray
     weights: np.ndarray
     fit_intercept: bool
+    covariates: np.ndarray | None = None
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """The columns that are not penalised: a constant for the intercept, then covariates."""
+        constant = np.ones((len(self.Y), int(self.fit_intercept)))
+        return constant if self.covariates is None else np.hstack([constant, self.covariates])
+
+    @cached_property
+    def free_basis(self) -> np.ndarray:
+        """The same span with an orthonormal basis (without the weights)."""
+        if self.covariates is None:
+            return constant_column(len(self.Y), self.fit_intercept)
+        return unpenalised_basis(self.free)
+
+    def free_coefficients(self, values: np.ndarray) -> np.ndarray:
+        """Weighted least squares on the free columns, which are orthogonal."""
+        return self.free.T @ (self.weights[:, None] * values) / self.total_weight
 
     def columns(self, features: np.ndarray) -> np.ndarray:
         """These features as double-precision columns."""
@@ -90,7 +115,7 @@ class RobustData:
             self.Y,
             np.full(len(features), float(gamma)),
             self.weights,
-            constant_column(len(self.Y), self.fit_intercept),
+            self.free_basis,
         )
 
     def reference_strength(self) -> float:
@@ -179,7 +204,7 @@ class RowNormRegression:
         W[features] = solution.W
         return RobustFit(
             W,
-            (problem.free @ solution.B)[0] if data.fit_intercept else np.zeros(W.shape[1]),
+            data.free_coefficients(problem.free @ solution.B),
             solution.objective,
             gap,
             max(n_iter, 1),

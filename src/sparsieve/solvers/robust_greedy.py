@@ -1,9 +1,10 @@
 """Few rows under an l2,1 loss: greedy growth, then exchanges, for every number of rows at once.
 
-Minimises sum_i s_i ||y_i - x_i W - b|| + gamma sum_j ||w_j|| over W with at most K nonzero rows,
-for K = 1, 2, ... in one run. On a fixed support the problem is convex and a few reweighted
-least-squares steps from a warm start are enough to compare supports; whoever reports a result
-solves it to the end (:func:`exact_fit`). gamma may be zero.
+Minimises sum_i s_i ||y_i - x_i W - f_i B|| + gamma sum_j ||w_j|| over W with at most K nonzero
+rows, where f_i are free columns such as the intercept, for K = 1, 2, ... in one run. On a fixed
+support the problem is convex and a few reweighted least-squares steps from a warm start are
+enough to compare supports; whoever reports a result solves it to the end (:func:`exact_fit`).
+gamma may be zero.
 
 The reweighted problem also says what a change of the support is worth. With V = s / ||r_i|| and
 G the weighted Gram matrix of the support, dropping row j costs about ||w_j||^2 / (2 (G^-1)_jj)
@@ -22,7 +23,6 @@ from ..penalties import row_norms
 from ._all_supports import best_supports, can_try_all
 from .interior_point import (
     RowNormProblem,
-    constant_column,
     minimise_row_norms,
     settle,
     unpenalised_basis,
@@ -51,7 +51,6 @@ class SupportFit:
     features: np.ndarray
     columns: np.ndarray
     W: np.ndarray
-    intercept: np.ndarray
     objective: float
     residual: np.ndarray
     sizes: np.ndarray  # residual norms, floored
@@ -111,7 +110,7 @@ class RobustGreedy:
         data, gamma = self.data, self.gamma
         columns = self._columns(features, start)
         size = len(features)
-        design = np.hstack([columns, np.ones((len(data.Y), int(data.fit_intercept)))])
+        design = np.hstack([columns, data.free])
         norms, sizes = self._warm(features, start)
         best = np.inf
         for step in range(steps):
@@ -147,7 +146,6 @@ class RobustGreedy:
             features,
             columns,
             solved[:size],
-            solved[size:].sum(axis=0),
             objective,
             residual,
             sizes,
@@ -204,7 +202,7 @@ class RobustGreedy:
         columns = self.data.columns(candidates)
         sizes = np.maximum(fit.sizes, FLOOR * self.data.mean(fit.sizes))
         weight = self.data.weights / sizes
-        support = np.hstack([fit.columns, np.ones((len(weight), int(self.data.fit_intercept)))])
+        support = np.hstack([fit.columns, self.data.free])
         weighted = columns * weight[:, None]
         cross = support.T @ weighted
         gram = (support * weight[:, None]).T @ support
@@ -370,25 +368,24 @@ def exact_fit(
 ) -> RobustFit:
     """The model on a support, solved to a certified duality gap; gamma may be zero."""
     n_samples, n_features = data.design.shape
-    constant = constant_column(n_samples, data.fit_intercept)
     if gamma > 0:
         problem = data.restricted(features, gamma)
         solution = minimise_row_norms(problem, tol=0.3 * tol, max_iter=max_iter)
         solution = settle(problem, solution, bound=solution.bound, tol=tol)
-        rows, shift = solution.W, solution.B
+        rows, free = solution.W, data.free_coefficients(problem.free @ solution.B)
     else:
-        columns = np.hstack([data.columns(features), constant])
-        free = unpenalised_basis(columns)
+        columns = np.hstack([data.columns(features), data.free])
+        basis = unpenalised_basis(columns)
         nothing = np.empty((n_samples, 0))
-        problem = RowNormProblem(nothing, data.Y, np.empty(0), data.weights, free)
+        problem = RowNormProblem(nothing, data.Y, np.empty(0), data.weights, basis)
         solution = minimise_row_norms(problem, tol=tol, max_iter=max_iter)
-        fitted = np.linalg.lstsq(columns, free @ solution.B, rcond=None)[0]
-        rows, shift = fitted[: len(features)], fitted[len(features) :]
+        fitted = np.linalg.lstsq(columns, basis @ solution.B, rcond=None)[0]
+        rows, free = fitted[: len(features)], fitted[len(features) :]
     W = np.zeros((n_features, data.Y.shape[1]))
     W[features] = rows
     return RobustFit(
         W,
-        (constant @ shift)[0] if data.fit_intercept else np.zeros(W.shape[1]),
+        free,
         solution.objective,
         solution.gap,
         max(solution.n_iter, 1),

@@ -1,7 +1,8 @@
 """Exactly k rows under an l2,1 loss by an augmented Lagrangian (Cai, Nie and Huang, 2013).
 
-Minimises sum_i s_i ||y_i - x_i W - b|| over W with k nonzero rows. The residual E and a copy V
-of W are split off; E is found by shrinking rows, V by keeping the k longest, and (W, b) by least
+Minimises sum_i s_i ||y_i - x_i W - f_i B|| over W with k nonzero rows, where f_i are free columns
+such as the intercept. The residual E and a copy V
+of W are split off; E is found by shrinking rows, V by keeping the k longest, and (W, B) by least
 squares with one factorisation for the whole run. Sample weights multiply both the loss and the
 quadratic terms of a sample, so that a weight of two is the sample given twice.
 """
@@ -51,9 +52,12 @@ class TopKLagrangian:
         callback: Callable[[dict], bool | None] | None = None,
     ) -> SplitFit:
         """Run from the ridge regression; stop when the copies agree to ``tol``, relatively."""
-        system = _RidgeSystem(data)
+        if k == 0:  # nothing to choose; the copies would approach zero for ever
+            nothing = np.zeros((data.design.shape[1], data.Y.shape[1]))
+            return SplitFit(np.empty(0, dtype=np.int64), nothing, 0.0, 1, True, [])
+        system = _RidgeSystem(data, int(eligible.sum()))
         Y = data.Y.astype(data.design.dtype)
-        W, b = system.solve(Y)
+        W, free = system.solve(Y)
         image = data.design.matmul(W)
         gap_E, gap_V = np.zeros_like(Y), np.zeros_like(W)  # multipliers divided by mu
         mu = self.mu
@@ -61,7 +65,7 @@ class TopKLagrangian:
         disagreement = np.inf
         V = W
         while len(history) < self.max_iter:
-            E = _shrink_rows(Y - image - b - gap_E, 1.0 / mu)
+            E = _shrink_rows(Y - image - free - gap_E, 1.0 / mu)
             candidate = W + gap_V
             norms = np.where(eligible, row_norms(candidate), -1.0)
             rows = largest(norms, k)
@@ -69,15 +73,15 @@ class TopKLagrangian:
             V[rows] = candidate[rows]
             goal = V - gap_V
             target = Y - E - gap_E
-            step, b = system.solve(target - data.design.matmul(goal))
+            step, free = system.solve(target - data.design.matmul(goal))
             W = goal + step
             image = data.design.matmul(W)
-            gap_E += E - (Y - image - b)
+            gap_E += E - (Y - image - free)
             gap_V += W - V
             scale = max(float(np.linalg.norm(V)), np.finfo(V.dtype).tiny)
             disagreement = float(np.linalg.norm(W - V)) / scale
             loss = Y - data.design.matmul(V)
-            history.append(float(data.weights @ row_norms(loss - b)))
+            history.append(float(data.weights @ row_norms(loss - free)))
             stop = callback is not None and callback(
                 {"objective": history[-1], "optimality": disagreement, "n_iter": len(history)}
             )
@@ -97,33 +101,32 @@ class TopKLagrangian:
 
 
 class _RidgeSystem:
-    """min sum_i s_i ||t_i - x_i U - b||^2 + weight ||U||^2 for many T, factorised once.
+    """min sum_i s_i ||t_i - x_i U - f_i B||^2 + weight ||U||^2 for many T, factorised once.
 
-    With an intercept the columns of X have weighted mean zero, so that b is the mean of T.
+    The columns of X are orthogonal to the free ones (under the weights), so that F B is found
+    without X.
     """
 
-    def __init__(self, data: RobustData):
-        self.weights, self.has_intercept = data.weights, data.fit_intercept
+    def __init__(self, data: RobustData, n_eligible: int):
+        self.data = data
         self.design = data.weighted_design()
         self.root = np.sqrt(data.weights).astype(self.design.dtype)[:, None]
         self.wide = self.design.shape[1] >= self.design.shape[0]
         matrix = self.design.cross_gram() if self.wide else self.design.gram()
         # The constraint W = V weighs as much as an average column: with a weight of one the
         # steps would crawl on columns of large norm, and ignore the data on those of small.
-        scale = float(np.trace(matrix)) / self.design.shape[1]
+        scale = float(np.trace(matrix)) / max(n_eligible, 1)
         self.weight = scale if scale > 0 else 1.0
         matrix[np.diag_indices(len(matrix))] += self.weight
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True)
 
     def solve(self, T):
-        """(U, b)."""
-        b = np.zeros(T.shape[1], dtype=T.dtype)
-        if self.has_intercept:
-            b = np.average(T, axis=0, weights=self.weights).astype(T.dtype)
-        scaled = (T - b) * self.root
+        """U and F B."""
+        free = (self.data.free @ self.data.free_coefficients(T)).astype(T.dtype, copy=False)
+        scaled = (T - free) * self.root
         if self.wide:
-            return self.design.rmatmul(cho_solve(self.factor, scaled)), b
-        return cho_solve(self.factor, self.design.rmatmul(scaled)), b
+            return self.design.rmatmul(cho_solve(self.factor, scaled)), free
+        return cho_solve(self.factor, self.design.rmatmul(scaled)), free
 
 
 def _shrink_rows(R, threshold: float):

@@ -1,8 +1,9 @@
 """Linear support vector machines with squared hinge loss, solved exactly by finite Newton steps.
 
-The problem is min over (w, b) of 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f_i)^2 with the outputs
-f = X w + b. Writing w = X' beta, the solution satisfies beta_i = 2 C_i y_i max(0, 1 - y_i f_i),
-and the unpenalised intercept adds sum(beta) = 0. On a fixed set of samples inside the margin the
+The problem is min over (w, v, b) of 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f_i)^2 with the outputs
+f = X w + F v + b, where F are unpenalised columns, usually none. Writing w = X' beta, the solution
+satisfies beta_i = 2 C_i y_i max(0, 1 - y_i f_i), and the unpenalised columns and intercept add
+F'beta = 0 and sum(beta) = 0. On a fixed set of samples inside the margin the
 problem is quadratic; a Newton step jumps to its minimum, and once the set no longer changes the
 solution is exact (Keerthi and DeCoste 2005, Chapelle 2007). An exact line search on the
 piecewise quadratic objective makes every step a descent step.
@@ -13,11 +14,15 @@ few features.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import lapack
+
+# Unpenalised columns can leave no loss, and only rounding of beta; it is then compared with this
+# share of 2 C, which is beta at a slack of one.
+NO_LOSS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,8 @@ class SVMResult:
     ----------
     beta : ndarray of shape (n_samples,)
         w = X' beta.
-    intercept : float
-        b.
+    free : ndarray of shape (n_free,)
+        Coefficients of the unpenalised columns of the side, the intercept first.
     n_iter : int
         Newton steps.
     optimality : float
@@ -38,65 +43,75 @@ class SVMResult:
     """
 
     beta: np.ndarray
-    intercept: float
+    free: np.ndarray
     n_iter: int
     optimality: float
 
 
-class Side(Protocol):
-    """Where the linear algebra happens."""
+class Side(ABC):
+    """Where the linear algebra happens, and the columns that are not penalised."""
 
-    fit_intercept: bool
+    def __init__(self, n_samples: int, fit_intercept: bool, covariates: np.ndarray | None):
+        self.free = np.ones((n_samples, int(fit_intercept)))
+        self.has_covariates = covariates is not None and covariates.shape[1] > 0
+        if covariates is not None:
+            self.free = np.hstack([self.free, covariates])
 
-    def newton(self, active, y, C) -> tuple[np.ndarray, float, np.ndarray]:
-        """The minimum over all (w, b) of the loss of the active samples: beta, b, outputs."""
+    @abstractmethod
+    def newton(self, active, y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The minimum over all (w, v, b) of the loss of the active samples.
+
+        Returns beta, the coefficients of the free columns and the outputs.
+        """
 
 
-class GramSide:
+class GramSide(Side):
     """Systems in the active samples, with the n x n matrix X X'."""
 
-    def __init__(self, gram: np.ndarray, fit_intercept: bool):
+    def __init__(self, gram: np.ndarray, fit_intercept: bool, covariates=None):
+        super().__init__(len(gram), fit_intercept, covariates)
         self.gram = gram
-        self.fit_intercept = fit_intercept
 
     def newton(self, active, y, C):
         index = np.flatnonzero(active)
         system = self.gram[np.ix_(index, index)]
         system[np.diag_indices_from(system)] += 0.5 / C[index]
-        right = np.column_stack([y[index], np.ones(len(index))])
-        solved = _solve(system, right)
-        intercept = 0.0
-        if self.fit_intercept:
-            intercept = solved[:, 0].sum() / solved[:, 1].sum()
+        columns = self.free[index]
+        solved = _solve(system, np.column_stack([y[index], columns]))
+        inner = columns.T @ solved
+        free = _least_squares(inner[:, 1:], inner[:, 0])
         beta = np.zeros(len(y))
-        beta[index] = solved[:, 0] - intercept * solved[:, 1]
-        return beta, intercept, self.gram[:, index] @ beta[index] + intercept
+        beta[index] = solved[:, 0] - solved[:, 1:] @ free
+        return beta, free, self.gram[:, index] @ beta[index] + self.free @ free
 
 
-class FeatureSide:
+class FeatureSide(Side):
     """Systems in the features, with the dense n x p matrix X."""
 
-    def __init__(self, X: np.ndarray, fit_intercept: bool):
+    def __init__(self, X: np.ndarray, fit_intercept: bool, covariates=None):
+        super().__init__(len(X), fit_intercept, covariates)
         self.X = X
-        self.fit_intercept = fit_intercept
 
     def newton(self, active, y, C):
         index = np.flatnonzero(active)
         X, target, weights = self.X[index], y[index], 2.0 * C[index]
-        centre, mean = np.zeros(X.shape[1]), 0.0
-        if self.fit_intercept:  # eliminated exactly by centring with the weights
-            centre = weights @ X / weights.sum()
-            mean = weights @ target / weights.sum()
-            X = X - centre
+        # The free columns are eliminated exactly: what they explain, with the weights, is taken
+        # out of X and of the target.
+        columns = self.free[index]
+        scaled = weights[:, None] * columns
+        gram = columns.T @ scaled
+        of_X = _least_squares(gram, scaled.T @ X)
+        of_target = _least_squares(gram, scaled.T @ target)
+        X = X - columns @ of_X
         system = (X * weights[:, None]).T @ X
         system[np.diag_indices_from(system)] += 1.0
-        right = X.T @ (weights * (target - mean))
+        right = X.T @ (weights * (target - columns @ of_target))
         w = _solve(system, right)
-        intercept = float(mean - centre @ w)
-        outputs = self.X @ w + intercept
+        free = of_target - of_X @ w
+        outputs = self.X @ w + self.free @ free
         beta = np.zeros(len(y))
         beta[index] = weights * (target - outputs[index])
-        return beta, intercept, outputs
+        return beta, free, outputs
 
 
 def solve_svm(
@@ -119,28 +134,34 @@ def solve_svm(
     tol : float
         The optimality to reach; usually it is reached to rounding by the last step.
     """
-    beta, intercept, outputs = np.zeros(len(y)), 0.0, np.zeros(len(y))
+    beta, free, outputs = np.zeros(len(y)), np.zeros(side.free.shape[1]), np.zeros(len(y))
     n_iter = 0
+    floor = NO_LOSS * 2.0 * float(C.max()) if side.has_covariates else 0.0
     if start is not None and start.beta.any():
         # The support of a similar problem says more than its outputs, which a small change of
         # the data can push across the margin.
-        beta, intercept, outputs = side.newton(start.beta != 0, y, C)
+        beta, free, outputs = side.newton(start.beta != 0, y, C)
         n_iter = 1
-    optimality = _violation(beta, outputs, y, C)
+    optimality = _violation(beta, outputs, y, C, floor)
     while optimality > tol and n_iter < max_iter:
         active = y * outputs < 1.0
-        if not active.any():
-            break  # beta = 0 is refuted by one of the classes, so this is no stationary point
         n_iter += 1
-        new_beta, new_intercept, new_outputs = side.newton(active, y, C)
+        if active.any():
+            new_beta, new_free, new_outputs = side.newton(active, y, C)
+        elif side.has_covariates:  # they may do without the penalised columns altogether
+            new_beta, new_free, new_outputs = np.zeros(len(y)), free, side.free @ free
+        else:
+            break  # beta = 0 is refuted by one of the classes, so this is no stationary point
         t = 1.0
         if not np.array_equal(y * new_outputs < 1.0, active):
             t = _line_search(beta, outputs, new_beta - beta, new_outputs - outputs, y, C)
         beta = beta + t * (new_beta - beta)
         outputs = outputs + t * (new_outputs - outputs)
-        intercept = intercept + t * (new_intercept - intercept)
-        optimality = _violation(beta, outputs, y, C)
-    return SVMResult(beta, intercept, n_iter, optimality)
+        free = free + t * (new_free - free)
+        optimality = _violation(beta, outputs, y, C, floor)
+    if np.abs(beta).max() <= tol * floor:
+        beta = np.zeros(len(y))
+    return SVMResult(beta, free, n_iter, optimality)
 
 
 def _solve(system, right) -> np.ndarray:
@@ -153,9 +174,16 @@ def _solve(system, right) -> np.ndarray:
     return solution
 
 
-def _violation(beta, outputs, y, C) -> float:
+def _least_squares(gram, right) -> np.ndarray:
+    """Solve consistent normal equations of a few columns; the shortest solution where several."""
+    if len(gram) == 1:
+        return right / gram[0, 0]
+    return np.linalg.lstsq(gram, right, rcond=1e-12)[0]
+
+
+def _violation(beta, outputs, y, C, floor) -> float:
     wanted = 2.0 * C * y * np.maximum(0.0, 1.0 - y * outputs)
-    scale = max(np.abs(beta).max(), np.abs(wanted).max())
+    scale = max(np.abs(beta).max(), np.abs(wanted).max(), floor)
     return float(np.abs(beta - wanted).max() / scale) if scale > 0 else 0.0
 
 
@@ -166,7 +194,7 @@ def _line_search(beta, outputs, direction, change, y, C) -> float:
     crosses its margin; they are found by sorting those values.
     """
     margins, slopes = 1.0 - y * outputs, y * change
-    # beta and direction sum to zero when there is an intercept, so it drops out here.
+    # beta and direction are orthogonal to the free columns, so these drop out here.
     constant, linear = direction @ outputs, direction @ change
     active = margins > 0
     constant -= 2.0 * (C * slopes * margins)[active].sum()
