@@ -32,7 +32,10 @@ def shrink_row(v, p, q, magnitudes):
         total = 0.0
         squares = 0.0
         active = 0
+        high = magnitudes[0]
         low = 0.0
+        above = high
+        below = 0.0
         for m in range(1, size + 1):
             total += magnitudes[m - 1]
             squares += magnitudes[m - 1] * magnitudes[m - 1]
@@ -40,13 +43,19 @@ def shrink_row(v, p, q, magnitudes):
             low = magnitudes[m] if m < size else 0.0
             l1 = total - m * low
             l2 = max(squares - 2.0 * total * low + m * low * low, 0.0) ** 0.5
-            if l2 > p and low < 2.0 * q * l1 * (1.0 - p / l2):
+            below = low
+            if l2 > p:
+                below -= 2.0 * q * l1 * (1.0 - p / l2)
+            if below < 0.0:
                 break
-        high = magnitudes[active - 1]
-        theta = low
-        if p == 0.0:
+            high = low
+            above = below
+        if active == 1:
+            theta = 2.0 * q * (total - p) / (1.0 + 2.0 * q)
+        elif p == 0.0:
             theta = 2.0 * q * total / (1.0 + 2.0 * q * active)
         else:
+            theta = low - below * (high - low) / (above - below) if below < 0.0 < above else low
             for _ in range(100):
                 l1 = total - active * theta
                 l2 = max(squares - 2.0 * total * theta + active * theta * theta, 0.0) ** 0.5
@@ -61,9 +70,10 @@ def shrink_row(v, p, q, magnitudes):
                 else:
                     low = theta
                 following = theta - h / slope
-                if not (low < following < high):
+                if not (low <= following <= high):
                     following = 0.5 * (low + high)
-                settled = abs(following - theta) <= 1e-16 * magnitudes[0]
+                # The error that is left is of the order of the square of the step.
+                settled = abs(following - theta) <= 1e-8 * l2
                 theta = following
                 if settled:
                     break
