@@ -81,9 +81,11 @@ def against_alm() -> None:
         for label, alpha, beta in settings:
             problem = Problem(as_design(X), Y, SquaredLoss(), ExclusiveL21(alpha, beta))
             optimum = BlockCD(tol=1e-8, max_iter=100_000).solve(problem).objective
-            start = process_time()
-            ended = ExclusiveALM().solve(problem)
-            whole = process_time() - start
+            whole = np.inf
+            for _ in range(REPEATS):
+                start = process_time()
+                ended = ExclusiveALM().solve(problem)
+                whole = min(whole, process_time() - start)
             goal = (1 + 1e-5) * optimum
             alm, note = (
                 whole,

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sparsieve.penalties._row_kernels import shrink_row
 
 
-def shrink(v, p, q):
+def shrink(v, p, q, guess=0.0):
     w = v.copy()
-    shrink_row(w, p, q, np.empty_like(v))
+    shrink_row(w, p, q, guess, np.empty_like(v))
     return w
 
 
@@ -45,3 +45,16 @@ def test_equals_a_convex_solver(p, q, rng):
         ours = shrink(v, p, q)
         assert value(ours, v, p, q) == pytest.approx(optimum, rel=1e-7)
         np.testing.assert_allclose(ours, w.value, atol=1e-3)
+
+
+@given(
+    v=st.lists(st.floats(-20, 20), min_size=1, max_size=6),
+    p=st.floats(0, 10),
+    q=st.floats(0, 10),
+    guess=st.floats(0, 30),
+)
+@settings(max_examples=300, deadline=None)
+def test_a_guess_does_not_change_the_answer(v, p, q, guess):
+    v = np.array(v)
+    cold, warm = shrink(v, p, q), shrink(v, p, q, guess)
+    np.testing.assert_allclose(warm, cold, rtol=0, atol=1e-10 * (1 + np.abs(v).max()))

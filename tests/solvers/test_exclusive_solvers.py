@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from sparsieve.design import as_design
 from sparsieve.losses import SquaredLoss
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
 from sparsieve.solvers.base import Problem
 from sparsieve.solvers.block_cd import BlockCD
-from sparsieve.solvers.entry_newton import newton_entries
+from sparsieve.solvers.entry_newton import GramProducts, SampleProducts, newton_entries
 from sparsieve.solvers.exclusive_alm import ExclusiveALM
 from sparsieve.solvers.exclusive_lasso import ProximalDualNewton
 from sparsieve.solvers.rlsr import RescaledRegression
+from sparsieve.solvers.sample_descent import SampleSet
 
 
 def correlated(rng, n, d, c):
@@ -25,8 +27,9 @@ def problem(X, Y, penalty):
     return Problem(as_design(X), Y, SquaredLoss(), penalty)
 
 
+@pytest.mark.parametrize("products", [lambda X: GramProducts(X.T @ X), SampleProducts])
 @pytest.mark.parametrize("beta", [0.05, 5.0])
-def test_newton_steps_never_raise_the_objective(rng, beta):
+def test_newton_steps_never_raise_the_objective(rng, beta, products):
     X, Y = correlated(rng, 50, 20, 4)
     penalty = ExclusiveL21(1.0, beta)
     equations = problem(X, Y, penalty)
@@ -37,7 +40,7 @@ def test_newton_steps_never_raise_the_objective(rng, beta):
     equations = problem(X, Y, penalty)
     values = [equations.objective(W)]
     for _ in range(15):
-        W = newton_entries(X.T @ X, X.T @ Y, 1.0, beta, W)
+        W = newton_entries(products(X), X.T @ Y, 1.0, beta, W)
         values.append(equations.objective(W))
         if not W.any(axis=1).all():
             break
@@ -45,9 +48,10 @@ def test_newton_steps_never_raise_the_objective(rng, beta):
     assert values[-1] < 0.9 * values[0]
 
 
+@pytest.mark.parametrize("shape", [(60, 15, 3), (15, 60, 3), (20, 40, 1)])
 @pytest.mark.parametrize(("alpha", "beta"), [(5.0, 0.5), (0.1, 0.1), (0.0, 2.0)])
-def test_block_descent_agrees_with_proximal_gradients(rng, alpha, beta):
-    X, Y = correlated(rng, 60, 15, 3)
+def test_block_descent_agrees_with_proximal_gradients(rng, alpha, beta, shape):
+    X, Y = correlated(rng, *shape)
     penalty = ExclusiveL21(alpha, beta)
     equations = problem(X, Y, penalty)
     result = BlockCD(tol=1e-9).solve(equations)
@@ -57,6 +61,54 @@ def test_block_descent_agrees_with_proximal_gradients(rng, alpha, beta):
     for _ in range(200):
         W = penalty.prox(W - step * 2 * X.T @ (X @ W - Y), step)
     assert equations.objective(W) == pytest.approx(result.objective, rel=1e-8)
+
+
+def test_few_samples_in_single_precision_or_sparse(rng):
+    X, Y = correlated(rng, 20, 100, 3)
+    X[np.abs(X) < 1.0] = 0.0
+    penalty = ExclusiveL21(2.0, 0.5)
+    expected = BlockCD(tol=1e-8).solve(problem(X, Y, penalty))
+    assert expected.converged
+    for design in (X.astype(np.float32), sparse.csr_array(X)):
+        result = BlockCD(tol=1e-6).solve(problem(design, Y.astype(design.dtype), penalty))
+        assert result.converged
+        assert result.W.dtype == design.dtype
+        assert result.objective == pytest.approx(expected.objective, rel=1e-5)
+
+
+def test_few_samples_along_a_path(rng):
+    X, Y = correlated(rng, 20, 100, 3)
+    penalties = [ExclusiveL21(alpha, 0.2) for alpha in (20.0, 10.0, 5.0, 2.0, 1.0)]
+    solver = BlockCD(tol=1e-8)
+    for penalty, result in zip(
+        penalties, solver.path(problem(X, Y, penalties[0]), iter(penalties)), strict=True
+    ):
+        alone = solver.solve(problem(X, Y, penalty))
+        assert result.converged
+        assert result.objective == pytest.approx(alone.objective, abs=2e-8 * (Y**2).sum())
+        residual = 2 * X.T @ (X @ result.W - Y)
+        np.testing.assert_allclose(result.pull, np.linalg.norm(residual, axis=1), atol=1e-8)
+
+
+def test_few_samples_keep_to_the_limit_on_sweeps(rng):
+    X, Y = correlated(rng, 20, 100, 3)
+    result = BlockCD(tol=1e-14, max_iter=7).solve(problem(X, Y, ExclusiveL21(0.1, 0.1)))
+    assert result.n_iter == 7
+    assert not result.converged
+
+
+def test_few_samples_move_only_to_what_is_lower(rng):
+    X, Y = correlated(rng, 10, 30, 2)
+    penalty = ExclusiveL21(1.0, 0.5)
+    state = SampleSet(as_design(X), Y)
+    state.add(np.arange(30))
+    state.descend(penalty, 1e-6, 1000)
+    best = state.W.copy()
+    state.move_if_lower(penalty, best + 0.1)
+    np.testing.assert_array_equal(state.W, best)
+    state.W = best + 0.1
+    state.move_if_lower(penalty, best.copy())
+    np.testing.assert_array_equal(state.W, best)
 
 
 def test_dual_newton_agrees_with_block_descent(rng):

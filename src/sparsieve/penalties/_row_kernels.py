@@ -8,73 +8,97 @@ from numba import njit
 
 
 @njit(cache=True)
-def shrink_row(v, p, q, magnitudes):
+def _sort_magnitudes(v, magnitudes):
+    """Absolute values of v, the largest first, by insertion: rows are short."""
+    for k in range(v.shape[0]):
+        value = abs(v[k])
+        place = k
+        while place > 0 and magnitudes[place - 1] < value:
+            magnitudes[place] = magnitudes[place - 1]
+            place -= 1
+        magnitudes[place] = value
+
+
+@njit(cache=True)
+def _exclusive_level(v, q, magnitudes):
+    """The level of the proximal map of q ||w||_1^2 alone, which sorting makes explicit."""
+    _sort_magnitudes(v, magnitudes)
+    size = v.shape[0]
+    total = 0.0
+    for m in range(1, size + 1):
+        total += magnitudes[m - 1]
+        low = magnitudes[m] if m < size else 0.0
+        if low < 2.0 * q * (total - m * low):
+            return 2.0 * q * total / (1.0 + 2.0 * q * m)
+    return 0.0
+
+
+@njit(cache=True)
+def _joint_level(v, p, q, guess):
+    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p > 0.
+
+    It is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+ with
+    u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's method,
+    kept inside a bracket, needs few steps, and fewest from a good guess.
+    """
+    low = 0.0
+    high = 0.0
+    for k in range(v.shape[0]):
+        high = max(high, abs(v[k]))
+    theta = guess if guess < high else 0.0
+    settled = -1  # entries that were left at the last step, where that was tiny
+    for _ in range(100):
+        count = 0
+        l1 = 0.0
+        square = 0.0
+        for k in range(v.shape[0]):
+            rest = abs(v[k]) - theta
+            if rest > 0.0:
+                count += 1
+                l1 += rest
+                square += rest * rest
+        if count == settled:
+            break
+        norm = square**0.5
+        h = theta
+        slope = 1.0
+        if norm > p:
+            part = p / norm
+            h -= 2.0 * q * l1 * (1.0 - part)
+            slope += 2.0 * q * (count * (1.0 - part) + part * l1 * l1 / square)
+        if h > 0.0:
+            high = theta
+        else:
+            low = theta
+        following = theta - h / slope
+        if not (low <= following <= high):
+            following = 0.5 * (low + high)
+        # The error left by a tiny step is of the order of its square, unless it met a kink.
+        settled = count if abs(following - theta) <= 1e-8 * norm else -1
+        theta = following
+    return theta
+
+
+@njit(cache=True)
+def shrink_row(v, p, q, guess, magnitudes):
     """Replace v by the proximal map of p ||w||_2 + q ||w||_1^2 at v.
 
-    The solution is (1 - p / ||u||) u with u = sign(v) (|v| - theta)_+, where theta >= 0 is the
-    only root of the increasing function h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+.
-    On a segment between two neighbouring |v_i| the norms of u are explicit in theta, so the
-    segment is found from the signs of h at its ends and the root by Newton's method inside it.
-    ``magnitudes`` is scratch space of the length of v.
+    The solution is (1 - p / ||u||) u with u = sign(v) (|v| - theta)_+, where theta = 2 q ||w||_1.
+    ``guess`` is a guess at theta, ``magnitudes`` scratch space of the length of v.
     """
-    size = v.shape[0]
     square = 0.0
-    for k in range(size):
+    for k in range(v.shape[0]):
         square += v[k] * v[k]
     if q > 0.0 and square > p * p:
-        for k in range(size):  # insertion sort, largest first: rows are short
-            value = abs(v[k])
-            place = k
-            while place > 0 and magnitudes[place - 1] < value:
-                magnitudes[place] = magnitudes[place - 1]
-                place -= 1
-            magnitudes[place] = value
-        total = 0.0
-        squares = 0.0
-        active = 0
-        low = 0.0
-        for m in range(1, size + 1):
-            total += magnitudes[m - 1]
-            squares += magnitudes[m - 1] * magnitudes[m - 1]
-            active = m
-            low = magnitudes[m] if m < size else 0.0
-            l1 = total - m * low
-            l2 = max(squares - 2.0 * total * low + m * low * low, 0.0) ** 0.5
-            if l2 > p and low < 2.0 * q * l1 * (1.0 - p / l2):
-                break
-        high = magnitudes[active - 1]
-        theta = low
-        if p == 0.0:
-            theta = 2.0 * q * total / (1.0 + 2.0 * q * active)
-        else:
-            for _ in range(100):
-                l1 = total - active * theta
-                l2 = max(squares - 2.0 * total * theta + active * theta * theta, 0.0) ** 0.5
-                h = theta
-                slope = 1.0
-                if l2 > p:
-                    rest = 1.0 - p / l2
-                    h = theta - 2.0 * q * l1 * rest
-                    slope = 1.0 + 2.0 * q * (active * rest + p * l1 * l1 / (l2 * l2 * l2))
-                if h > 0.0:
-                    high = theta
-                else:
-                    low = theta
-                following = theta - h / slope
-                if not (low < following < high):
-                    following = 0.5 * (low + high)
-                settled = abs(following - theta) <= 1e-16 * magnitudes[0]
-                theta = following
-                if settled:
-                    break
+        theta = _exclusive_level(v, q, magnitudes) if p == 0.0 else _joint_level(v, p, q, guess)
         square = 0.0
-        for k in range(size):
+        for k in range(v.shape[0]):
             rest = max(abs(v[k]) - theta, 0.0)
             square += rest * rest
             v[k] = rest if v[k] > 0.0 else -rest
     norm = square**0.5
     factor = 1.0 - p / norm if norm > p else 0.0
-    for k in range(size):
+    for k in range(v.shape[0]):
         v[k] *= factor
 
 
@@ -82,4 +106,36 @@ def shrink_row(v, p, q, magnitudes):
 def shrink_rows(V, p, q, magnitudes):
     """The same for every row of V."""
     for j in range(V.shape[0]):
-        shrink_row(V[j], p, q, magnitudes)
+        shrink_row(V[j], p, q, 0.0, magnitudes)
+
+
+@njit(cache=True)
+def soft_level_rows(G, alpha, theta, magnitudes):
+    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha.
+
+    Returns the largest row norm.
+    """
+    size = G.shape[1]
+    largest = 0.0
+    for j in range(G.shape[0]):
+        square = 0.0
+        for k in range(size):
+            square += G[j, k] * G[j, k]
+        largest = max(largest, square)
+        theta[j] = 0.0
+        if square <= alpha * alpha:
+            continue
+        _sort_magnitudes(G[j], magnitudes)
+        total = 0.0
+        squares = 0.0
+        for m in range(1, size + 1):
+            total += magnitudes[m - 1]
+            squares += magnitudes[m - 1] * magnitudes[m - 1]
+            low = magnitudes[m] if m < size else 0.0
+            if m == size or squares - 2.0 * total * low + m * low * low >= alpha * alpha:
+                # The smaller root of the norm's quadratic, written without cancellation.
+                excess = squares - alpha * alpha
+                root = max(total * total - m * excess, 0.0) ** 0.5
+                theta[j] = max(excess / (total + root), 0.0)
+                break
+    return largest**0.5

@@ -66,13 +66,11 @@ class ExclusiveL21:
         """
         if residual_sq == 0.0:
             return 0.0
-        norms = row_norms(G)
-        largest = float(norms.max(initial=0.0))
+        theta, largest = _levels_and_largest(G, self.alpha)
         limit = self.alpha / largest if largest > 0 else np.inf
         s = min(max(inner / residual_sq, -limit), limit)
         bound = 2.0 * s * inner - s * s * residual_sq
         if self.beta > 0:
-            theta = soft_levels(G[norms > self.alpha], self.alpha)
             conjugate = float(np.vdot(theta, theta)) / (4.0 * self.beta)
             if self.alpha == 0:
                 # theta is proportional to R, so the best multiple of R is known.
@@ -89,24 +87,14 @@ def soft_levels(G, alpha: float) -> np.ndarray:
     equals alpha at theta = (A - sqrt(A^2 - m (B - alpha^2))) / m; m is the first count whose
     norm at the next entry is at least alpha.
     """
-    G = np.abs(np.asarray(G, dtype=np.float64))
-    if alpha == 0:
-        return G.max(axis=1, initial=0.0)
-    theta = np.zeros(len(G))
-    wanting = np.flatnonzero(row_norms(G) > alpha)
-    if not len(wanting):
-        return theta
-    ordered = -np.sort(-G[wanting], axis=1)
-    count = np.arange(1, G.shape[1] + 1)
-    A, B = np.cumsum(ordered, axis=1), np.cumsum(ordered**2, axis=1)
-    following = np.hstack([ordered[:, 1:], np.zeros((len(ordered), 1))])
-    squares = B - 2.0 * A * following + count * following**2
-    enough = squares >= alpha**2
-    enough[:, -1] = True
-    place = np.argmax(enough, axis=1)
-    rows = np.arange(len(wanting))
-    m, A, B = count[place], A[rows, place], B[rows, place]
-    root = np.sqrt(np.maximum(A * A - m * (B - alpha**2), 0.0))
-    # The same root without cancellation: A and the square root are close when alpha is large.
-    theta[wanting] = np.maximum((B - alpha**2) / (A + root), 0.0)
-    return theta
+    return _levels_and_largest(G, alpha)[0]
+
+
+def _levels_and_largest(G, alpha: float) -> tuple[np.ndarray, float]:
+    """The same with the largest row norm."""
+    from ._row_kernels import soft_level_rows
+
+    G = np.ascontiguousarray(G, dtype=np.float64)
+    theta = np.empty(len(G))
+    largest = soft_level_rows(G, float(alpha), theta, np.empty(G.shape[1]))
+    return theta, largest

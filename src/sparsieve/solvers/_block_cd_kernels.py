@@ -27,21 +27,20 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
             a = gram[j, j]
             if a <= 0.0:
                 continue
-            was_zero = True
+            length = 0.0
             square = 0.0
             for k in range(n_outputs):
                 q = Q[k, j]
                 for p in range(pending):
                     q -= deltas[p, k] * gram[rows[p], j]
                 w = W[j, k]
-                if w != 0.0:
-                    was_zero = False
+                length += abs(w)
                 v[k] = w + q / a
                 square += v[k] * v[k]
             threshold = 0.5 * alpha / a
-            if was_zero and square <= threshold * threshold:
+            if length == 0.0 and square <= threshold * threshold:
                 continue
-            shrink_row(v, threshold, 0.5 * beta / a, scratch)
+            shrink_row(v, threshold, 0.5 * beta / a, beta * length / a, scratch)
             rows[pending] = j
             for k in range(n_outputs):
                 deltas[pending, k] = v[k] - W[j, k]

@@ -14,110 +14,123 @@ decides whether they come back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg import lapack
 
 from ..penalties import ExclusiveL21, row_norms
 
 # Relative accuracy of the Newton equations, and the most conjugate gradient steps spent on them.
-FORCING, INNER_STEPS = 0.2, 10
+FORCING, INNER_STEPS = 0.4, 10
 # Where more than this share of the entries is nonzero all outputs share one preconditioner.
 CROWDED = 0.5
 
 
-@dataclass
-class _Smooth:
-    """The problem on the entries that are nonzero, around a point W."""
+class GramProducts:
+    """Products with X'X and its preconditioners, from the matrix itself."""
 
-    gram: np.ndarray
-    correlation: np.ndarray
-    alpha: float
-    beta: float
+    def __init__(self, gram: np.ndarray):
+        self.gram = gram
 
-    def value(self, W, product) -> float:
-        """Objective up to the constant ||Y||^2, with ``product`` = X'X W."""
-        fit = float(np.vdot(W, product)) - 2.0 * float(np.vdot(W, self.correlation))
-        return fit + ExclusiveL21(self.alpha, self.beta).value(W)
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        return self.gram @ V
 
-    def gradient(self, W, product, signs):
-        norms = row_norms(W)[:, None]
-        lengths = np.abs(W).sum(axis=1, keepdims=True)
-        gradient = 2.0 * (product - self.correlation)
-        gradient += self.alpha * W / norms + 2.0 * self.beta * lengths * signs
-        return np.where(signs != 0, gradient, 0.0)
-
-    def direction(self, W, signs, gradient):
-        """Solve the Newton equations for -gradient."""
-        free = signs != 0
-        norms = row_norms(W)[:, None]
-        bend = self.alpha / norms
-        unit = W / norms
+    def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
+        """V -> (2 X'X + diag(diagonal))^-1 V, roughly, on the free entries."""
         factorise = _shared if free.mean() > CROWDED else _per_output
-        solve = factorise(self.gram, bend[:, 0] + 2.0 * self.beta, free)
+        return factorise(self.gram, diagonal, free)
 
-        def hessian(V):
-            product = 2.0 * (self.gram @ V) + bend * (V - unit * (unit * V).sum(1, keepdims=True))
-            product += 2.0 * self.beta * signs * (signs * V).sum(1, keepdims=True)
-            return np.where(free, product, 0.0)
 
-        return _conjugate_gradients(hessian, solve, -gradient)
+class SampleProducts:
+    """The same from X, which is cheaper where there are fewer samples than features."""
+
+    def __init__(self, columns: np.ndarray):
+        self.columns = columns
+
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        return self.columns.T @ (self.columns @ V)
+
+    def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
+        """The same for all outputs, cut down to free entries, by Woodbury's identity."""
+        system = (self.columns / diagonal) @ self.columns.T
+        system[np.diag_indices_from(system)] += 0.5
+        factor = lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
+        # The inverse is diag(1 / diagonal) - half' half.
+        half = lapack.dtrtrs(factor, self.columns / diagonal, lower=1)[0]
+        allowed = free.astype(np.float64)
+        scale = allowed / diagonal[:, None]
+
+        def solve(V):
+            out = half.T @ (half @ V)
+            out *= allowed
+            return scale * V - out
+
+        return solve
 
 
 def newton_entries(
-    gram: np.ndarray,
+    products: GramProducts | SampleProducts,
     correlation: np.ndarray,
     alpha: float,
     beta: float,
     W: np.ndarray,
-    max_steps: int = 1,
 ) -> np.ndarray:
-    """Improve the nonzero entries of W, whose rows are all nonzero, by Newton steps.
+    """Improve the nonzero entries of W, whose rows are all nonzero, by a Newton step.
 
     Parameters
     ----------
-    gram, correlation : X'X and X'Y of these features.
+    products : products with X'X of these features.
+    correlation : X'Y of these features.
     alpha, beta : strengths of the penalty.
     W : current rows.
-    max_steps : largest number of steps; the method also stops when a step brings nothing.
 
     Returns
     -------
     W : rows with an objective that is not higher; some entries may have become zero.
     """
-    smooth = _Smooth(gram, correlation, alpha, beta)
-    rows = np.arange(len(W))
-    result = W.copy()
-    W = W.copy()
-    product = gram @ W
-    value = smooth.value(W, product)
-    for _ in range(max_steps):
-        signs = np.sign(W)
-        direction = smooth.direction(W, signs, smooth.gradient(W, product, signs))
-        length, accepted = 1.0, False
-        while length > 0.02:
-            trial = W + length * direction
-            trial[trial * signs <= 0] = 0.0
-            trial_product = smooth.gram @ trial
-            trial_value = smooth.value(trial, trial_product)
-            if trial_value < value:
-                accepted = True
-                break
-            length *= 0.4
-        if not accepted:
-            break
-        gained, value = value - trial_value, trial_value
-        W, product = trial, trial_product
-        kept = W.any(axis=1)
-        result[:] = 0.0
-        result[rows] = W
-        if gained <= 1e-12 * abs(value) or not kept.any():
-            break
-        if not kept.all():
-            rows, W, product = rows[kept], W[kept], product[kept]
-            smooth = _Smooth(smooth.gram[np.ix_(kept, kept)], smooth.correlation[kept], alpha, beta)
-    return result
+    penalty = ExclusiveL21(alpha, beta)
+
+    def value(V, product) -> float:
+        """Objective up to the constant ||Y||^2."""
+        return float(np.vdot(V, product - 2.0 * correlation)) + penalty.value(V)
+
+    signs = np.sign(W)
+    product = products(W)
+    start = value(W, product)
+    direction = _direction(products, alpha, beta, W, signs, 2.0 * (product - correlation))
+    length = 1.0
+    while length > 0.02:
+        trial = W + length * direction
+        trial[trial * signs <= 0] = 0.0
+        if value(trial, products(trial)) < start:
+            return trial
+        length *= 0.4
+    return W.copy()
+
+
+def _direction(products, alpha: float, beta: float, W, signs, loss_gradient):
+    """Solve the Newton equations."""
+    free = signs != 0
+    norms = row_norms(W)[:, None]
+    bend = alpha / norms
+    unit = W / norms
+    lengths = np.abs(W).sum(axis=1, keepdims=True)
+    gradient = np.where(free, loss_gradient + alpha * unit + 2.0 * beta * lengths * signs, 0.0)
+
+    # The small blocks, one per row, which also keep to the free entries.
+    blocks = 2.0 * beta * signs[:, :, None] * signs[:, None, :]
+    blocks -= (bend * unit)[:, :, None] * unit[:, None, :]
+    diagonal = np.arange(W.shape[1])
+    blocks[:, diagonal, diagonal] += bend * free
+    twice = 2.0 * free
+
+    def hessian(V):
+        product = products(V)
+        product *= twice
+        product += np.matmul(blocks, V[:, :, None])[:, :, 0]
+        return product
+
+    solve = products.preconditioner(bend[:, 0] + 2.0 * beta, free)
+    return _conjugate_gradients(hessian, solve, -gradient)
 
 
 def _shared(gram, diagonal, free):
