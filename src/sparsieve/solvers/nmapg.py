@@ -78,9 +78,14 @@ class NonmonotoneAPG:
         data: RobustData,
         penalty: TopKGap,
         callback: Callable[[dict], bool | None] | None = None,
+        start: PenalisedFit | None = None,
     ) -> PenalisedFit:
-        """Minimise from W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not."""
-        run = _Run(data, penalty, self._lipschitz(data, penalty.gamma), self.eta)
+        """Minimise from ``start`` or W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not.
+
+        The callback is told how far W ``moved``, relative to its norm or 1; when it returns True,
+        the stage ends.
+        """
+        run = _Run(data, penalty, self._lipschitz(data, penalty.gamma), self.eta, start)
         history: list[float] = []
         change = np.inf
         for mu in self._levels(data.total_weight + penalty.gamma * data.design.shape[1]):
@@ -93,7 +98,12 @@ class NonmonotoneAPG:
                 change = abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
                 change /= max(abs(history[-1]), np.finfo(float).tiny)
                 stop = callback is not None and callback(
-                    {"objective": history[-1], "optimality": change, "n_iter": len(history)}
+                    {
+                        "objective": history[-1],
+                        "optimality": change,
+                        "n_iter": len(history),
+                        "moved": run.moved(),
+                    }
                 )
                 if change <= self.tol or stop:
                     break
@@ -129,7 +139,14 @@ class _Run:
     An intercept is one more row, without any penalty.
     """
 
-    def __init__(self, data: RobustData, penalty: TopKGap, lipschitz: float, eta: float):
+    def __init__(
+        self,
+        data: RobustData,
+        penalty: TopKGap,
+        lipschitz: float,
+        eta: float,
+        start: PenalisedFit | None,
+    ):
         self.data, self.penalty, self.eta = data, penalty, eta
         self.gap = TopKGap(penalty.k, penalty.rho)
         self.lipschitz = lipschitz
@@ -140,6 +157,10 @@ class _Run:
         rows = self.n_features + int(data.fit_intercept)
         self.W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
         self.XW = np.zeros_like(self.Y)
+        if start is not None:
+            self.W[: self.n_features] = start.W
+            self.W[self.n_features :] = start.intercept
+            self.XW = self._product(self.W)
 
     def begin(self, mu: float) -> None:
         """Start Algorithm 1 at the current W."""
@@ -201,6 +222,11 @@ class _Run:
         """The penalised objective without smoothing."""
         loss = L21Loss(weights=self.data.weights).value(self.Y, self.XW)
         return loss + self.penalty.value(self.W[: self.n_features])
+
+    def moved(self) -> float:
+        """Length of the last step, relative to the norm of W or 1."""
+        length = float(np.linalg.norm(self.W - self.W_last))
+        return length / max(float(np.linalg.norm(self.W)), 1.0)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """(W, intercept) in double precision."""

@@ -23,11 +23,14 @@ from .rfs import RobustData
 class SplitFit:
     """The outcome: the chosen rows, the split coefficients and how far the copies differ.
 
-    ``history`` holds the loss at the sparse copy after every iteration.
+    The rows of ``W`` say how much every feature is wanted; ``smooth`` is the copy of the
+    coefficients that fits the data and agrees with the sparse one only in the end. ``history``
+    holds the loss at the sparse copy after every iteration.
     """
 
     features: np.ndarray
     W: np.ndarray
+    smooth: np.ndarray
     disagreement: float
     n_iter: int
     converged: bool
@@ -89,6 +92,7 @@ class TopKLagrangian:
         return SplitFit(
             rows,
             candidate.astype(np.float64),
+            W.astype(np.float64),
             disagreement,
             len(history),
             disagreement <= self.tol,
