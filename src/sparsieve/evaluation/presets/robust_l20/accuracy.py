@@ -41,7 +41,7 @@ MANY_FEATURES = 20  # beyond, the paper says, nmAPG is better than TopK
 Curves = Mapping[str, Mapping[str, Mapping[int, float]]]  # data set, method, K: percent
 
 
-def accuracy(bench: Bench) -> Iterator[Exhibit]:
+def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
     """Figures 2 and 3."""
     sets = at_hand(bench, QUICK_SETS if bench.quick else None)
     if not sets:

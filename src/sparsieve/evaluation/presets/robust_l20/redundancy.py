@@ -34,7 +34,7 @@ RFS = "RFS (lowest over gamma)"
 MEASURES = ("redundancy_signed", "redundancy_absolute")
 
 
-def redundancy(bench: Bench) -> Iterator[Exhibit]:
+def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1."""
     sets = at_hand(bench, QUICK_SETS if bench.quick else None)
     title = "Redundancy rate of the selected features"

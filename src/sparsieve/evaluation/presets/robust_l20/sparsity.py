@@ -24,7 +24,7 @@ PRINTED = ("LUNG",)
 SHOWN_RANKS = 60  # of the sorted row norms
 
 
-def sparsity(bench: Bench) -> Iterator[Exhibit]:
+def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 4."""
     sets = at_hand(bench, PRINTED)
     title = "Rows of the coefficients above a tolerance, against the limit K"
@@ -81,7 +81,7 @@ def sparsity(bench: Bench) -> Iterator[Exhibit]:
         norms,
         [Drawing("rank", "row_norm", colour="method", panel="dataset", log_x=True, log_y=True)],
         note=f"{how} Rows that are exactly zero are not shown.{missing}",
-        summary=[row for row in norms if row["rank"] in (1, 10, row["k"], 2 * row["k"])],
+        summary=[row for row in norms if row["rank"] in (1, 10, 20, row["k"])],
     )
 
 
@@ -96,6 +96,7 @@ def rows_above(setting: dict) -> dict:
     norms = np.sort(row_norms(fit.W))[::-1]
     norms = norms[norms > 0]
     ranks = np.unique(np.geomspace(1, max(len(norms), 1), SHOWN_RANKS).astype(int))
+    ranks = np.union1d(ranks, ks)
     ranks = ranks[ranks <= len(norms)]
     return {
         "fitted": ks,
@@ -114,7 +115,7 @@ def _claims(levels: list[dict]) -> str:
         for tolerance in TOLERANCES:
             same = [r for r in levels if r["method"] == method and r["tolerance"] == tolerance]
             off = float(np.mean([abs(row["rows_above"] - row["k"]) for row in same]))
-            offs.append(f"{off:.3g} above {tolerance:g}")
+            offs.append(f"{off:.1f} above {tolerance:g}")
         parts.append(f"{method} is off by {', '.join(offs)}")
     return said + "; ".join(parts) + " (rows on average over K)."
 
