@@ -27,7 +27,7 @@ from .scoring import (
 )
 
 KS = tuple(range(1, 51))
-QUICK_KS = (1, 5, 10, 20, 50)
+QUICK_KS = (1, 2, 5, 10, 20, 30, 50)
 QUICK_SETS = ("Yale", "leukemia")
 ALGORITHM_2 = {"gamma": 0.1, "warm_start": True}
 NMAPG = tuple(
