@@ -84,6 +84,8 @@ def test_the_copies_agree_and_the_loss_is_that_of_the_sparse_one():
     fit = TopKLagrangian(tol=1e-5).solve(problem, 3, np.ones(25, dtype=bool))
     assert fit.converged
     assert fit.disagreement <= 1e-5
+    norms = np.linalg.norm(fit.smooth, axis=1)
+    assert set(np.flatnonzero(norms > 1e-4 * norms.max())) == set(fit.features)
     best = exact_fit(problem, fit.features, 0.0)
     assert best.objective <= fit.history[-1] <= 1.2 * best.objective
 

@@ -85,6 +85,23 @@ def test_the_spectral_constant_gets_further(data):
     assert spectral.objective < printed.objective
 
 
+def test_nmapg_starts_where_it_is_told(data):
+    penalty = TopKGap(4, 1.0, 0.3)
+    first = NonmonotoneAPG(mu=0.01, max_iter=50).solve(data, penalty)
+    told = []
+    again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty, told.append, first)
+    # One proximal step without momentum, from the solution given.
+    length = np.hypot(
+        np.linalg.norm(again.W - first.W), np.linalg.norm(again.intercept - first.intercept)
+    )
+    size = np.hypot(np.linalg.norm(again.W), np.linalg.norm(again.intercept))
+    assert told[0]["moved"] == pytest.approx(length / max(size, 1.0), rel=1e-9)
+    from_zero = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty)
+    lead = from_zero.objective - first.objective
+    assert lead > 0
+    assert abs(again.objective - first.objective) < 0.1 * lead
+
+
 def test_a_large_rho_enforces_the_limit(data):
     penalty = TopKGap(4, 100.0, 0.3)
     fit = NonmonotoneAPG(max_iter=400).solve(data, penalty)

@@ -165,7 +165,7 @@ class PathDisplay(Display):
 
     @classmethod
     def _selections(cls, selector, path, n_shown: int, feature_names) -> PathDisplay:
-        n_kept = int(selector.get_support().sum()) - getattr(selector, "_n_always", 0)
+        n_kept = int(selector.get_support().sum()) - selector._fixed.n_always
         supports = _supports(path)
         entered = getattr(path, "strength", None)
         what = "strength at entry"

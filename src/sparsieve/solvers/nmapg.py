@@ -79,13 +79,16 @@ class NonmonotoneAPG:
         penalty: TopKGap,
         callback: Callable[[dict], bool | None] | None = None,
         n_eligible: int | None = None,
+        start: PenalisedFit | None = None,
     ) -> PenalisedFit:
-        """Minimise from W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not.
+        """Minimise from ``start`` or W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not.
 
-        ``n_eligible`` says how many columns of the design are not blank.
+        The callback is told how far W ``moved``, relative to its norm or 1; when it returns True,
+        the stage ends. ``n_eligible`` says how many columns of the design are not blank.
         """
         size = penalty.gamma * (data.design.shape[1] if n_eligible is None else n_eligible)
-        run = _Run(data, penalty, self._lipschitz(data, penalty.gamma, size), self.eta)
+        lipschitz = self._lipschitz(data, penalty.gamma, size)
+        run = _Run(data, penalty, lipschitz, self.eta, start)
         history: list[float] = []
         change = np.inf
         for mu in self._levels(data.total_weight + size):
@@ -98,7 +101,12 @@ class NonmonotoneAPG:
                 change = abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
                 change /= max(abs(history[-1]), np.finfo(float).tiny)
                 stop = callback is not None and callback(
-                    {"objective": history[-1], "optimality": change, "n_iter": len(history)}
+                    {
+                        "objective": history[-1],
+                        "optimality": change,
+                        "n_iter": len(history),
+                        "moved": run.moved(),
+                    }
                 )
                 if change <= self.tol or stop:
                     break
@@ -134,7 +142,14 @@ class _Run:
     Free columns, such as an intercept, are further rows without any penalty.
     """
 
-    def __init__(self, data: RobustData, penalty: TopKGap, lipschitz: float, eta: float):
+    def __init__(
+        self,
+        data: RobustData,
+        penalty: TopKGap,
+        lipschitz: float,
+        eta: float,
+        start: PenalisedFit | None,
+    ):
         self.data, self.penalty, self.eta = data, penalty, eta
         self.gap = TopKGap(penalty.k, penalty.rho)
         self.lipschitz = lipschitz
@@ -146,6 +161,10 @@ class _Run:
         rows = self.n_features + self.free.shape[1]
         self.W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
         self.XW = np.zeros_like(self.Y)
+        if start is not None:
+            self.W[: self.n_features] = start.W
+            self.W[self.n_features :] = start.free
+            self.XW = self._product(self.W)
 
     def begin(self, mu: float) -> None:
         """Start Algorithm 1 at the current W."""
@@ -205,6 +224,11 @@ class _Run:
         """The penalised objective without smoothing."""
         loss = L21Loss(weights=self.data.weights).value(self.Y, self.XW)
         return loss + self.penalty.value(self.W[: self.n_features])
+
+    def moved(self) -> float:
+        """Length of the last step, relative to the norm of W or 1."""
+        length = float(np.linalg.norm(self.W - self.W_last))
+        return length / max(float(np.linalg.norm(self.W)), 1.0)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """W and the coefficients on the free columns, in double precision."""

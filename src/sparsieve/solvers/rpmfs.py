@@ -24,11 +24,14 @@ from .rfs import RobustData
 class SplitFit:
     """The outcome: the chosen rows, the split coefficients and how far the copies differ.
 
-    ``history`` holds the loss at the sparse copy after every iteration.
+    The rows of ``W`` say how much every feature is wanted; ``smooth`` is the copy of the
+    coefficients that fits the data and agrees with the sparse one only in the end. ``history``
+    holds the loss at the sparse copy after every iteration.
     """
 
     features: np.ndarray
     W: np.ndarray
+    smooth: np.ndarray
     disagreement: float
     n_iter: int
     converged: bool
@@ -54,7 +57,7 @@ class TopKLagrangian:
         """Run from the ridge regression; stop when the copies agree to ``tol``, relatively."""
         if k == 0:  # nothing to choose; the copies would approach zero for ever
             nothing = np.zeros((data.design.shape[1], data.Y.shape[1]))
-            return SplitFit(np.empty(0, dtype=np.int64), nothing, 0.0, 1, True, [])
+            return SplitFit(np.empty(0, dtype=np.int64), nothing, nothing, 0.0, 1, True, [])
         system = _RidgeSystem(data, int(eligible.sum()))
         Y = data.Y.astype(data.design.dtype)
         W, free = system.solve(Y)
@@ -93,6 +96,7 @@ class TopKLagrangian:
         return SplitFit(
             rows,
             candidate.astype(np.float64),
+            W.astype(np.float64),
             disagreement,
             len(history),
             disagreement <= self.tol,
