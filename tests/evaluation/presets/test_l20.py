@@ -244,7 +244,7 @@ def test_a_descent_is_the_history_of_the_fit(monkeypatch):
 
 def test_seconds_are_measured_for_all_sparse_methods(run):
     rows = run[0]["Figure 7"].rows
-    assert {row["method"] for row in rows} == {"RFS", "RLSR", "RPMFS", "ESFS", "HIHT", "AHIHT"}
+    assert {row["method"] for row in rows} >= {"RFS", "RLSR", "RPMFS", "ESFS", "HIHT", "AHIHT"}
     assert all(row["seconds"] > 0 for row in rows)
     assert [row["method"] for row in run[0]["Figure 7"].summary] == [
         row["method"] for row in rows if row["dataset"] == "Brain"

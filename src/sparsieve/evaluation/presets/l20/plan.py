@@ -74,7 +74,7 @@ FULL = Scale(
     timings=3,
 )
 QUICK = Scale(
-    most_sets=3,
+    most_sets=5,
     n_repeats=3,
     ks=(20, 60, 140, 400),
     sensitivity_ks=(30, 90, 180),

@@ -161,10 +161,10 @@ def hiht_against_ahiht(bench: Bench) -> list[Exhibit]:
     ]
     note = [
         about_repeats(scale.n_trials),
-        "5-NN on the nonzero rows of W; without any, the largest class is guessed. The two "
-        "published algorithms differ in one loop only, yet the initial step constant L0, which "
-        "the paper does not give, changes the answer as much: AHIHT is shown with the L0 of HIHT "
-        "and with its default here.",
+        "5-NN on the nonzero rows of W; without any, the largest class is guessed. The "
+        "two published algorithms differ in one loop only, but the answer depends on the initial "
+        "step constant L0 as well, which the paper does not give: AHIHT is shown with the L0 of "
+        "HIHT and with its default here.",
         *_solver_verdicts(rows),
         _reduced(scale.compared_lams != FULL.compared_lams, "fewer lambdas and splits"),
         about_data(bench, sets, printed),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 
 import numpy as np
@@ -151,8 +152,13 @@ def _table_row(label: str, classifier: str, method: Method, means, nested: dict)
         "accuracy_nested": percent(honest),
         "accuracy_nested_sd": percent(honest_sd),
         "n_features_nested": rounded(honest_number),
-        "strength_best_on_test": best["parameters"] if method.grid else "",
+        "strength_best_on_test": _strength(best, method),
     }
+
+
+def _strength(mean: dict, method: Method) -> float | None:
+    parameters = json.loads(mean["parameters"])
+    return next((parameters[name] for name in method.grid), None)
 
 
 def _printed() -> dict:

@@ -19,6 +19,8 @@ from ...study import selector_class
 SEED = 0
 # Iterations of a long descent that are kept for drawing.
 MOST_POINTS = 100
+# Iterations that count as early.
+EARLY = 10
 
 
 class Part(NamedTuple):
@@ -101,6 +103,7 @@ def descent(setting: dict) -> dict:
         "n_rises": int(rises.sum()),
         "first": float(history[0]),
         "last": float(history[-1]),
+        "after_ten": float(history[:EARLY][-1]),
         "settled": int(np.argmax(history <= reached)) + 1,
     }
 
