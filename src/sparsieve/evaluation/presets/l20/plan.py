@@ -203,3 +203,9 @@ def mean_sd(values: Iterable[float]) -> tuple[float, float | None]:
     """Mean and standard deviation; no deviation of a single value."""
     array = np.array(list(values), dtype=float)
     return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else None
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Mean of what is known, rounded."""
+    known = [value for value in values if value is not None]
+    return rounded(float(np.mean(known))) if known else None

@@ -21,6 +21,7 @@ from .plan import (
     about_data,
     about_repeats,
     data_sets,
+    mean_of,
     mean_sd,
     methods,
     percent,
@@ -178,7 +179,7 @@ def _table_summary(rows: list[dict]) -> list[dict]:
                 "method": method,
                 "n_sets": len(group),
                 **{
-                    column: _mean_of(row[column] for row in group)
+                    column: mean_of(row[column] for row in group)
                     for column in (
                         "accuracy_best_on_test",
                         "published",
@@ -192,11 +193,6 @@ def _table_summary(rows: list[dict]) -> list[dict]:
             }
         )
     return summary
-
-
-def _mean_of(values) -> float | None:
-    known = [value for value in values if value is not None]
-    return rounded(float(np.mean(known))) if known else None
 
 
 # -- what the rows say about the claims --------------------------------------------------
