@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector
+from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector
 from sparsieve.datasets import make_shared_features
 from sparsieve.evaluation import AllFeatures, Folds, accuracy_curve, tune
 
@@ -41,6 +41,20 @@ def test_own_number_of_features_and_no_selection(wine):
     baseline = accuracy_curve(AllFeatures(), *wine, ks=[1, 5], classifiers=["1nn"])
     assert [row["n_selected"] for row in baseline.scores] == [13, 13]
     assert baseline.scores[0]["accuracy"] == baseline.scores[1]["accuracy"]
+
+
+def test_a_price_per_feature_gives_the_ranking_at_every_k(wine):
+    X, y, X_test, y_test = wine
+    selector = L20Selector(lam=0.5, solver="ahiht")
+    curve = accuracy_curve(selector, *wine, ks=[2, 6], classifiers=["5nn"])
+    scaler = StandardScaler().fit(X)
+    fitted = selector.fit(scaler.transform(X), y)
+    for row in curve.scores:
+        chosen = fitted.ranking_ <= row["k"]
+        classifier = KNeighborsClassifier(5).fit(scaler.transform(X)[:, chosen], y)
+        expected = classifier.score(scaler.transform(X_test)[:, chosen], y_test)
+        assert row["accuracy"] == pytest.approx(expected)
+    assert [row["n_selected"] for row in curve.selections] == [2, 6]
 
 
 def test_ks_beyond_the_columns_are_left_out(wine):

@@ -121,7 +121,8 @@ def accuracy_curve(
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     counts = _counts(ks, X_train.shape[1])
     selector = clone(selector)
-    if counts != [None]:
+    # A price per feature already says what the model keeps; `at` ranks beyond that.
+    if counts != [None] and getattr(selector, "lam", None) is None:
         selector.set_params(n_features_to_select=max(counts))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
