@@ -76,7 +76,7 @@ def nmapg_fits(
     fit = None
     for k in ks:
         start = fit if warm_start else None
-        fit = solver.solve(data, TopKGap(k, strength, gamma), moved_little, start)
+        fit = solver.solve(data, TopKGap(k, strength, gamma), moved_little, start=start)
         yield FitAtK(k, largest(row_norms(fit.W), k), fit.W)
 
 
