@@ -11,12 +11,12 @@ from ...protocol import Folds
 from ..base import Bench
 from .claims import claims
 from .data import absent, data_at_hand, loaded, standardised_parts
-from .methods import METHODS, choose
+from .methods import FACTS, METHODS, choose
 
 QUICK_SETS = ("Yale", "Glioma", "CNAE-9")
 COUNTS = (10, 20, 30, 40, 50, 60, 70, 80)
 QUICK_COUNTS = (10, 20, 40, 80)
-N_FOLDS, QUICK_FOLDS = 5, 2
+N_FOLDS = 5
 
 
 def compare_fold(setting: dict) -> dict:
@@ -59,14 +59,12 @@ def compared(bench: Bench) -> list[Exhibit]:
         }
         for label, name in names.items()
         for method in METHODS
-        for fold in range(QUICK_FOLDS if bench.quick else N_FOLDS)
+        for fold in range(N_FOLDS)
     ]
     groups: dict[tuple, list[dict]] = defaultdict(list)
     for found in bench.jobs("exclusive-l21 comparison", compare_fold, settings):
         groups[found["label"], found["method"]].append(found)
     where = absent(bench, names)
-    if bench.quick:
-        where += f" Quick: {QUICK_FOLDS} of the {N_FOLDS} folds."
     return [_per_class(groups, where), _equal_budget(groups, where), _sparsity(groups, where)]
 
 
@@ -146,7 +144,7 @@ def _sparsity(groups: dict, where: str) -> Exhibit:
     for (label, method), folds in groups.items():
         facts = [fold["model"] for fold in folds if fold["model"]]
         if facts:
-            means = {name: _mean(fact[name] for fact in facts) for name in facts[0]}
+            means = {name: _mean(fact[name] for fact in facts) for name in FACTS}
             rows.append({"dataset": label, "method": method, **means})
     off = sorted(
         {

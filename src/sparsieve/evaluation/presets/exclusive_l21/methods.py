@@ -27,6 +27,7 @@ RATIOS = {
 LASSO = "exclusive lasso"
 METHODS = (*FILTERS, "l2,1", LASSO, *list(RATIOS)[1:])
 LEVEL = 0.1  # strength of l2,1, as a share of the one that keeps nothing, that sets the sparsity
+FACTS = ("common_level", "nonzeros", "features_kept", "alpha", "beta")
 FIRST = 0.5  # where to begin to look for the same sparsity
 
 
@@ -47,7 +48,10 @@ class FilterChoice:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A fitted exclusive model, which ranks by coefficients of a class or norms of all."""
+    """A fitted exclusive model, which ranks by coefficients of a class or norms of all.
+
+    ``facts`` are numbers about it, named by ``FACTS``.
+    """
 
     fitted: Any
     facts: dict
@@ -89,11 +93,11 @@ def _fit(method: str, X, y) -> ModelChoice:
         ).fit(X, y)
     else:
         fitted = base
-    facts = {
-        "common_level": level,
-        "nonzeros": int(np.count_nonzero(fitted.coef_)),
-        "features_kept": int(fitted.coef_.any(axis=0).sum()),
-        "alpha": float(getattr(fitted, "alpha_", 0.0)),
-        "beta": float(fitted.beta_),
-    }
-    return ModelChoice(fitted, facts)
+    numbers = (
+        level,
+        int(np.count_nonzero(fitted.coef_)),
+        int(fitted.coef_.any(axis=0).sum()),
+        float(getattr(fitted, "alpha_", 0.0)),
+        float(fitted.beta_),
+    )
+    return ModelChoice(fitted, dict(zip(FACTS, numbers, strict=True)))
