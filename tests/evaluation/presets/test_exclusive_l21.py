@@ -205,6 +205,7 @@ def test_claims_follow_the_rows():
     assert "(beta = 10 alpha): best on 0 of 2" in good
     assert "higher on 2 of 2 sets, by +4.2 points" in good
     assert "It is on 2 of 2 sets" in good
+    assert "l2,1: a -5.0, b -5.0." in good
     bad = claims(rows([70, 51, 52, 60, 55, 66, 40])[1:], "k")  # the first row of set a is gone
     assert "best on 0 of 1" in bad
     assert "It is on 0 of 1 sets" in bad

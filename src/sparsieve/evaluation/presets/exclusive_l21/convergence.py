@@ -98,7 +98,7 @@ def convergence(bench: Bench) -> list[Exhibit]:
         )
     ]
     title = "Convergence of the published method with alpha = beta = 1"
-    note = _note(summary, optima) + absent(bench, names)
+    note = _note(summary, optima) + absent(bench, names, SETS)
     return [Exhibit("Figure 1", title, rows, drawings, note, summary)]
 
 

@@ -27,13 +27,13 @@ def data_at_hand(bench: Bench, quick: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def absent(bench: Bench, labels) -> str:
-    """Sentences about the sets that are missing or replaced."""
+def absent(bench: Bench, labels, printed: tuple[str, ...] | None = None) -> str:
+    """Sentences about the sets, out of those printed, that are missing or replaced."""
     labels = list(labels)
     replaced = [label for label in labels if "(stand-in" in label]
     left_out = [
         name
-        for name in bench.missing()
+        for name in bench.missing(printed)
         if not any(label.startswith(f"{name} (stand-in") for label in replaced)
     ]
     text = f" Sets: {', '.join(labels) or 'none at hand'}."
