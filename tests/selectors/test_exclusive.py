@@ -8,6 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import ExclusiveL21Selector, ExclusiveLassoSelector, L21Selector
 from sparsieve.datasets import make_class_exclusive
+from sparsieve.evaluation.presets.exclusive_l21.illustration import X as ILLUSTRATION_X
+from sparsieve.evaluation.presets.exclusive_l21.illustration import Y as ILLUSTRATION_Y
 
 PLAIN = {"fit_intercept": False, "standardize": False, "task": "regression"}
 
@@ -74,23 +76,6 @@ def test_published_solver_stays_above_and_says_so():
     easy = ExclusiveL21Selector(20.0, 1.0, solver="alm", tol=1e-4, **PLAIN).fit(X, Y)
     exact = ExclusiveL21Selector(20.0, 1.0, **PLAIN).fit(X, Y)
     assert easy.objective_ == pytest.approx(exact.objective_, rel=1e-5)
-
-
-ILLUSTRATION_X = np.array(
-    [
-        [0.463, 0.319, -0.100, 0.526, 0.535, 0.329, 0.475],
-        [0.296, 0.192, 0.058, -0.076, 0.152, 0.313, -0.114],
-        [0.196, 0.189, 0.167, -0.280, 0.267, -0.246, 0.164],
-        [0.330, 0.357, 0.027, -0.001, 0.118, 0.058, 0.191],
-        [0.332, 0.035, -0.002, 0.280, 0.111, -0.043, 0.104],
-        [-0.022, -0.026, 0.770, 0.189, 0.196, -0.146, -0.121],
-        [-0.217, 0.028, 0.404, 0.359, 0.335, -0.282, -0.235],
-        [0.396, 0.297, 0.260, 0.241, 0.193, 0.038, 0.101],
-    ]
-)
-ILLUSTRATION_Y = np.array(
-    [[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0], [0, 1, 1], [0, 0, 1], [0, 0, 1]], float
-)
 
 
 def test_illustration_of_the_paper():

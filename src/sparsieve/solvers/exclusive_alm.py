@@ -44,7 +44,7 @@ class ExclusiveALM:
     def solve(
         self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
     ) -> Result:
-        """Run from W0, zero if None."""
+        """Run from W0, zero if None; the callback sees ``split``, how far W and Z are apart."""
         from ._exclusive_alm_kernels import residual_pass
 
         if not isinstance(problem.loss, SquaredLoss):
@@ -75,9 +75,9 @@ class ExclusiveALM:
             nu *= self.growth
             previous, value = value, objective()
             history.append(value)
-            if callback is not None and callback({"objective": value, "W": W}):
-                break
             apart = float(np.abs(Z - W).max(initial=0.0))
+            if callback is not None and callback({"objective": value, "split": apart, "W": W}):
+                break
             if abs(value - previous) <= self.change * previous and apart <= self.split:
                 break
         # The residual that was updated along the way has drifted: certify with a fresh one.
