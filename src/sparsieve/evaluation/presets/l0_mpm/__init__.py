@@ -1,0 +1,3 @@
+from ..base import Preset
+
+PRESET = Preset("l0-mpm", "", ())
