@@ -181,11 +181,10 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
         if groups[source.dataset, value]
     ]
     five = {row["dataset"]: row["accuracy"] for row in rows if row["theta"] == 5.0}
-    best = {
-        name: max(r["accuracy"] for r in rows if r["dataset"] == name and r["theta"] != 5.0)
-        for name in five
-    }
-    worse = [five[name] < best[name] for name in five]
+    worse = [
+        any(r["accuracy"] > value for r in rows if r["dataset"] == name)
+        for name, value in five.items()
+    ]
     yield Exhibit(
         "Section 5.2",
         "l0-MKL against the tightness theta of the capped l1 norm",
@@ -197,8 +196,8 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
         note=(
             f"{protocol(bench)} Here a = 0.1, r = 0.01, lambda1 = 1 and lambda2 = 0.1 throughout, "
             "no choice is made. Theta also scales the price of a small weight, lambda2 theta. "
-            f"Theta = 5 is below the best of the other values (on test) on {share(worse)} sets, as "
-            "the paper says of its own experiments."
+            "The paper reports, without numbers, that theta = 5 was inferior; here it is below the "
+            f"best of the other values (on test) on {share(worse)} sets."
         ),
         summary=[
             {
