@@ -76,7 +76,8 @@ def try_published_objective(setting: dict) -> dict:
         machine.fit(X[split.train], y[split.train])
     except UnboundedObjectiveError:
         return {"unbounded": True, "accuracy": None}
-    return {"unbounded": False, "accuracy": float(machine.score(X[split.test], y[split.test]))}
+    predicted = machine.predict(X[split.test])
+    return {"unbounded": False, "accuracy": float(np.mean(predicted == y[split.test]))}
 
 
 def describe(setting: dict) -> dict:
