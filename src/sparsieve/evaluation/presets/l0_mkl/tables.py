@@ -42,9 +42,9 @@ def data_sets(bench: Bench) -> Iterator[Exhibit]:
         {
             "dataset": source.label,
             "n_samples": found[source.dataset]["n_samples"],
-            "published_n_samples": printed[source.printed]["n_samples"],
+            "published_n_samples": int(printed[source.printed]["n_samples"]),
             "n_features": found[source.dataset]["n_features"],
-            "published_n_features": printed[source.printed]["n_features"],
+            "published_n_features": int(printed[source.printed]["n_features"]),
             "majority_percent": rounded(100 * found[source.dataset]["majority"]),
         }
         for source in used

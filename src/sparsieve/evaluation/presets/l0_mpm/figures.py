@@ -11,7 +11,7 @@ from ...exhibits import Drawing, Exhibit
 from ..base import Bench
 from ..numbers import deviation, mean, share
 from ..published import published
-from .settings import PRINTED_DELTA, draws, protocol, rows_of, sets
+from .settings import PRINTED_DELTA, draws, n_folds, protocol, rows_of, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -36,6 +36,7 @@ def _spam(bench: Bench, kind: str, levels: Sequence[float]) -> list[dict]:
             "dataset": dataset,
             "n_rows": rows_of("Spam"),
             "draw": draw,
+            "n_folds": n_folds(bench, "Spam"),
             "method": "L0-MPM",
             "alpha": alpha,
             "level": [kind, level],
@@ -94,7 +95,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
             f"{protocol(bench)} {_absent(rows)}Means of the folds where delta is feasible: "
             f"{', '.join(reached.values())}."
         ),
-        summary=_table(rows, "delta", "n_features", DELTAS),
+        summary=[row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)],
     )
     shares = [
         {"share" if name == "level" else name: value for name, value in row.items()}
@@ -128,7 +129,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
             f"{protocol(bench)} {_absent(shares)}The level is a share of the best worst-case "
             f"accuracy that a training part can reach. {_spam_trends(shares)}"
         ),
-        summary=_table(shares, "share", "accuracy", SHARES),
+        summary=_table(shares),
     )
 
 
@@ -136,13 +137,13 @@ def _absent(rows: Sequence[dict]) -> str:
     return "" if rows else "Spam is not at hand. "
 
 
-def _table(rows: Sequence[dict], over: str, column: str, levels: Sequence[float]) -> list[dict]:
-    """Alpha down, levels across."""
-    found = {(row["alpha"], row[over]): row[column] for row in rows}
+def _table(rows: Sequence[dict]) -> list[dict]:
+    """Accuracy: alpha down, levels across."""
+    found = {(row["alpha"], row["share"]): row["accuracy"] for row in rows}
     return [
         {
             "alpha": alpha,
-            **{f"{column} at {level:g}": found.get((alpha, level)) for level in levels},
+            **{f"accuracy at {level:g} of reach": found.get((alpha, level)) for level in SHARES},
         }
         for alpha in ALPHAS
         if rows

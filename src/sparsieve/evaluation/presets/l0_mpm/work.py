@@ -23,15 +23,16 @@ NEGLIGIBLE = 1e-5
 
 
 def try_linear(setting: dict) -> dict:
-    """Ten folds of a linear machine; lists with one entry per fold.
+    """Folds of a linear machine; lists with one entry per fold.
 
-    The setting holds dataset, n_rows (None for all), draw, method, alpha, and level: None, or a
-    pair of "share" (of the best level that the training part can reach) or "delta" and a number.
-    Where the level is out of reach of a fold its entries are None.
+    The setting holds dataset, n_rows (None for all), draw, n_folds (how many of the ten are
+    done), method, alpha, and level: None, or a pair of "share" (of the best level that the
+    training part can reach) or "delta" and a number. Where the level is out of reach of a fold
+    its entries are None.
     """
     X, y = _rows(setting)
     folds = []
-    for split in Folds(10).splits(y, seed=0):
+    for split in list(Folds(10).splits(y, seed=0))[: setting["n_folds"]]:
         train, test = _scaled(X, split)
         reach = _reach(setting["method"], train, y[split.train])
         machine = _linear_machine(setting, reach)
@@ -54,8 +55,8 @@ def try_linear(setting: dict) -> dict:
 def try_kernel(setting: dict) -> dict:
     """Folds of a machine with a Gaussian kernel; lists with one entry per fold.
 
-    The setting holds dataset, n_rows, draw, method, width, delta, n_folds (how many of the ten
-    are done) and inner_folds (of the cross-validation inside each training part).
+    The setting holds dataset, n_rows, draw, n_folds, method, width, delta and inner_folds (of
+    the cross-validation inside each training part).
     """
     X, y = _rows(setting)
     folds = []
