@@ -70,6 +70,7 @@ def curves(bench: Bench) -> Iterator[Exhibit]:
             },
         }
         for method in MACHINES
+        if rows
     ]
     yield Exhibit(
         "Figure 1",
@@ -206,5 +207,6 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
                 "n_features": mean(row["n_features"] for row in rows if row["theta"] == value),
             }
             for value in thetas
+            if rows
         ],
     )

@@ -113,6 +113,7 @@ def _method_means(rows: Sequence[dict], columns: Sequence[str]) -> list[dict]:
             **{c: mean(r[c] for r in rows if r["method"] == method) for c in columns},
         }
         for method in MACHINES
+        if rows
     ]
 
 
@@ -178,10 +179,10 @@ def _seconds(bench: Bench, choices: Sequence[Choice]) -> Exhibit:
         }
         for honest, best in _paired(choices)
     ]
+    slower = [m["l0-MKL"] > m["CAP-SVM"] for m in by_dataset(rows, "seconds")]
     means = _method_means(rows, ("seconds", "seconds_best_on_test", "published"))
     rows += [{"dataset": "Average", **row} for row in means]
     order = sorted((row for row in means if row["seconds"] is not None), key=_by_seconds)
-    slower = [m["l0-MKL"] > m["CAP-SVM"] for m in by_dataset(rows[: -len(means)], "seconds")]
     return Exhibit(
         "Table 6",
         "CPU seconds of one fit with the chosen parameters",
