@@ -202,9 +202,10 @@ def _kept_percent(row: dict) -> list[float]:
 def kernels(bench: Bench) -> Iterator[Exhibit]:
     """Figures 6 and 7."""
     found = _kernels(bench)
-    folds = "Two of the ten folds, three widths. " if bench.quick else ""
+    folds = "Here two of the ten folds and three widths. " if bench.quick else ""
     note = (
-        f"{protocol(bench)} {folds}delta = {PRINTED_DELTA}, alpha = 5, kernel "
+        f"{protocol(bench)} {folds}One choice of the rows of Madelon. "
+        f"delta = {PRINTED_DELTA}, alpha = 5, kernel "
         "exp(-|u - v|^2 / (2 width^2)). The kernel machines keep few training samples, not "
         "features: the percentage is of these."
     )
