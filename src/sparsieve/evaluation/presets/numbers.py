@@ -8,7 +8,7 @@ import numpy as np
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """A number with this many significant digits; None stays None.
+    """A number with this many significant digits, zero if it is tiny; None stays None.
 
     Examples
     --------
@@ -16,7 +16,7 @@ def rounded(value: float | None, digits: int = 4) -> float | None:
     >>> rounded(98.76543), rounded(0.00123456), rounded(None)
     (98.77, 0.001235, None)
     """
-    return None if value is None else float(f"{value:.{digits}g}")
+    return None if value is None else float(f"{round(value, 9):.{digits}g}")
 
 
 def mean(values: Iterable[float | None]) -> float | None:
