@@ -6,7 +6,7 @@ import sys
 
 import benchmarks
 
-NOT_A_BENCHMARK = {"common", "__main__", "studies"}
+NOT_A_BENCHMARK = {"common", "__main__"}
 
 
 def main(names):
