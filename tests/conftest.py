@@ -15,10 +15,11 @@ def rng():
 
 
 @pytest.fixture
-def real_data():
+def real_data(monkeypatch):
     """Load a benchmark set by name, or skip the test where there is none."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     home = Path(os.environ.get("SPARSIEVE_DATA", beside))
+    monkeypatch.setenv("SPARSIEVE_DATA", str(home))  # for load_dataset as well
 
     def load(name):
         file = home / f"{name}.npz"

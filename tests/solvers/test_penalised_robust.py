@@ -89,7 +89,7 @@ def test_nmapg_starts_where_it_is_told(data):
     penalty = TopKGap(4, 1.0, 0.3)
     first = NonmonotoneAPG(mu=0.01, max_iter=50).solve(data, penalty)
     told = []
-    again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty, told.append, first)
+    again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty, told.append, start=first)
     # One proximal step without momentum, from the solution given.
     length = np.hypot(
         np.linalg.norm(again.W - first.W), np.linalg.norm(again.intercept - first.intercept)

@@ -105,6 +105,13 @@ def reproduce(
             )
     except (StudyError, StoreError) as error:
         raise DataError(str(error)) from error
+    if not outcome.exhibits and not outcome.errors:
+        from ..datasets import get_data_home
+
+        raise DataError(
+            f"none of the data sets that this needs is in {get_data_home()}; name their folder "
+            f"with --data, and see: sparsieve datasets"
+        )
     if as_json:
         print_json(_as_dict(outcome))
     _say_what_is_missing(outcome)

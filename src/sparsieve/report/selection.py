@@ -67,10 +67,10 @@ def selector_report(
     >>> from sparsieve import RidgeForwardSelector
     >>> from sparsieve.report import selector_report
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
+    >>> selector = RidgeForwardSelector(n_features_to_select=1).fit(X, y)
     >>> report = selector_report(selector, X, y)
     >>> report.headline.split(".")[0]
-    'RidgeForwardSelector kept 3 of 13 features: flavanoids, proline and alcohol'
+    'RidgeForwardSelector kept 1 of 13 features: proline'
     """
     check_is_fitted(selector)
     check_integer("folds", folds, minimum=0)
