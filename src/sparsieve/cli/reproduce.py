@@ -136,7 +136,11 @@ def _print_exhibit(exhibit) -> None:
             for name in columns
             if any(isinstance(row.get(name), (int, float)) for row in rows[:_SHOWN])
         ]
-        print_rows(columns, shown, right=numeric, for_reading=True)
+        print_rows(
+            [name.replace("_", " ") for name in columns],
+            shown,
+            right=[name.replace("_", " ") for name in numeric],
+        )
         if len(rows) > _SHOWN:
             print(f"... and {len(rows) - _SHOWN} more rows; --report or --json gives all")
     if exhibit.note:

@@ -95,11 +95,12 @@ Block = Table | Chart | Facts | Listing
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a few sentences and what belongs to them."""
+    """A heading, a few sentences and what belongs to them; ``label`` is a shorter heading."""
 
     title: str
     text: Sequence[str] = ()
     blocks: Sequence[Block] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True)

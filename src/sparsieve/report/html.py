@@ -33,6 +33,7 @@ def render(report: Report) -> str:
     sections = [
         {
             "title": section.title,
+            "label": section.label or section.title,
             "anchor": f"section-{number}",
             "text": section.text,
             "blocks": [_block(block, f"{number}-{i}", charts) for i, block in _blocks(section)],

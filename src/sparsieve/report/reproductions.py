@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..evaluation.exhibits import Drawing, Exhibit
 from ..evaluation.presets import Reproduction
-from .data import Chart, Column, Report, Section, table_of
+from .data import Chart, Column, Report, Section, Table, table_of
 from .provenance import how_made
 from .wording import counted
 
+_MOST_DOTS = 60  # on a line
 _MOST_LISTED = 1500  # rows of a table; the charts hold all
 
 
@@ -50,10 +53,10 @@ def reproduction_report(reproduction: Reproduction, *, command="") -> Report:
     return Report(
         title=f"The experiments of {preset.paper}, done again",
         headline=(
-            f"{preset.citation}: {counted(len(exhibits), 'table')} and figures, "
+            f"{preset.citation}: {len(exhibits)} tables and figures, "
             f"{counted(compared, 'printed number')} beside ours, "
             f"{counted(len(reproduction.missing), 'data set')} not at hand."
-        ).replace("tables and figures", "tables and figures"),
+        ),
         sections=sections,
         figures={
             "tables and figures": str(len(exhibits)),
@@ -80,11 +83,18 @@ def _section(exhibit: Exhibit) -> Section:
         note = (
             f"The first {_MOST_LISTED:,} of {len(exhibit.rows):,} rows; the CSV of a chart has all."
         )
+    if exhibit.summary:
+        blocks.append(_table(f"{exhibit.name}, in short", exhibit.summary))
     if exhibit.rows:
-        names = {name: name.replace("_", " ") for name in exhibit.columns}
-        rows = exhibit.rows[:_MOST_LISTED]
-        blocks.append(table_of(f"{exhibit.name}: numbers", rows, note, names))
-    return Section(f"{exhibit.name}: {exhibit.title}", _paragraphs(exhibit.note), blocks)
+        blocks.append(_table(f"{exhibit.name}, all numbers", exhibit.rows[:_MOST_LISTED], note))
+    title = f"{exhibit.name}: {exhibit.title}"
+    return Section(title, _paragraphs(exhibit.note), blocks, label=exhibit.name)
+
+
+def _table(title: str, rows, note: str = "") -> Table:
+    return table_of(
+        title, rows, note, {name: name.replace("_", " ") for row in rows for name in row}
+    )
 
 
 def _paragraphs(note: str) -> list[str]:
@@ -133,8 +143,18 @@ def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
         drawing.kind,
         columns,
         controls=("panel",) if drawing.panel else (),
-        options={"log_x": log_x, "log_y": log_y, "grouped": bool(drawing.colour)},
+        options={
+            "log_x": log_x,
+            "log_y": log_y,
+            "grouped": bool(drawing.colour),
+            "marks": _longest_line(rows, drawing) <= _MOST_DOTS,
+        },
     )
+
+
+def _longest_line(rows, drawing: Drawing) -> int:
+    lines = Counter((row.get(drawing.panel), row.get(drawing.colour)) for row in rows)
+    return max(lines.values(), default=0)
 
 
 def _of(rows, name: str) -> list:
