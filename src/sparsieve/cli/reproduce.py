@@ -105,7 +105,7 @@ def reproduce(
             )
     except (StudyError, StoreError) as error:
         raise DataError(str(error)) from error
-    if not outcome.exhibits and not outcome.errors:
+    if not any(exhibit.rows for exhibit in outcome.exhibits) and not outcome.errors:
         from ..datasets import get_data_home
 
         raise DataError(

@@ -1,7 +1,5 @@
 """The experiments of the exclusive l2,1 paper on small data, against recomputations."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -224,22 +222,15 @@ def test_without_any_data(tmp_path, monkeypatch):
     assert "none at hand" in shown["Figure 2"].note
 
 
-def test_stand_ins_are_labelled(bench, monkeypatch):
-    lung = SimpleNamespace(
-        name="lung", papers={"exclusive-l21": "TOX"}, stand_in="lung_203", status="unavailable"
-    )
-    here = SimpleNamespace(name="lung_203", papers={}, stand_in="", status="present")
-
-    def listed(paper=None):
-        return [lung] if paper else [lung, here]
-
-    monkeypatch.setattr(data, "list_datasets", listed)
-    full = SmallBench(bench.paper, bench.store)
+def test_stand_ins_are_labelled(bench, monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    (tmp_path / "lung_203.npz").touch()
+    full = Bench(bench.paper, bench.store)
     found = data.data_at_hand(full, comparison.QUICK_SETS)
-    assert found["TOX (stand-in lung_203)"] == "lung_203"
+    assert found["Lung (stand-in lung_203)"] == "lung_203"
     assert "Stand-ins" in data.absent(full, found)
-    assert "Not at hand" not in data.absent(full, found)
-    assert "Not at hand: TOX" in data.absent(full, ["Yale"])
+    assert "Lung" not in data.absent(full, found).split("Not at hand")[-1]
+    assert "Lung" in data.absent(full, ["Yale"]).split("Not at hand")[-1]
     assert data.data_at_hand(bench, comparison.QUICK_SETS) == bench.datasets()
 
 

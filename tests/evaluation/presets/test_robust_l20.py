@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sparsieve import FisherSelector, RFSSelector, RobustL20Selector
-from sparsieve.datasets import list_datasets, load_dataset
+from sparsieve.datasets import load_dataset
 from sparsieve.evaluation.metrics import redundancy_rate
 from sparsieve.evaluation.presets import Bench, find_preset
 from sparsieve.evaluation.presets.robust_l20 import accuracy as curves
@@ -377,22 +377,11 @@ def test_missing_data_are_named_and_nothing_is_computed(tmp_path, monkeypatch):
     assert not (tmp_path / "none.sqlite").exists()
 
 
-def test_a_stand_in_says_so(monkeypatch):
-    class Nothing(Bench):
-        def datasets(self, printed=None):
-            return {}
-
-    monkeypatch.setattr(
-        scoring, "list_datasets", lambda: [_Info(i.name, "present") for i in list_datasets()]
-    )
-    assert scoring.at_hand(Nothing("robust-l20", "x"), ["LUNG"]) == {
-        "LUNG (stand-in lung_203)": "lung_203"
-    }
-
-
-class _Info:
-    def __init__(self, name, status):
-        self.name, self.status = name, status
+def test_a_stand_in_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    (tmp_path / "lung_203.npz").touch()
+    bench = Bench("robust-l20", tmp_path / "x")
+    assert scoring.at_hand(bench, ["LUNG"]) == {"LUNG (stand-in lung_203)": "lung_203"}
 
 
 def test_real_data(real_data, tmp_path):

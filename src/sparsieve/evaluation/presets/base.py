@@ -98,6 +98,18 @@ class Bench:
         wanted = list(found) if printed is None else printed
         return {name: _reason(found[name]) for name in wanted if not _at_hand(found[name])}
 
+    def stand_ins(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """Sets at hand with the samples of missing ones: a label that says so, and the name."""
+        registered = {info.name: info for info in list_datasets()}
+        missing = self.missing(printed)
+        return {
+            stand_in_label(info.papers[self.paper], info.stand_in): info.stand_in
+            for info in list_datasets(paper=self.paper)
+            if info.papers[self.paper] in missing
+            and info.stand_in
+            and _at_hand(registered[info.stand_in])
+        }
+
     def study(self, study: Study) -> list[dict]:
         """Run a study and return its rows, see :func:`sparsieve.evaluation.result_rows`."""
         run_study(
@@ -142,6 +154,23 @@ class Bench:
             return None
         tell = self.on_progress
         return lambda now: tell(name, now)
+
+
+def stand_in_label(printed: str, name: str) -> str:
+    """What to call a data set that stands in for one of the paper's."""
+    return f"{printed} (stand-in {name})"
+
+
+def printed_name(label: str) -> str:
+    """The paper's name of a data set, stand-in or not.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation.presets.base import printed_name, stand_in_label
+    >>> printed_name(stand_in_label("LUNG", "lung_203")), printed_name("Yale")
+    ('LUNG', 'Yale')
+    """
+    return label.split(" (stand-in ")[0]
 
 
 def _at_hand(info: DatasetInfo) -> bool:

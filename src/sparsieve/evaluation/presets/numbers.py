@@ -8,7 +8,7 @@ import numpy as np
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """A number with this many significant digits, zero if it is tiny; None stays None.
+    """A number with this many significant digits; None stays None.
 
     Examples
     --------
@@ -16,7 +16,7 @@ def rounded(value: float | None, digits: int = 4) -> float | None:
     >>> rounded(98.76543), rounded(0.00123456), rounded(None)
     (98.77, 0.001235, None)
     """
-    return None if value is None else float(f"{round(value, 9):.{digits}g}")
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -31,8 +31,8 @@ def deviation(values: Sequence[float]) -> float | None:
 
 
 def difference(ours: float | None, printed: float | None) -> float | None:
-    """Ours less printed, where both are there."""
-    return None if ours is None or printed is None else rounded(ours - printed)
+    """Ours less printed, where both are there; what only rounding leaves is nothing."""
+    return None if ours is None or printed is None else rounded(round(ours - printed, 9))
 
 
 def share(wins: Sequence[bool]) -> str:

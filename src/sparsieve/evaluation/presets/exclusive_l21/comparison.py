@@ -9,6 +9,7 @@ import numpy as np
 from ...exhibits import Drawing, Exhibit
 from ...protocol import Folds
 from ..base import Bench
+from ..numbers import mean
 from .claims import claims
 from .data import absent, data_at_hand, loaded, standardised_parts
 from .methods import FACTS, METHODS, choose
@@ -76,8 +77,8 @@ def _per_class(groups: dict, where: str) -> Exhibit:
                 **place,
                 "features_per_class": folds[0]["features"][i],
                 **_accuracy(folds, "margin", i),
-                "accuracy_majority_percent": _mean(fold["majority"][i] for fold in folds),
-                "features_used": _mean(fold["features_used"][i] for fold in folds),
+                "accuracy_majority_percent": mean(fold["majority"][i] for fold in folds),
+                "features_used": mean(fold["features_used"][i] for fold in folds),
             }
         )
     note = (
@@ -144,7 +145,7 @@ def _sparsity(groups: dict, where: str) -> Exhibit:
     for (label, method), folds in groups.items():
         facts = [fold["model"] for fold in folds if fold["model"]]
         if facts:
-            means = {name: _mean(fact[name] for fact in facts) for name in FACTS}
+            means = {name: mean(fact[name] for fact in facts) for name in FACTS}
             rows.append({"dataset": label, "method": method, **means})
     off = sorted(
         {
@@ -175,7 +176,7 @@ def _accuracy(folds: list[dict], name: str, i: int) -> dict:
     values = [fold[name][i] for fold in folds]
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return {
-        "accuracy_percent": _mean(values),
+        "accuracy_percent": mean(values),
         "accuracy_sd": None if spread is None else round(spread, 2),
         "folds": len(values),
     }
@@ -188,7 +189,7 @@ def _means(rows: list[dict], x: str) -> list[dict]:
         {
             "method": method,
             **{
-                f"mean_percent_at_{count}": _mean(
+                f"mean_percent_at_{count}": mean(
                     row["accuracy_percent"]
                     for row in rows
                     if row["method"] == method and row[x] == count
@@ -202,8 +203,3 @@ def _means(rows: list[dict], x: str) -> list[dict]:
 
 def _percent(labels, truth) -> float:
     return float(100.0 * np.mean(labels == truth))
-
-
-def _mean(values) -> float | None:
-    known = list(values)
-    return float(f"{np.mean(known):.4g}") if known else None

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from ....datasets import list_datasets, load_dataset
-from ..base import Bench
+from ....datasets import load_dataset
+from ..base import Bench, printed_name
 
 
 def data_at_hand(bench: Bench, quick: tuple[str, ...]) -> dict[str, str]:
@@ -17,25 +17,14 @@ def data_at_hand(bench: Bench, quick: tuple[str, ...]) -> dict[str, str]:
     """
     if bench.quick:
         return bench.datasets(quick)
-    found = bench.datasets()
-    missing = bench.missing()
-    known = {info.name: info for info in list_datasets()}
-    for info in list_datasets(paper=bench.paper):
-        printed = info.papers[bench.paper]
-        if printed in missing and info.stand_in and known[info.stand_in].status == "present":
-            found[f"{printed} (stand-in {info.stand_in})"] = info.stand_in
-    return found
+    return {**bench.datasets(), **bench.stand_ins()}
 
 
 def absent(bench: Bench, labels, printed: tuple[str, ...] | None = None) -> str:
     """Sentences about the sets, out of those printed, that are missing or replaced."""
     labels = list(labels)
-    replaced = [label for label in labels if "(stand-in" in label]
-    left_out = [
-        name
-        for name in bench.missing(printed)
-        if not any(label.startswith(f"{name} (stand-in") for label in replaced)
-    ]
+    replaced = [printed_name(label) for label in labels if printed_name(label) != label]
+    left_out = [name for name in bench.missing(printed) if name not in replaced]
     text = f" Sets: {', '.join(labels) or 'none at hand'}."
     if bench.quick:
         return text + " This quick run leaves out the others."

@@ -10,8 +10,7 @@ from itertools import product
 import numpy as np
 
 from ....datasets import list_datasets
-from ....datasets.registry import registry
-from ..base import Bench
+from ..base import Bench, printed_name
 from ..published import published
 from .work import MACHINES, try_parameters
 
@@ -33,31 +32,27 @@ class Source:
 
 def sources(bench: Bench) -> list[Source]:
     """The paper's sets at hand, in the paper's order, with stand-ins said to be such."""
-    found = bench.datasets()
-    lost = bench.missing()
-    names = [row["dataset"] for row in published("l0mkl_table3")]
-    at_hand = {info.name for info in list_datasets() if info.status in ("embedded", "present")}
-    stand_ins = {
-        info.papers[bench.paper]: info.stand_in
-        for info in registry().values()
-        if bench.paper in info.papers and info.stand_in in at_hand
-    }
+    found = {**bench.datasets(), **bench.stand_ins()}
+    order = [row["dataset"] for row in published("l0mkl_table3")]
     known = []
-    for printed in names:
-        if printed in found:
-            dataset = found[printed]
-            continuous = CONTINUOUS.get(dataset)
-            if continuous in at_hand:
-                known.append(Source(printed, continuous, f"{printed} ({continuous})"))
-            else:
-                known.append(Source(printed, dataset, printed))
-        elif printed in lost and printed in stand_ins:
-            stand_in = stand_ins[printed]
-            known.append(Source(printed, stand_in, f"{printed} (stand-in {stand_in})"))
+    for label in sorted(found, key=lambda label: order.index(printed_name(label))):
+        dataset = found[label]
+        continuous = _continuous(dataset)
+        if continuous is not None:
+            known.append(Source(label, continuous, f"{label} ({continuous})"))
+        else:
+            known.append(Source(printed_name(label), dataset, label))
     if bench.quick:
         quick = [source for source in known if source.printed in QUICK_SETS]
         return quick or known[:2]
     return known
+
+
+def _continuous(dataset: str) -> str | None:
+    """The set with the values from which this one was discretised, where it is at hand."""
+    name = CONTINUOUS.get(dataset)
+    at_hand = {info.name for info in list_datasets() if info.status in ("embedded", "present")}
+    return name if name in at_hand else None
 
 
 def grids(quick: bool) -> dict[str, list[dict]]:

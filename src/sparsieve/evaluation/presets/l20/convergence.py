@@ -8,7 +8,8 @@ import numpy as np
 
 from ...exhibits import Drawing, Exhibit
 from ..base import Bench
-from .plan import FULL, OURS, about_data, data_sets, rounded, scale_of
+from ..numbers import rounded
+from .plan import FULL, OURS, about_data, data_sets, scale_of
 from .work import EARLY, descent, fit_seconds
 
 # The paper does not say at which lambda, gamma and number of features it measured.

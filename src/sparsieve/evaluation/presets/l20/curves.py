@@ -9,6 +9,7 @@ import numpy as np
 from ...exhibits import Drawing, Exhibit
 from ...results import summarise
 from ...study import SelectorSpec, Study
+from .. import numbers
 from ..base import Bench
 from .plan import (
     BASELINE,
@@ -21,7 +22,6 @@ from .plan import (
     about_data,
     about_repeats,
     data_sets,
-    mean_of,
     methods,
     percent,
     scale_of,
@@ -152,7 +152,7 @@ def _curve_exhibit(bench, name, classifier, title, means, sets, scale) -> Exhibi
     summary = [
         {"method": method}
         | {
-            f"accuracy at {k}": mean_of(
+            f"accuracy at {k}": numbers.mean(
                 row["accuracy"] for row in rows if (row["method"], row["k"]) == (method, k)
             )
             for k in shown

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ....datasets import list_datasets
-from ..base import Bench
+from ..base import Bench, printed_name
+from ..numbers import rounded
 
 # Printed in Table II beside the names of the classifiers here.
 CLASSIFIERS = {"5nn": "knn5", "softmax": "softmax"}
@@ -141,22 +141,10 @@ def data_sets(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, s
     """
     found = bench.datasets(printed)
     if not bench.quick:
-        rows = list_datasets()
-        at_hand = {info.name for info in rows if info.status in ("embedded", "present")}
-        stand_ins = {
-            info.papers[bench.paper]: info.stand_in for info in rows if bench.paper in info.papers
-        }
-        for name in bench.missing(printed):
-            if name not in found and stand_ins[name] in at_hand:
-                found[f"{name} (stand-in {stand_ins[name]})"] = stand_ins[name]
+        found |= bench.stand_ins(printed)
     if not found and printed is not None:
         return data_sets(bench)
     return dict(list(found.items())[: scale_of(bench).most_sets])
-
-
-def printed_name(label: str) -> str:
-    """The paper's name of a data set, stand-in or not."""
-    return label.split(" (stand-in ")[0]
 
 
 def about_data(bench: Bench, sets: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
@@ -189,11 +177,6 @@ def about_repeats(n_repeats: int) -> str:
     )
 
 
-def rounded(value: float | None) -> float | None:
-    """Four significant digits."""
-    return None if value is None else float(f"{value:.4g}")
-
-
 def percent(share: float | None) -> float | None:
     """A share as percent."""
     return None if share is None else rounded(100.0 * share)
@@ -203,9 +186,3 @@ def mean_sd(values: Iterable[float]) -> tuple[float, float | None]:
     """Mean and standard deviation; no deviation of a single value."""
     array = np.array(list(values), dtype=float)
     return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else None
-
-
-def mean_of(values: Iterable[float | None]) -> float | None:
-    """Mean of what is known, rounded."""
-    known = [value for value in values if value is not None]
-    return rounded(float(np.mean(known))) if known else None

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...exhibits import Drawing, Exhibit
 from ..base import Bench
-from .plan import FULL, about_data, about_repeats, data_sets, mean_sd, percent, rounded, scale_of
+from ..numbers import rounded
+from .plan import FULL, about_data, about_repeats, data_sets, mean_sd, percent, scale_of
 from .work import homotopy_fit
 
 INITS = ("zero", "gaussian", "uniform")

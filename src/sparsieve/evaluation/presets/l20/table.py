@@ -8,7 +8,8 @@ from collections import defaultdict
 import numpy as np
 
 from ...exhibits import Drawing, Exhibit
-from ..base import Bench
+from .. import numbers
+from ..base import Bench, printed_name
 from ..published import published
 from .curves import about_methods, curve_means, is_at
 from .plan import (
@@ -21,12 +22,9 @@ from .plan import (
     about_data,
     about_repeats,
     data_sets,
-    mean_of,
     mean_sd,
     methods,
     percent,
-    printed_name,
-    rounded,
     scale_of,
 )
 from .work import nested_accuracy
@@ -149,10 +147,10 @@ def _table_row(label: str, classifier: str, method: Method, means, nested: dict)
         "n_features_best_on_test": int(best["n_selected"]),
         "published": accuracy,
         "published_n_features": int(number) if isinstance(number, float) else None,
-        "difference": None if accuracy is None else rounded(ours - accuracy),
+        "difference": None if accuracy is None else numbers.rounded(ours - accuracy),
         "accuracy_nested": percent(honest),
         "accuracy_nested_sd": percent(honest_sd),
-        "n_features_nested": rounded(honest_number),
+        "n_features_nested": numbers.rounded(honest_number),
         "strength_best_on_test": _strength(best, method),
     }
 
@@ -179,7 +177,7 @@ def _table_summary(rows: list[dict]) -> list[dict]:
                 "method": method,
                 "n_sets": len(group),
                 **{
-                    column: mean_of(row[column] for row in group)
+                    column: numbers.mean(row[column] for row in group)
                     for column in (
                         "accuracy_best_on_test",
                         "published",

@@ -11,6 +11,7 @@ from ...exhibits import Drawing, Exhibit
 from ...protocol import Folds
 from ...study import SelectorSpec, Study
 from ..base import Bench
+from ..numbers import rounded
 from .scoring import (
     FILTERS,
     GREEDY,
@@ -23,7 +24,6 @@ from .scoring import (
     left_out,
     listed,
     mean_scores,
-    rounded,
 )
 
 KS = tuple(range(1, 51))

@@ -15,8 +15,9 @@ from ....solvers.nmapg import NonmonotoneAPG
 from ...exhibits import Drawing, Exhibit
 from ...sources import DatasetSpec
 from ..base import Bench
+from ..numbers import rounded
 from .methods import MANY, STAGE_ITERATIONS, moved_little, robust_data
-from .scoring import at_hand, left_out, rounded
+from .scoring import at_hand, left_out
 
 PRINTED = ("COIL20", "Isolet", "Yale", "USPS")
 QUICK_ROWS = 400

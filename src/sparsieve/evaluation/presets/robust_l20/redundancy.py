@@ -11,6 +11,7 @@ from ...exhibits import Drawing, Exhibit
 from ...protocol import RepeatedSplits
 from ...study import SelectorSpec, Study
 from ..base import Bench
+from ..numbers import rounded
 from .scoring import (
     FILTERS,
     GREEDY,
@@ -22,7 +23,6 @@ from .scoring import (
     at_hand,
     left_out,
     mean_scores,
-    rounded,
 )
 
 KS = (2, *range(5, 51, 5))

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....datasets import list_datasets
 from ...protocol import Folds, RepeatedSplits
 from ...results import summarise
 from ...study import SelectorSpec, Study
 from ..base import Bench
 from .methods import score_per_k
 
-STAND_INS = {"LUNG": "lung_203"}
 RFS_GAMMAS = (0.001, 0.01, 0.1, 0.2, 0.8, 1.0)
 QUICK_RFS_GAMMAS = (0.01, 0.1, 1.0)
 OURS = "RobustL20 (ours)"
@@ -45,13 +43,7 @@ class PerK:
 
 def at_hand(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, str]:
     """The data sets by printed name; a stand-in of a missing one says so in its name."""
-    found = bench.datasets(printed)
-    status = {info.name: info.status for info in list_datasets()}
-    for missing in bench.missing(printed):
-        stand_in = STAND_INS.get(missing)
-        if stand_in and status[stand_in] == "present":
-            found[f"{missing} (stand-in {stand_in})"] = stand_in
-    return found
+    return {**bench.datasets(printed), **bench.stand_ins(printed)}
 
 
 def left_out(bench: Bench, used: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
@@ -113,11 +105,6 @@ def _like_a_study(study: str, label: str, outcome: dict) -> list[dict]:
         }
         for score in outcome["scores"]
     ]
-
-
-def rounded(value: float | None, digits: int = 4) -> float | None:
-    """To significant digits, for rows that are printed."""
-    return None if value is None else float(f"{value:.{digits}g}")
 
 
 def listed(parts: Sequence[str]) -> str:

@@ -13,9 +13,10 @@ from ...exhibits import Drawing, Exhibit
 from ...metrics import sparsity_level
 from ...sources import DatasetSpec
 from ..base import Bench
+from ..numbers import rounded
 from .accuracy import NMAPG, TOP_K
 from .methods import FITS
-from .scoring import at_hand, left_out, rounded
+from .scoring import at_hand, left_out
 
 KS = tuple(range(1, 51))
 QUICK_KS = (1, 5, 10, 20, 30, 50)
