@@ -3,7 +3,11 @@
 from pathlib import Path
 
 import sparsieve
+import sparsieve.datasets
 import sparsieve.displays
+import sparsieve.evaluation
+import sparsieve.evaluation.presets
+import sparsieve.report
 
 project = "sparsieve"
 author = "The sparsieve developers"
@@ -25,15 +29,23 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
 
 def write_selector_list(app, config):
-    """A page that lists every selector and display, so that a new one appears by itself."""
-    names = "\n".join(f"   sparsieve.{name}" for name in sparsieve.all_estimators())
-    displays = "\n".join(f"   sparsieve.displays.{name}" for name in sparsieve.displays.__all__)
-    page = (
-        "Selectors\n=========\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
-        f"{names}\n   sparsieve.all_selectors\n\n"
-        "Displays\n========\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
-        f"{displays}\n"
-    )
+    """A page that lists every public name, so that a new one appears by itself."""
+    rooms = {
+        "Displays": sparsieve.displays,
+        "Reports": sparsieve.report,
+        "Studies": sparsieve.evaluation,
+        "The papers' experiments": sparsieve.evaluation.presets,
+        "Data sets": sparsieve.datasets,
+    }
+    listed = {"Selectors": [f"sparsieve.{name}" for name in sparsieve.all_estimators()]}
+    listed["Selectors"].append("sparsieve.all_selectors")
+    for title, room in rooms.items():
+        listed[title] = [f"{room.__name__}.{name}" for name in room.__all__]
+    page = ""
+    for title, names in listed.items():
+        page += f"{title}\n{'=' * len(title)}\n\n"
+        page += ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
+        page += "".join(f"   {name}\n" for name in names) + "\n"
     target = Path(app.srcdir) / "api" / "index.rst"
     target.parent.mkdir(exist_ok=True)
     if not target.exists() or target.read_text() != page:

@@ -6,9 +6,22 @@ from typing import Annotated
 
 import typer
 
+from .errors import UsageError
+
 Debug = Annotated[
     bool,
     # Read from the arguments by `run`, which also has to see the errors of the parser.
     typer.Option("--debug", help="Show the traceback of an error."),
 ]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one per CPU.")]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Compute again what failed before.")
+]
+NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of processes that is none."""
+    if jobs == 0 or jobs < -1:
+        raise UsageError(f"--jobs must be a number of processes or -1, got {jobs}")

@@ -10,7 +10,7 @@ import typer
 
 from .errors import ExitCode, UsageError
 from .live import live
-from .options import AsJson, Debug
+from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
 _SHOWN = 40  # rows of one table on a terminal
@@ -57,12 +57,10 @@ def reproduce(
         Path | None,
         typer.Option(metavar="OUT", help="Write an HTML report as well.", show_default=False),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one per CPU.")] = 1,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Compute again what failed before.")
-    ] = False,
+    jobs: Jobs = 1,
+    retry_failed: RetryFailed = False,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    quiet: NoProgress = False,
     debug: Debug = False,
 ) -> None:
     """Do a paper's experiments again and print our numbers beside the published ones.
@@ -73,8 +71,7 @@ def reproduce(
 
     Example: sparsieve reproduce l20 --quick --jobs 2 --report l20.html
     """
-    if jobs == 0 or jobs < -1:
-        raise UsageError(f"--jobs must be a number of processes or -1, got {jobs}")
+    check_jobs(jobs)
     check_page(report)
     if data is not None:
         if not data.is_dir():

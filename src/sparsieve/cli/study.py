@@ -14,7 +14,7 @@ import typer
 
 from .errors import ExitCode, UsageError
 from .live import live
-from .options import AsJson, Debug
+from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
 _STATES = ("done", "failed", "running", "open")
@@ -50,7 +50,7 @@ def run(
         Path, typer.Argument(metavar="STUDY", help="A study.toml.", show_default=False)
     ],
     store: StorePath = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one per CPU.")] = 1,
+    jobs: Jobs = 1,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -59,11 +59,9 @@ def run(
             show_default=False,
         ),
     ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Compute again what failed before.")
-    ] = False,
+    retry_failed: RetryFailed = False,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    quiet: NoProgress = False,
     debug: Debug = False,
 ) -> None:
     """Compute what is not computed yet.
@@ -74,8 +72,7 @@ def run(
 
     Example: sparsieve study run study.toml --jobs 4
     """
-    if jobs == 0 or jobs < -1:
-        raise UsageError(f"--jobs must be a number of processes or -1, got {jobs}")
+    check_jobs(jobs)
     if cluster is not None and jobs != 1:
         raise UsageError("--jobs and --cluster exclude each other: the cluster knows its workers")
     with _explained():
