@@ -68,6 +68,15 @@ def test_pickled_arrays_nobody_asked_for_do_not_matter(tmp_path):
     assert read_table(path).X.shape == X.shape
 
 
+def test_npz_names_its_classes(tmp_path):
+    path = tmp_path / "data.npz"
+    X, y = np.eye(3), np.array([1, 0, 1])
+    np.savez(path, X=X, y=y, class_names=["healthy", "sick"])
+    assert read_table(path).y.tolist() == ["sick", "healthy", "sick"]
+    np.savez(path, X=X, y=y, class_names=["healthy", "sick", "unheard of"])
+    assert read_table(path).y.tolist() == [1, 0, 1]
+
+
 @pytest.mark.parametrize("name", ["d.npz", "d.mat", "d.svm", "d.parquet", "d.h5ad"])
 def test_garbage(tmp_path, name):
     if name == "d.parquet":

@@ -13,7 +13,7 @@ from .live import live
 from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
-_SHOWN = 40  # rows of one table on a terminal
+_SHOWN = 60  # rows of one table on a terminal; longer ones are shown in short
 
 
 def reproduce(
@@ -123,7 +123,7 @@ def reproduce(
 
 
 def _print_exhibit(exhibit) -> None:
-    rows = exhibit.summary or exhibit.rows
+    rows = exhibit.rows if len(exhibit.rows) <= _SHOWN else exhibit.summary or exhibit.rows
     print(f"\n{exhibit.name}: {exhibit.title}")
     if rows:
         columns = list(dict.fromkeys(name for row in rows for name in row))

@@ -22,6 +22,7 @@ from .table import (
 
 _TARGETS = ("y", "Y")
 _NAMES = ("feature_names", "features")
+_CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 
 def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
@@ -32,7 +33,7 @@ def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
         with np.load(path, allow_pickle=False) as archive:
             # Arrays nobody asked for are not touched: they may be large or pickled.
             stored = list(archive.files)
-            wanted = {target, "X", *_TARGETS, *_NAMES}
+            wanted = {target, "X", *_TARGETS, *_NAMES, _CLASSES}
             arrays = {name: archive[name] for name in stored if name in wanted}
     except (zipfile.BadZipFile, OSError, EOFError, AttributeError):
         raise DataError(f"{path.name} is not a readable .npz file") from None
@@ -96,6 +97,8 @@ def _from_arrays(
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
         raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
     y = target_from_values(arrays[label], label, owner)
+    if label in _TARGETS:
+        y = _named_classes(y, arrays.get(_CLASSES))
     if len(y) != X.shape[0]:
         raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     if X.dtype.kind not in "biuf":
@@ -106,6 +109,15 @@ def _from_arrays(
             names = tuple(str(name).strip() for name in np.ravel(arrays[key]))
     check_unique(names, owner)
     return without(Table(as_real(X), y, names, label), drop, owner)
+
+
+def _named_classes(y: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+    """The classes by name, where the file names them all."""
+    if names is None or y.ndim != 1 or y.dtype.kind not in "iu":
+        return y
+    names = np.ravel(names)
+    named = names.dtype.kind in "US" and len(set(names)) == len(names)
+    return names[y] if named and y.min() == 0 and y.max() == len(names) - 1 else y
 
 
 def without(table: Table, drop: Sequence[str], owner: str) -> Table:

@@ -227,7 +227,7 @@ _LEGEND = {
 
 
 def _quantity(chart: Chart, name: str, *, log=False, zero=True) -> dict:
-    scale: dict[str, Any] = {"type": "log"} if log else {"zero": zero, "nice": True}
+    scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
     channel = {
         "field": name,
         "type": "quantitative",

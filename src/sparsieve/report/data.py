@@ -35,11 +35,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be sorted, searched and downloaded."""
+    """A table that can be sorted, searched and downloaded.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of Column
+    note : str
+    shown : int, default=25
+        Rows to see before asking for all.
+    """
 
     title: str
     columns: Sequence[Column]
     note: str = ""
+    shown: int = 25
 
     @property
     def n_rows(self) -> int:
@@ -153,7 +163,9 @@ class Report:
         return framed(self)
 
 
-def table_of(title: str, rows: Sequence[Mapping], note: str = "", names=None) -> Table:
+def table_of(
+    title: str, rows: Sequence[Mapping], note: str = "", names=None, shown: int = 25
+) -> Table:
     """A table of rows that are dicts; ``names`` gives titles for some of the keys.
 
     Examples
@@ -165,4 +177,4 @@ def table_of(title: str, rows: Sequence[Mapping], note: str = "", names=None) ->
     names = names or {}
     keys = list(dict.fromkeys(key for row in rows for key in row))
     columns = [Column(names.get(key, key), [row.get(key) for row in rows]) for key in keys]
-    return Table(title, columns, note)
+    return Table(title, columns, note, shown)

@@ -15,8 +15,6 @@ from .charts import specification
 from .data import Chart, Column, Facts, Listing, Report, Table
 from .vega import vega_script
 
-_SHOWN_ROWS = 25  # of a table before the reader asks for more
-
 
 def render(report: Report) -> str:
     """The page.
@@ -47,7 +45,6 @@ def render(report: Report) -> str:
         style=_file("report.css"),
         script=_file("report.js"),
         library=vega_script() if charts else "",
-        shown_rows=_SHOWN_ROWS,
         version=__version__,
     )
 

@@ -86,15 +86,17 @@ def _section(exhibit: Exhibit) -> Section:
     if exhibit.summary:
         blocks.append(_table(f"{exhibit.name}, in short", exhibit.summary))
     if exhibit.rows:
-        blocks.append(_table(f"{exhibit.name}, all numbers", exhibit.rows[:_MOST_LISTED], note))
+        # Where there is a picture or a short form, few will read the rows.
+        shown = 8 if exhibit.drawings or exhibit.summary else 25
+        rows = exhibit.rows[:_MOST_LISTED]
+        blocks.append(_table(f"{exhibit.name}, all numbers", rows, note, shown))
     title = f"{exhibit.name}: {exhibit.title}"
     return Section(title, _paragraphs(exhibit.note), blocks, label=exhibit.name)
 
 
-def _table(title: str, rows, note: str = "") -> Table:
-    return table_of(
-        title, rows, note, {name: name.replace("_", " ") for row in rows for name in row}
-    )
+def _table(title: str, rows, note: str = "", shown: int = 25) -> Table:
+    names = {name: name.replace("_", " ") for row in rows for name in row}
+    return table_of(title, rows, note, names, shown)
 
 
 def _paragraphs(note: str) -> list[str]:
