@@ -91,10 +91,8 @@ def test_nmapg_starts_where_it_is_told(data):
     told = []
     again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty, told.append, start=first)
     # One proximal step without momentum, from the solution given.
-    length = np.hypot(
-        np.linalg.norm(again.W - first.W), np.linalg.norm(again.intercept - first.intercept)
-    )
-    size = np.hypot(np.linalg.norm(again.W), np.linalg.norm(again.intercept))
+    length = np.hypot(np.linalg.norm(again.W - first.W), np.linalg.norm(again.free - first.free))
+    size = np.hypot(np.linalg.norm(again.W), np.linalg.norm(again.free))
     assert told[0]["moved"] == pytest.approx(length / max(size, 1.0), rel=1e-9)
     from_zero = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty)
     lead = from_zero.objective - first.objective

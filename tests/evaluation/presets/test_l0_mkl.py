@@ -1,8 +1,5 @@
 """The experiments of the l0-MKL paper on small sets that come with scikit-learn."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score
@@ -204,11 +201,9 @@ def test_objective_falls_in_figure_2(exhibits):
     assert "rises in 0 rounds" in exhibits["Figure 2"].note
 
 
-@pytest.mark.skipif(
-    not Path(os.environ.get("SPARSIEVE_DATA", "nowhere"), "carcinoma_174.npz").exists(),
-    reason="no data folder",
-)
-def test_stand_ins_are_called_so(tmp_path):
+def test_stand_ins_are_called_so(real_data, tmp_path):
+    real_data("carcinoma_174")
+    real_data("colon_raw")
     used = choices.sources(Bench("l0-mkl", tmp_path / "store.sqlite"))
     labels = {source.printed: source.label for source in used}
     assert labels["Carcinom"] == "Carcinom (stand-in carcinoma_174)"

@@ -1,8 +1,5 @@
 """The experiments of the l0-MPM paper on small sets that come with scikit-learn."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.metrics import matthews_corrcoef
@@ -183,11 +180,8 @@ def test_more_level_more_features(exhibits):
     assert kept[50.0, 0.8] >= kept[50.0, 0.2]
 
 
-@pytest.mark.skipif(
-    not Path(os.environ.get("SPARSIEVE_DATA", "nowhere"), "sonar.npz").exists(),
-    reason="no data folder",
-)
-def test_printed_delta_is_out_of_reach_on_sonar():
+def test_printed_delta_is_out_of_reach_on_sonar(real_data):
+    real_data("sonar")
     result = work.try_linear(
         {
             "dataset": "sonar",

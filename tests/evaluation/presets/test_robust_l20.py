@@ -384,10 +384,8 @@ def test_a_stand_in_says_so(monkeypatch, tmp_path):
     assert scoring.at_hand(bench, ["LUNG"]) == {"LUNG (stand-in lung_203)": "lung_203"}
 
 
-def test_real_data(real_data, tmp_path):
+def test_real_data(real_data):
     real_data("yale")
-    if "Yale" not in Bench("robust-l20", tmp_path / "x").datasets(["Yale"]):
-        pytest.skip("yale is not in the folder that SPARSIEVE_DATA names")
     setting = {"dataset": "yale", "method": convergence.REFERENCE, "max_iter": 20}
     found = convergence.descent({**setting, **convergence.PROBLEM, "n_rows": 60})
     assert (np.diff(found["objectives"][1:]) <= 1e-6).all()
