@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from sparsieve import ExclusiveL21Selector, RidgeForwardSelector
-from sparsieve.evaluation import DatasetSpec, Folds, SelectorSpec, Study, run_study
+from sparsieve.evaluation import DatasetSpec, Folds, SelectorSpec, Store, Study, run_study
 
 NASTY = "<script>alert(1)</script>"
 
@@ -52,4 +52,64 @@ def store(tmp_path_factory):
     )
     path = tmp_path_factory.mktemp("study") / "small.sqlite"
     run_study(study, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def large_store(tmp_path_factory):
+    """Twelve methods on twelve data sets, 50 numbers of features, four classifiers, five folds."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("large") / "large.sqlite"
+    ks, classifiers = range(1, 51), ("1nn", "5nn", "svm", "softmax")
+    cells, results = {}, {}
+    for dataset in range(12):
+        for method in range(12):
+            for fold in range(5):
+                key = f"{dataset}-{method}-{fold}"
+                cells[key] = {
+                    "dataset": f"data set {dataset}",
+                    "selector": f"Method{method}Selector",
+                    "label": f"method {method}",
+                    "fingerprint": "f",
+                    "parameters": {},
+                    "tuning": "none",
+                    "protocol": {"kind": "folds", "n_folds": 5},
+                    "repeat": 0,
+                    "fold": fold,
+                    "n_samples": 100,
+                    "n_features": 2000,
+                    "seed": 0,
+                }
+                accuracies = rng.random((len(ks), len(classifiers))) * 0.3 + 0.05 * method
+                results[key] = {
+                    "chosen": {},
+                    "n_train": 80,
+                    "n_test": 20,
+                    "software": {"numpy": "2"},
+                    "machine": {"node": "here"},
+                    "seconds": rng.random(),
+                    "peak_mib": 1.0,
+                    "memory_source": "none",
+                    "warnings": [],
+                    "features": rng.permutation(2000)[:50].tolist(),
+                    "selections": [
+                        {"k": k, "redundancy_signed": rng.random(), "redundancy_absolute": 0.3}
+                        for k in ks
+                    ],
+                    "scores": [
+                        {
+                            "k": k,
+                            "n_selected": k,
+                            "classifier": name,
+                            "accuracy": accuracies[k - 1, i],
+                        }
+                        for k in ks
+                        for i, name in enumerate(classifiers)
+                    ],
+                }
+    with Store(path) as opened:
+        opened.plan("large", cells)
+        for key, result in results.items():
+            opened.claim(key)
+            opened.finish(key, result)
     return path

@@ -34,12 +34,13 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store):
+def pages(tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store, large_store):
     folder = tmp_path_factory.mktemp("reports")
     reports = {
         "selection": selector_report(nasty_selector, *nasty_wine, folds=3),
         "exclusive": selector_report(exclusive_selector, *nasty_wine, folds=2),
         "study": study_report(store),
+        "large": study_report(large_store),
     }
     for name, report in reports.items():
         report.save(folder / f"{name}.html")
@@ -146,6 +147,21 @@ def test_a_chart_is_switched(opened):
     page.locator(f"{figure} [data-action=numbers]").click()
     shown = page.locator(f"{figure} .numbers tbody td:first-child").all_inner_texts()
     assert set(shown) == {"wine"}
+
+
+def test_a_large_study_is_switched_at_once(opened):
+    page = opened("large")
+    figure = "figure:has(h3:text-is('Accuracy over the number of features'))"
+    lines = page.locator(f"{figure} svg .mark-line path")
+    assert lines.count() == 12
+    page.locator(f"{figure} select[data-field=dataset]").select_option(label="data set 7")
+    page.locator(f"{figure} [data-action=numbers]").click()
+    page.wait_for_function(
+        "place => document.querySelector(place)?.textContent.includes('data set 7')",
+        arg="figure .numbers tbody tr",
+        timeout=5_000,
+    )
+    assert lines.count() == 12
 
 
 def test_the_theme_is_switched(opened):

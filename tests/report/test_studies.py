@@ -163,3 +163,11 @@ def test_tables_can_be_downloaded_in_full(report):
         if isinstance(b, Table) and b.title == "All means"
     )
     assert table.n_rows == 4 * 3 * 2 * 3
+
+
+def test_twelve_methods_on_twelve_data_sets_stay_below_three_megabytes(large_store):
+    report = study_report(large_store)
+    assert "method 11 has the best average rank" in report.headline
+    columns = chart(report, "Accuracy over").columns
+    assert len(set(columns["x"].values)) == 50
+    assert len(report.to_html().encode()) < 3_000_000
