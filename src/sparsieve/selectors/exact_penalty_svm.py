@@ -29,7 +29,7 @@ class ExactPenaltySVMSelector(HingeSelector):
     penalty : float, default=4.0
         Strength t of the penalty on switches between 0 and 1; at least 1.
     bound : float, default=1.0
-        Largest weight |w_j|, in standard deviations of the feature where ``standardize`` holds.
+        Largest weight ``|w_j|``, in standard deviations of the feature where ``standardize`` holds.
     fit_intercept, standardize, always_keep, never_keep, class_weight, max_iter, tol, verbose
         As in :class:`L0SVMSelector`; ``bound`` does not hold for ``always_keep``.
 

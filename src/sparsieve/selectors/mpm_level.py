@@ -135,7 +135,7 @@ class L0MPMSelector(LevelSelector):
     """Fewest features (nearly) that keep a worst-case accuracy of ``delta``.
 
     The constraints of ``L1MPMSelector`` with the sum of delta(w_j) as objective, where delta is
-    a concave stand-in for counting nonzeros (1 - exp(-alpha |w_j|) by default). A difference of
+    a concave stand-in for counting nonzeros (``1 - exp(-alpha |w_j|)`` by default). A difference of
     convex functions: each step is a weighted l1 machine, the first one (from w = 0) exactly
     ``L1MPMSelector``. The objective never rises; the limit is a critical point, not always the
     global optimum. It typically keeps half the features of the l1 machine.

@@ -65,7 +65,7 @@ class RobustL20Selector(RobustSelector):
         gradient, with the proximal map corrected), "irls" reweighted least squares.
     rho : float, "auto" or None, default=None
         Strength of that penalty, for "irls" and "nmapg" (and for ``compare``). "auto" and None
-        are the smallest known to be exact, max_j sum_i s_i |x_ij| - gamma; smaller ones are
+        are the smallest known to be exact, ``max_j sum_i s_i |x_ij| - gamma``; smaller ones are
         common.
     compare : bool, default=False
         With ``solver="greedy"``: run "nmapg" as well, try to improve its support by exchanges,

@@ -25,7 +25,7 @@ def published(table: str) -> list[dict]:
     >>> published("l0mkl_table7")[0]["dataset"]
     'ALLAML'
     """
-    path = resources.files(__package__).joinpath("published", f"{table}.csv")
+    path = resources.files(__package__).joinpath("tables", f"{table}.csv")
     with path.open(encoding="utf-8") as lines:
         return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(lines)]
 
