@@ -2,8 +2,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.feature_selection import SelectKBest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
-from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector, all_selectors
+from sparsieve import (
+    EnsembleSelector,
+    FisherSelector,
+    L21Selector,
+    RidgeForwardSelector,
+    SelectorCV,
+    StabilitySelection,
+    all_selectors,
+)
 from sparsieve.cli.catalogue import all_methods
 from sparsieve.evaluation import redundancy_rate
 from sparsieve.report import Chart, Table, selector_report
@@ -145,12 +156,40 @@ def test_all_selectors_are_tried():
     assert {m.cls.__name__ for m in all_methods().values()} <= set(all_selectors())
 
 
-def test_meta_selectors(rng):
-    from sparsieve import SelectorCV
-
+@pytest.mark.parametrize("folds", [0, 2])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SelectorCV(FisherSelector()),
+        StabilitySelection(FisherSelector(), n_subsamples=10),
+        EnsembleSelector([FisherSelector(), RidgeForwardSelector()], n_features_to_select=4),
+        SelectKBest(k=3),  # of scikit-learn
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_other_selectors(selector, folds):
     X, y = load_wine(return_X_y=True)
-    search = SelectorCV(FisherSelector()).fit(X, y)
-    assert "SelectorCV kept" in selector_report(search, X, y, folds=0).headline
+    report = selector_report(selector.fit(X, y), X, y, folds=folds)
+    assert f"{type(selector).__name__} kept " in report.headline
+    assert report.to_html()
+
+
+def test_nothing_kept(rng):
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    with pytest.warns(UserWarning, match="no feature was kept"):
+        selector = StabilitySelection(
+            FisherSelector(n_features_to_select=1), n_subsamples=10, threshold=1.0
+        ).fit(X, y)
+    report = selector_report(selector, X, y)
+    assert report.headline == "StabilitySelection kept none of the 6 features."
+    assert report.to_html()
+
+
+def test_a_pipeline_is_refused():
+    X, y = load_wine(return_X_y=True)
+    pipeline = make_pipeline(FisherSelector(n_features_to_select=2), GaussianNB()).fit(X, y)
+    with pytest.raises(TypeError, match="got Pipeline; of a pipeline pass the step"):
+        selector_report(pipeline, X, y)
 
 
 def test_a_class_of_one_sample_is_said_and_not_fatal():

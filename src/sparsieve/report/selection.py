@@ -72,13 +72,19 @@ def selector_report(
     >>> report.headline.split(".")[0]
     'RidgeForwardSelector kept 1 of 13 features: proline'
     """
+    if not hasattr(selector, "get_support"):
+        kind = type(selector).__name__
+        raise TypeError(
+            f"selector_report needs a fitted selector, got {kind}; of a pipeline pass the step "
+            "that selects, and the X that reaches it"
+        )
     check_is_fitted(selector)
     check_integer("folds", folds, minimum=0)
     check_integer("seed", seed, minimum=0)
     check_real("threshold", threshold, minimum=0, strict=True)
     kept = SelectedData.of(selector, X, y, feature_names)
     assessment = Assessment(reason="cross-validation was not asked for")
-    if folds >= 2:
+    if folds >= 2 and len(kept.order):
         assessment = assess(
             selector,
             kept.X,
@@ -115,6 +121,8 @@ def selector_report(
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     n_features = kept.X.shape[1]
+    if not len(kept.order):
+        return f"{name} kept none of the {n_features:,} features."
     first = listed_names([kept.names[j] for j in kept.order[:3]], more=len(kept.order) - 3)
     sentence = f"{name} kept {len(kept.order)} of {n_features:,} features: {first}."
     best = max(assessment.at(len(kept.order)), key=lambda row: row["mean"], default=None)

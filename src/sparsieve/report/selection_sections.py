@@ -81,6 +81,8 @@ def ranking_section(kept: SelectedData) -> Section | None:
 
 def class_section(kept: SelectedData) -> Section | None:
     """What the selected features look like in every class."""
+    if not len(kept.order):
+        return None
     features = kept.order[:_MOST_DRAWN]
     values = kept.columns(features)
     spread = values.std(axis=0)
@@ -109,7 +111,7 @@ def class_section(kept: SelectedData) -> Section | None:
 def weight_section(kept: SelectedData) -> Section | None:
     """Weights of the fitted model, by class."""
     coef = getattr(kept.selector, "coef_", None)
-    if coef is None:
+    if coef is None or not len(kept.order):
         return None
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
     if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
