@@ -108,6 +108,13 @@ def test_exclusive_selection_says_which_feature_belongs_to_which_class(
     assert any(s.title == "Convergence" for s in report.sections)
 
 
+def test_many_samples_are_assessed_on_some(rng, monkeypatch):
+    monkeypatch.setattr("sparsieve.report.assessment.MOST_SAMPLES", 60)
+    X, y = load_wine(return_X_y=True)
+    report = selector_report(FisherSelector(n_features_to_select=3).fit(X, y), X, y)
+    assert report.sections[0].text[1] == "Done on 60 samples drawn from all 178."
+
+
 def test_substitutes(rng):
     X = rng.standard_normal((60, 5))
     X[:, 4] = -X[:, 0] + 0.01 * rng.standard_normal(60)

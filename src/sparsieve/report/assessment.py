@@ -17,6 +17,8 @@ from ..evaluation.curves import CLASSIFIERS
 
 MODELS = {"svm": "linear SVM", "1nn": "nearest neighbour"}
 REGRESSOR = "ridge regression"
+# Support vector machines take time quadratic in the samples; so many say enough.
+MOST_SAMPLES = 5000
 _COUNTS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200]
 
 
@@ -34,7 +36,8 @@ class Assessment:
         Mean score of every model with all features.
     supports : ndarray of bool of shape (n_folds, n_features)
         What each fold selects at the number of features of the selection.
-    n_folds : int
+    n_folds, n_samples : int
+        Folds, and samples that they were made of.
     """
 
     metric: str = "accuracy"
@@ -42,6 +45,7 @@ class Assessment:
     baseline: dict[str, float] = field(default_factory=dict)
     supports: np.ndarray | None = None
     n_folds: int = 0
+    n_samples: int = 0
     reason: str = ""
 
     @property
@@ -77,6 +81,9 @@ def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, se
     -------
     assessment : Assessment
     """
+    if len(y) > MOST_SAMPLES:
+        some = np.sort(np.random.default_rng(seed).permutation(len(y))[:MOST_SAMPLES])
+        X, y = X[some], y[some]
     folds = _folds(y, is_regression, n_folds, seed)
     if isinstance(folds, str):
         return Assessment(reason=folds)
@@ -104,6 +111,7 @@ def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, se
         },
         supports=np.array(supports),
         n_folds=len(supports),
+        n_samples=len(y),
     )
 
 

@@ -41,6 +41,8 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
         "Selection, scaling and model learn from the training part of every fold alone; the rest "
         f"of the samples only score them. With all features: {every}."
     ]
+    if assessment.n_samples < len(kept.y):
+        text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
     return Section("How well it predicts", text, [chart])
 
 
