@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..selectors.outcome import descent_of
 from ..selectors.validation import check_flag
 from .base import Display, fitted_attribute, in_legend
 
@@ -69,14 +70,10 @@ class ConvergenceDisplay(Display):
         -------
         display : ConvergenceDisplay
         """
-        history = fitted_attribute(
-            selector, "history_", cls, "its answer is not found by iterating on an objective"
-        )
-        several = len(history) > 0 and np.ndim(history[0]) > 0
-        histories = [
-            np.asarray(one, dtype=np.float64) for one in (history if several else [history])
-        ]
-        display = cls(histories, _labels(selector, len(histories)), *_steps(selector, histories))
+        hint = "its answer is not found by iterating on an objective"
+        fitted_attribute(selector, "history_", cls, hint)
+        found = descent_of(selector)
+        display = cls(found.histories, found.labels, found.first, found.step_name)
         return display.plot(ax=ax, relative=relative, **line_kw)
 
     def plot(self, ax=None, *, relative=False, **line_kw) -> ConvergenceDisplay:
@@ -120,24 +117,6 @@ class ConvergenceDisplay(Display):
         if len(self.labels) > 1:
             ax.legend()
         return self
-
-
-def _labels(selector, n_models: int) -> list[str]:
-    classes = getattr(selector, "classes_", ())
-    if n_models == 1:
-        return ["objective"]
-    if len(classes) == n_models:
-        return [f"{label} against the rest" for label in classes]
-    return [f"model {i}" for i in range(1, n_models + 1)]
-
-
-def _steps(selector, histories: list[np.ndarray]) -> tuple[int, str]:
-    """(first, what is counted): the objectives of a greedy path are no iterations."""
-    by_size = getattr(getattr(selector, "path_", None), "objective", None)
-    if by_size is not None and len(histories) == 1 and np.array_equal(by_size, histories[0]):
-        n_sizes = len(selector.path_)
-        return n_sizes + 1 - len(by_size), "number of features"
-    return 1, "iteration"
 
 
 def _distance(values: np.ndarray) -> np.ndarray:

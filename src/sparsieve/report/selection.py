@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..selectors.outcome import why_not_converged
 from ..selectors.validation import check_integer, check_real
 from .assessment import Assessment, assess
 from .data import Report
@@ -159,12 +160,9 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
 
 def _warnings(selector, kept: SelectedData, assessment: Assessment) -> list[str]:
     found = []
-    optimality, tol = getattr(selector, "optimality_", None), getattr(selector, "tol", None)
-    if isinstance(optimality, float) and isinstance(tol, (int, float)) and optimality > tol:
-        found.append(
-            f"The solver stopped at an optimality of {optimality:.2g}, above the tolerance "
-            f"{tol:.2g}; raise max_iter."
-        )
+    reason = why_not_converged(selector)
+    if reason:
+        found.append(f"The solver did not reach its goal: {reason}; raise max_iter or tol.")
     if assessment.reason and assessment.reason != "cross-validation was not asked for":
         found.append(f"No cross-validated figures: {assessment.reason}.")
     if assessment.stability is not None and assessment.stability.value < 0.4:

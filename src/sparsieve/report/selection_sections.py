@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..evaluation import redundancy_rate
+from ..selectors.outcome import descent_of
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
 from .selected_data import SelectedData
@@ -238,29 +239,30 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
 
 def convergence_section(selector) -> Section | None:
     """The objective on its way down."""
-    history = getattr(selector, "history_", None)
-    if history is None or len(history) == 0:
+    if len(getattr(selector, "history_", ())) == 0:
         return None
-    runs = history if np.ndim(history[0]) > 0 else [history]
+    found = descent_of(selector)
     rows = [
-        (f"run {number}", step, float(value))
-        for number, run in enumerate(runs, 1)
-        for step, value in enumerate(run)
+        (label, found.first + step, float(value))
+        for label, history in zip(found.labels, found.histories, strict=True)
+        for step, value in enumerate(history)
         if np.isfinite(value)
     ]
     if len(rows) < 2:
         return None
     columns = {
-        "x": Column("iteration", [row[1] for row in rows]),
+        "x": Column(found.step_name, [row[1] for row in rows]),
         "y": Column("objective", [row[2] for row in rows], digits=7),
     }
-    if len(runs) > 1:
+    if len(found.labels) > 1:
         columns["series"] = Column("", [row[0] for row in rows])
     text = []
     optimality = getattr(selector, "optimality_", None)
     if isinstance(optimality, (int, float)) and np.isfinite(optimality):
         text.append(f"Optimality at the end (0 is exact): {optimality:.2g}.")
-    chart = Chart("Objective by iteration", "lines", columns, options={"marks": len(rows) < 100})
+    chart = Chart(
+        f"Objective by {found.step_name}", "lines", columns, options={"marks": len(rows) < 100}
+    )
     return Section("Convergence", text, [chart])
 
 

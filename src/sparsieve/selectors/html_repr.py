@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from html import escape
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from sklearn.utils import estimator_html_repr
+
+from .outcome import why_not_converged
 
 SHOWN_FEATURES = 10
 SHOWN_CLASSES = 6
@@ -88,13 +89,10 @@ def _facts(selector) -> list[str]:
 
 
 def _warning(selector) -> str:
-    optimality: Any = getattr(selector, "optimality_", None)
-    tol: Any = getattr(selector, "tol", None)
-    above = isinstance(optimality, Real) and isinstance(tol, Real) and optimality > tol
-    if not above and not selector._stopped_early:
+    reason = why_not_converged(selector)
+    if not reason:
         return ""
-    reached = f"optimality {optimality:.2g} is above tol={tol:g}" if above else "it stopped early"
-    return f'<div style="{_WARNING}">⚠ Not converged: {reached}; raise max_iter or tol</div>'
+    return f'<div style="{_WARNING}">⚠ Not converged: {reason}; raise max_iter or tol</div>'
 
 
 def _table(selector) -> str:
