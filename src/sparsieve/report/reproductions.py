@@ -53,8 +53,8 @@ def reproduction_report(reproduction: Reproduction, *, command="") -> Report:
     return Report(
         title=f"The experiments of {preset.paper}, done again",
         headline=(
-            f"{preset.citation}: {len(exhibits)} tables and figures, "
-            f"{counted(compared, 'printed number')} beside ours, "
+            f"{len(exhibits)} tables and figures of {preset.citation}, with "
+            f"{counted(compared, 'printed number')} beside ours; "
             f"{counted(len(reproduction.missing), 'data set')} not at hand."
         ),
         sections=sections,

@@ -12,8 +12,7 @@ __all__ = ["PRESET"]
 
 PRESET = Preset(
     "l20",
-    "Z. Sun and Y. Yu, Robust multi-class feature selection via l2,0-norm regularization "
-    "minimization",
+    "Z. Sun, Y. Yu: Robust multi-class feature selection via l2,0-norm regularization minimization",
     (
         Experiment("Figure 1", "Objective of HIHT at every step", descent_of_hiht),
         Experiment("Table II", "Best accuracy and number of features", accuracy_table),
