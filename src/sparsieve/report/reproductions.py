@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from ..evaluation.exhibits import Drawing, Exhibit
@@ -10,6 +11,7 @@ from .data import Chart, Column, Report, Section, Table, table_of
 from .provenance import how_made
 from .wording import counted
 
+_SENTENCES = 3  # of a paragraph
 _MOST_DOTS = 60  # on a line
 _MOST_LISTED = 1500  # rows of a table; the charts hold all
 
@@ -100,7 +102,20 @@ def _table(title: str, rows, note: str = "", shown: int = 25) -> Table:
 
 
 def _paragraphs(note: str) -> list[str]:
-    return [part.strip() for part in note.split("\n") if part.strip()]
+    """A few sentences at a time: nobody reads a wall of text.
+
+    Examples
+    --------
+    >>> from sparsieve.report.reproductions import _paragraphs
+    >>> _paragraphs("One. Two, e.g. a. Three. Four.")
+    ['One. Two, e.g. a. Three.', 'Four.']
+    """
+    paragraphs = []
+    for line in filter(None, map(str.strip, note.split("\n"))):
+        sentences = re.split(r"(?<=[.;]) (?=[A-Z])", line)
+        for start in range(0, len(sentences), _SENTENCES):
+            paragraphs.append(" ".join(sentences[start : start + _SENTENCES]))
+    return paragraphs
 
 
 def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
