@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsieve.penalties import TopKGap, row_norms
+from sparsieve.penalties.top_k import largest
 
 
 def objective(penalty, V, W, step):
@@ -68,3 +69,10 @@ def test_value_is_zero_exactly_for_few_rows():
     assert TopKGap(2, 5.0).value(W) == 0.0
     assert TopKGap(1, 5.0).value(W) == pytest.approx(5 * np.sqrt(5))
     assert TopKGap(7, 5.0).value(W) == 0.0
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 31))
+def test_largest_takes_ties_in_order(norms, k):
+    norms = np.array(norms, dtype=float)
+    expected = sorted(sorted(range(len(norms)), key=lambda j: (-norms[j], j))[:k])
+    assert largest(norms, k).tolist() == expected

@@ -54,4 +54,8 @@ def largest(norms: np.ndarray, k: int) -> np.ndarray:
     """Indices of the k largest, ties in order of position."""
     if k >= len(norms):
         return np.arange(len(norms))
-    return np.sort(np.argsort(-norms, kind="stable")[:k])
+    if k == 0:
+        return np.empty(0, dtype=np.intp)
+    limit = np.partition(norms, len(norms) - k)[len(norms) - k]
+    above, equal = np.flatnonzero(norms > limit), np.flatnonzero(norms == limit)
+    return np.sort(np.concatenate([above, equal[: k - len(above)]]))
