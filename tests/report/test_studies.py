@@ -12,7 +12,7 @@ from sparsieve.evaluation import (
     result_rows,
     score_table,
 )
-from sparsieve.report import Chart, Table, study_report
+from sparsieve.report import Chart, Facts, Table, study_report
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
 
@@ -116,6 +116,15 @@ def test_the_headline_names_the_best_rank_of_what_is_shown_first(report, rows):
         "classifier": "linear SVM",
         "k": "5",
     }
+
+
+def test_how_it_was_made(report, rows):
+    made = report.sections[-1]
+    methods = next(b for b in made.blocks if isinstance(b, Table))
+    assert methods.n_rows == 5  # l21 with both of its candidates
+    software = next(b for b in made.blocks if isinstance(b, Facts))
+    assert software.values["seed"] == 0
+    assert software.values["scikit-learn"] == rows[0]["scikit_learn_version"]
 
 
 def test_page(report):

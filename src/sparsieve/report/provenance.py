@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 
 from ..evaluation.compute import software
-from .data import Facts, Listing, Section
+from .data import Facts, Listing, Section, Table
 
 
 def how_made(
@@ -15,7 +15,9 @@ def how_made(
     command: str = "",
     code: str = "",
     seed: int | None = None,
+    versions: Mapping[str, str] | None = None,
     text: Sequence[str] = (),
+    tables: Sequence[Table] = (),
 ) -> Section:
     """The section that ends every report.
 
@@ -27,23 +29,27 @@ def how_made(
         What makes it again, on a command line or in Python.
     seed : int, default=None
         Of the folds.
+    versions : dict, default=None
+        Software behind the results; that of this process if not given.
     text : sequence of str
         Sentences on the procedure.
+    tables : sequence of Table
+        What was compared.
 
     Returns
     -------
     section : Section
     """
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    versions: dict[str, object] = {"made": now, **software()}
+    facts: dict[str, object] = {"made": now, **(software() if versions is None else versions)}
     if seed is not None:
-        versions["seed"] = seed
-    blocks: list = []
+        facts["seed"] = seed
+    blocks: list = list(tables)
     if command:
         blocks.append(Listing("The command that makes this report again", command))
     if code:
         blocks.append(Listing("The same in Python", code))
     if parameters:
         blocks.append(Facts("Parameters", {k: repr(v) for k, v in parameters.items()}))
-    blocks.append(Facts("Software", versions))
+    blocks.append(Facts("Software", facts))
     return Section("How it was made", text, blocks)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..evaluation import Store, StoreError, friedman_nemenyi, result_rows
-from .data import Report, Section, table_of
+from .data import Report, Section, Table, table_of
 from .provenance import how_made
 from .study_results import MODELS, StudyResults, at_k
 from .study_sections import (
@@ -75,7 +75,14 @@ def study_report(store, study=None, *, title=None, command="") -> Report:
         redundancy_section(results),
         times_section(results),
         _failures(failed),
-        how_made(None, command=command, text=_procedure(results)),
+        how_made(
+            None,
+            command=command,
+            seed=store.cells(name)[0]["spec"].get("study_seed"),
+            versions=_versions(rows),
+            text=_procedure(results),
+            tables=[_methods(rows)],
+        ),
     ]
     return Report(
         title=title or f"Study {name}",
@@ -135,6 +142,26 @@ def _failures(cells: list[dict]) -> Section | None:
     return Section("What failed", (), [table_of("Failures", rows)])
 
 
+def _methods(rows: list[dict]) -> Table:
+    """Every method with its parameters."""
+    keys = ("selector", "class", "parameters", "tuning")
+    found = dict.fromkeys(tuple(row[key] for key in keys) for row in rows)
+    names = {"selector": "method"}
+    return table_of("Methods", [dict(zip(keys, f, strict=True)) for f in found], names=names)
+
+
+def _versions(rows: list[dict]) -> dict[str, str]:
+    """Of the software that computed the results; several where they differ."""
+    ending = "_version"
+    names = [name for name in rows[0] if name.endswith(ending)]
+    return {
+        name.removesuffix(ending).replace("_", "-"): ", ".join(
+            sorted({str(row[name]) for row in rows if name in row})
+        )
+        for name in names
+    }
+
+
 def _headline(results: StudyResults) -> str:
     table = results.table(results.main_classifier, results.main_k)
     where = f"by {results.metric} of {MODELS[results.main_classifier]} {at_k(results.main_k)}"
@@ -170,15 +197,10 @@ def _headline(results: StudyResults) -> str:
 def _procedure(results: StudyResults) -> list[str]:
     protocol = json.loads(results.rows[0]["protocol"])
     what = ", ".join(f"{name} {value}" for name, value in protocol.items())
-    tuning = sorted({f"{r['selector']}: {r['tuning']}" for r in results.rows} - set())
-    tuned = [line for line in tuning if not line.endswith(": none")]
     seconds = sum({r["cell"]: r["seconds"] for r in results.rows}.values())
     machines = sorted({r["machine"] for r in results.rows})
-    text = [
+    return [
         f"Protocol: {what}. Every selection sees the training part of its split alone; the "
         "same splits serve every method.",
         f"All fits together took {seconds:,.0f} s on {'; '.join(machines)}.",
     ]
-    if tuned:
-        text.append("Choice of parameters: " + "; ".join(tuned) + ".")
-    return text
