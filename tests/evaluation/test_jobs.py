@@ -71,3 +71,8 @@ def test_printed_numbers():
 def test_an_exhibit_refuses_an_unknown_kind():
     with pytest.raises(ValueError, match="kind must be one of"):
         Exhibit("F", "t", [{"a": 1}], [Drawing("a", "a", kind="pie")])
+
+
+def test_bars_have_no_logarithm_of_names():
+    with pytest.raises(ValueError, match="set log_y"):
+        Exhibit("F", "t", [{"a": 1}], [Drawing("a", "a", kind="bars", log_x=True)])

@@ -13,7 +13,6 @@ from sparsieve import (
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
-    all_selectors,
 )
 from sparsieve.cli.catalogue import all_methods
 from sparsieve.evaluation import redundancy_rate
@@ -157,10 +156,6 @@ def test_every_selector_has_a_report(method, rng):
     report = selector_report(selector, X, y, folds=2)
     assert "kept 2 of 6 features" in report.headline
     assert [s.title for s in report.sections][-1] == "How it was made"
-
-
-def test_all_selectors_are_tried():
-    assert {m.cls.__name__ for m in all_methods().values()} <= set(all_selectors())
 
 
 @pytest.mark.parametrize("folds", [0, 2])

@@ -133,17 +133,24 @@ def test_page(report):
     assert len(html.encode()) < 3_000_000
 
 
-def test_unfinished_and_failed_cells_are_said(tmp_path, rows):
-    path = tmp_path / "some.sqlite"
-    with Store(path) as opened:
-        row = next(r for r in rows if r["class"] == "FisherSelector")
-        spec = {"dataset": "wine", "label": "Broken", "fingerprint": ""}
-        opened.plan("some", {"a": spec, "b": spec})
-        assert opened.claim("a")
-        opened.fail("a", "it broke")
+def test_unfinished_and_failed_cells_are_said(tmp_path, store):
+    with Store(store) as opened:
+        done = opened.cells("small", states=["done"])[0]
+    with Store(tmp_path / "some.sqlite") as opened:
+        broken = {**done["spec"], "label": "Broken"}
+        opened.plan("some", {"done": done["spec"], "failed": broken, "open": broken})
+        assert opened.claim("failed")
+        opened.fail("failed", "it broke")
         with pytest.raises(StoreError, match="no cell of study 'some' is finished"):
             study_report(opened)
-    assert row
+        assert opened.claim("done")
+        opened.finish("done", done["result"])
+        report = study_report(opened)
+    assert report.warnings[0] == "The study is not complete: 1 cell still to compute."
+    assert report.warnings[1].startswith("1 cell failed")
+    failures = next(s for s in report.sections if s.title == "What failed").blocks[0]
+    values = [column.values[0] for column in failures.columns]
+    assert values == [done["spec"]["dataset"], "Broken", "it broke", 1]
 
 
 def test_which_study(tmp_path, store):

@@ -23,6 +23,7 @@ class Drawing:
     band : str
         Column with the half width of a band around y, such as a standard error.
     log_x, log_y : bool
+        Logarithmic axes; the x of bars are names, which have none.
     x_title, y_title : str
         What to write at the axes; the names of the columns if not given.
 
@@ -90,6 +91,8 @@ class Exhibit:
         for drawing in self.drawings:
             if drawing.kind not in KINDS:
                 raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {drawing.kind!r}")
+            if drawing.kind == "bars" and drawing.log_x:
+                raise ValueError(f"{self.name}: bars have names, not numbers, as x; set log_y")
             missing = [name for name in drawing.columns if self.rows and name not in self.columns]
             if missing:
                 raise ValueError(f"{self.name} has no column {missing[0]!r} to draw")

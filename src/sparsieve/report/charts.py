@@ -9,8 +9,8 @@ kind                 fields
 lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots)
 points               x, y; series
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped
-heatmap              x, y (names), value; text. Options: diverging (zero in the middle), span
-critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.rank_columns`
+heatmap              x, y (names), value. Options: diverging (zero in the middle), span
+critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
 """
 

@@ -34,7 +34,9 @@ def render(report: Report) -> str:
             "label": section.label or section.title,
             "anchor": f"section-{number}",
             "text": section.text,
-            "blocks": [_block(block, f"{number}-{i}", charts) for i, block in _blocks(section)],
+            "blocks": [
+                _block(block, f"{number}-{i}", charts) for i, block in enumerate(section.blocks, 1)
+            ],
         }
         for number, section in enumerate(report.sections, 1)
     ]
@@ -57,10 +59,6 @@ def framed(report: Report, height: int = 720) -> str:
         f'<iframe srcdoc="{escape(report.to_html())}" title="{escape(report.title)}" '
         f'style="width: 100%; height: {height}px; border: 0"></iframe>'
     )
-
-
-def _blocks(section):
-    return enumerate(section.blocks, 1)
 
 
 def _block(block, key: str, charts: list[dict]) -> dict:

@@ -64,7 +64,7 @@ def study_report(store, study=None, *, title=None, command="") -> Report:
     rows = result_rows(store, name)
     if not rows:
         raise StoreError(f"no cell of study {name!r} is finished yet")
-    results = StudyResults(name, rows)
+    results = StudyResults(rows)
     counts = store.counts(name)
     failed = store.cells(name, states=("failed",))
     sections = [

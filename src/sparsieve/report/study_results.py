@@ -24,8 +24,7 @@ MODELS = {
 class StudyResults:
     """The rows of a study and what can be read from them."""
 
-    def __init__(self, name: str, rows: list[dict]):
-        self.name = name
+    def __init__(self, rows: list[dict]):
         self.rows = rows
         self.means = summarise(rows)
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))

@@ -117,6 +117,6 @@ def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:
         if not only or any(part.lower() in experiment.name.lower() for part in only)
     ]
     if not wanted:
-        names = ", ".join(experiment.name for experiment in preset.experiments)
+        names = "; ".join(f"{e.name} ({e.title})" for e in preset.experiments)
         raise StudyError(f"no experiment of {preset.paper} is called {only[0]!r}; it has: {names}")
     return wanted
