@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 import sklearn.metrics
@@ -81,6 +83,19 @@ def test_sparsity_level_depends_on_the_tolerance():
     coef = np.array([[3.0, 1e-4, 0.0], [4.0, 0.0, 0.0]])
     assert [sparsity_level(coef, tolerance) for tolerance in (0, 1e-3, 5)] == [2, 1, 0]
     assert sparsity_level(coef[0]) == 2
+
+
+def test_garbage_of_earlier_does_not_hide_the_memory_of_a_call():
+    def needs_and_collects():
+        gc.collect()
+        return np.ones(2**22).sum()
+
+    garbage = [np.ones(2**24)]
+    garbage.append(garbage)  # only the collector can free it
+    del garbage
+    measured = measure(needs_and_collects)
+    if measured.memory_source == "VmHWM":
+        assert 31 < measured.peak_mib < 40
 
 
 def test_measure_sees_the_memory_of_the_call_only():

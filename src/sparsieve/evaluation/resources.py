@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 import time
 from collections.abc import Callable
@@ -57,6 +58,7 @@ def measure(call: Callable[[], Any]) -> Measured:
 
 def _start_peak() -> tuple[float, str]:
     """Memory in use now (MiB) and where the peak is to be read after the call."""
+    gc.collect()  # garbage collected during the call would hide as much of what it needs
     with suppress(Exception):
         ctypes.CDLL(None).malloc_trim(0)  # glibc: what was freed must not hide what is needed
     try:
