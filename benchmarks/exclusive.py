@@ -25,9 +25,9 @@ from sparsieve.design import as_design  # noqa: E402
 from sparsieve.losses import SquaredLoss  # noqa: E402
 from sparsieve.penalties import ExclusiveL21  # noqa: E402
 from sparsieve.solvers.base import Problem  # noqa: E402
-from sparsieve.solvers.block_cd import BlockCD  # noqa: E402
-from sparsieve.solvers.exclusive_alm import ExclusiveALM  # noqa: E402
-from sparsieve.solvers.exclusive_lasso import ProximalDualNewton  # noqa: E402
+from sparsieve.solvers.least_squares.alm import ExclusiveALM  # noqa: E402
+from sparsieve.solvers.least_squares.block_cd import BlockCD  # noqa: E402
+from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SPARSIEVE_DATA", ROOT.parent / "shared" / "data"))

@@ -18,9 +18,9 @@ from sklearn.model_selection import train_test_split
 from sparsieve import L0MKLSelector, MIKFSSelector
 from sparsieve.kernels import KernelBank, feature_kernel
 from sparsieve.penalties import surrogate
-from sparsieve.solvers.mkl import AlternatingMKL, MKLModel
-from sparsieve.solvers.mkl_weights import KernelWeights, WeightProgram
-from sparsieve.solvers.newton import KernelMachine
+from sparsieve.solvers.mkl.machine import KernelMachine
+from sparsieve.solvers.mkl.model import AlternatingMKL, MKLModel
+from sparsieve.solvers.mkl.weights import KernelWeights, WeightProgram
 
 ROUNDS = 3
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -23,10 +23,10 @@ from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve  # isort: sk
 from sparsieve.design import as_design  # isort: skip
 from sparsieve.penalties import TopKGap, row_norms  # isort: skip
 from sparsieve.penalties.top_k import largest  # isort: skip
-from sparsieve.solvers.irls import ReweightedLeastSquares  # isort: skip
-from sparsieve.solvers.nmapg import NonmonotoneAPG  # isort: skip
-from sparsieve.solvers.rfs import RobustData, RowNormRegression  # isort: skip
-from sparsieve.solvers.robust_greedy import RobustGreedy, exact_fit  # isort: skip
+from sparsieve.solvers.row_norms.irls import ReweightedLeastSquares  # isort: skip
+from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG  # isort: skip
+from sparsieve.solvers.row_norms.problem import RobustData, RowNormRegression  # isort: skip
+from sparsieve.solvers.row_norms.greedy import RobustGreedy, exact_fit  # isort: skip
 
 LIMIT = 600.0
 ACCURACY = 1e-6

@@ -6,8 +6,9 @@ import sparsieve
 import sparsieve.datasets
 import sparsieve.displays
 import sparsieve.evaluation
-import sparsieve.evaluation.presets
+import sparsieve.papers
 import sparsieve.report
+import sparsieve.studies
 
 project = "sparsieve"
 author = "The sparsieve developers"
@@ -33,8 +34,9 @@ def write_selector_list(app, config):
     rooms = {
         "Displays": sparsieve.displays,
         "Reports": sparsieve.report,
-        "Studies": sparsieve.evaluation,
-        "The papers' experiments": sparsieve.evaluation.presets,
+        "Studies": sparsieve.studies,
+        "Measuring": sparsieve.evaluation,
+        "The papers' experiments": sparsieve.papers,
         "Data sets": sparsieve.datasets,
     }
     listed = {"Selectors": [f"sparsieve.{name}" for name in sparsieve.all_estimators()]}

@@ -1,11 +1,13 @@
 """Shared fixtures: small problems, and real data where it is at hand."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
 
 

@@ -9,6 +9,8 @@ import pkgutil
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
+__all__ = ["all_estimators", "all_selectors"]
+
 
 def all_selectors() -> dict[str, type[BaseEstimator]]:
     """All public selectors of the package by class name, sorted.
@@ -28,13 +30,8 @@ def all_estimators() -> dict[str, type[BaseEstimator]]:
 
     found = {}
     for room in ("selectors", "filters", "choose"):
-        try:
-            package = importlib.import_module(f"sparsieve.{room}")
-        except ModuleNotFoundError as error:
-            if error.name != f"sparsieve.{room}":
-                raise
-            continue
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        package = importlib.import_module(f"sparsieve.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.rpartition(".")[2].startswith("_"):
                 continue  # compiled kernels: importing them would import numba
             for name, member in vars(importlib.import_module(module.name)).items():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sparsieve.evaluation.exhibits import Drawing, Exhibit
-from sparsieve.evaluation.presets import Experiment, Preset, l20
+from sparsieve.papers import Experiment, Preset, l20
+from sparsieve.studies.exhibits import Drawing, Exhibit
 
 pytest.importorskip("vl_convert")
 

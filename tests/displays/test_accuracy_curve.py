@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsieve import AccuracyCurveDisplay, FisherSelector, SelectorCV
 from sparsieve.displays import ScoreCurve
-from sparsieve.evaluation import Folds, SelectorSpec, Store, Study, result_rows, run_study
+from sparsieve.evaluation import Folds
+from sparsieve.studies import SelectorSpec, Store, Study, result_rows, run_study
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from sklearn.svm import SVC
 
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector
 from sparsieve.datasets import make_shared_features
-from sparsieve.evaluation import AllFeatures, Folds, accuracy_curve, tune
+from sparsieve.evaluation import Folds, accuracy_curve, tune
+from sparsieve.studies import AllFeatures
 
 
 @pytest.fixture(scope="module")

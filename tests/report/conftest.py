@@ -3,7 +3,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 from sparsieve import ExclusiveL21Selector, RidgeForwardSelector
-from sparsieve.evaluation import DatasetSpec, Folds, SelectorSpec, Store, Study, run_study
+from sparsieve.evaluation import Folds
+from sparsieve.studies import DatasetSpec, SelectorSpec, Store, Study, run_study
 
 NASTY = "<script>alert(1)</script>"
 

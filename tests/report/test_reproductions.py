@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from sparsieve.evaluation.exhibits import Drawing, Exhibit
-from sparsieve.evaluation.presets import Preset, Reproduction
+from sparsieve.papers import Preset, Reproduction
 from sparsieve.report import reproduction_report
 from sparsieve.report.reproductions import exhibit_chart
+from sparsieve.studies.exhibits import Drawing, Exhibit
 
 pytest.importorskip("vl_convert")
 

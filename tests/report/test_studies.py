@@ -3,16 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from sparsieve.evaluation import (
-    Store,
-    StoreError,
-    Study,
-    friedman_nemenyi,
-    nogueira_stability,
-    result_rows,
-    score_table,
-)
+from sparsieve.evaluation import friedman_nemenyi, nogueira_stability
 from sparsieve.report import Chart, Facts, Table, study_report
+from sparsieve.studies import Store, StoreError, Study, result_rows, score_table
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
 
@@ -161,7 +154,8 @@ def test_which_study(tmp_path, store):
 
 
 def test_models_own_numbers_of_features(tmp_path):
-    from sparsieve.evaluation import Folds, run_study
+    from sparsieve.evaluation import Folds
+    from sparsieve.studies import run_study
 
     study = Study("own", ["wine"], ["l21", "fisher"], Folds(2), ks="own", classifiers=["svm"])
     path = tmp_path / "own.sqlite"

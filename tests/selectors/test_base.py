@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sparsieve import FisherSelector, RidgeForwardSelector
 from sparsieve.selectors.base import FeatureScores
-from sparsieve.selectors.fixed_columns import FixedColumns
+from sparsieve.selectors.fixed import FixedColumns
 
 
 def test_ranking_breaks_ties_by_second_score_then_column():

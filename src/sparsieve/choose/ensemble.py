@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._checks import check_choice, check_integer, resolve_count
 from ..filters.fisher import FisherSelector
 from ..selectors.base import FeatureScores, TrainingData
-from ..selectors.l21 import L21Selector
-from ..selectors.ridge_forward import RidgeForwardSelector
-from ..selectors.validation import check_choice, check_integer, resolve_count
+from ..selectors.least_squares.l21 import L21Selector
+from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from .aggregate import AGGREGATIONS
 from .base import MetaSelector, arrays_of, prepared, ranking_of, weights_for
 

@@ -15,9 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._checks import check_choice, check_integer, resolve_count
 from ..selectors.base import FeatureScores, TrainingData
-from ..selectors.ridge_forward import RidgeForwardSelector
-from ..selectors.validation import check_choice, check_integer, resolve_count
+from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from .base import (
     MetaSelector,
     arrays_of,

@@ -12,10 +12,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
+from .._checks import check_choice, check_integer, check_real
 from ..selectors.base import FeatureScores, TrainingData
-from ..selectors.ridge_forward import RidgeForwardSelector
+from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target
-from ..selectors.validation import check_choice, check_integer, check_real
 from .base import (
     MetaSelector,
     arrays_of,

@@ -80,8 +80,8 @@ def reproduce(
     from ..io.errors import DataError
 
     with progress("Loading"):
-        from ..evaluation import StoreError, StudyError
-        from ..evaluation.presets import find_preset, reproduce
+        from ..papers import find_preset, reproduce
+        from ..studies import StoreError, StudyError
     try:
         preset = find_preset(paper)
     except ValueError as error:

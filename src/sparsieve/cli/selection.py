@@ -92,7 +92,7 @@ class Selection:
 
 def parse_count(text: str | None) -> int | float | None:
     """``-k`` as an int or a fraction."""
-    from ..selectors.validation import resolve_count
+    from .._checks import resolve_count
 
     if text is None:
         return None
@@ -155,7 +155,7 @@ def _literal(text: str):
 
 def run_selection(method: Method, selector, table: Table) -> Selection:
     """Fit the selector on the table."""
-    from ..selectors.validation import check_finite, resolve_count
+    from .._checks import check_finite, resolve_count
 
     if sparse.issparse(table.X) and not method.takes_sparse:
         raise DataError(

@@ -76,7 +76,7 @@ def run(
     if cluster is not None and jobs != 1:
         raise UsageError("--jobs and --cluster exclude each other: the cluster knows its workers")
     with _explained():
-        from ..evaluation import Study, run_study
+        from ..studies import Study, run_study
 
         planned = Study.from_toml(file)
         path = _store_of(file, store)
@@ -192,8 +192,8 @@ def export(
     except DataError as error:
         raise UsageError(str(error)) from None
     with _opened(file, store) as (results, names):
-        from ..evaluation import result_rows, summarise
-        from ..evaluation.results import as_columns
+        from ..studies import result_rows, summarise
+        from ..studies.results import as_columns
 
         rows = [row for name in names for row in result_rows(results, name)]
         if not rows:
@@ -241,7 +241,7 @@ def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
     from ..io.errors import DataError
 
     with _explained():
-        from ..evaluation import Store, Study
+        from ..studies import Store, Study
 
         is_study = file.suffix.lower() == ".toml"
         path = _store_of(file, store) if is_study else file
@@ -259,7 +259,7 @@ def _explained() -> Iterator[None]:
     from ..io.errors import DataError
 
     with progress("Loading"):
-        from ..evaluation import StoreError, StudyError
+        from ..studies import StoreError, StudyError
     try:
         yield
     except (StudyError, StoreError) as error:

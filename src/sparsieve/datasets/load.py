@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from ..selectors.validation import check_choice, check_flag
+from .._checks import check_choice, check_flag
 from .dataset import Dataset
 from .readers import READERS, read_file
 from .registry import PAPERS, DatasetInfo, registry

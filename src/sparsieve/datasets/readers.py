@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..selectors.validation import listed
+from .._checks import listed
 from .dataset import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")

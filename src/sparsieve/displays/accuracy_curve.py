@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..selectors.validation import listed
+from .._checks import listed
 from .base import Display, beside, count_axis, fitted_attribute, in_legend, line_style, plain
 
 _FEW = 4  # lines that a legend inside the axes can name
@@ -69,7 +69,7 @@ class AccuracyCurveDisplay(Display):
     See Also
     --------
     sparsieve.SelectorCV : Chooses the number of features.
-    sparsieve.evaluation.run_study : Compares selectors.
+    sparsieve.studies.run_study : Compares selectors.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class AccuracyCurveDisplay(Display):
         ----------
         source : path, Store or list of dict
             The SQLite file of a study, or the rows of
-            :func:`sparsieve.evaluation.result_rows`.
+            :func:`sparsieve.studies.result_rows`.
         dataset, classifier : str
             Which scores to draw.
         metric : str, default="accuracy"
@@ -163,7 +163,8 @@ class AccuracyCurveDisplay(Display):
         --------
         >>> import pathlib, tempfile
         >>> from sparsieve import AccuracyCurveDisplay
-        >>> from sparsieve.evaluation import Folds, Study, run_study
+        >>> from sparsieve.evaluation import Folds
+        >>> from sparsieve.studies import Study, run_study
         >>> study = Study("demo", ["wine"], ["fisher"], Folds(2), ks=[1, 5], classifiers=["1nn"])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     store = pathlib.Path(folder) / "study.sqlite"
@@ -173,7 +174,7 @@ class AccuracyCurveDisplay(Display):
         ['FisherSelector']
         """
         # The evaluation brings classifiers along that the other displays have no use for.
-        from ..evaluation import summarise
+        from ..studies import summarise
 
         rows = _rows(source)
         for name, value in (("dataset", dataset), ("classifier", classifier)):
@@ -268,7 +269,7 @@ def _metrics() -> tuple[str, ...]:
 
 
 def _rows(source) -> list[dict]:
-    from ..evaluation import Store, result_rows
+    from ..studies import Store, result_rows
 
     if isinstance(source, Store):
         rows = result_rows(source)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..selectors.outcome import descent_of
-from ..selectors.validation import check_flag
+from .._checks import check_flag
+from ..selectors.trace import descent_of
 from .base import Display, fitted_attribute, in_legend
 
 

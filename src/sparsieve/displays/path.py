@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
+from .._checks import check_integer
 from ..selectors.path import RegularisationPath
-from ..selectors.rfs import RFSPath
-from ..selectors.validation import check_integer
+from ..selectors.row_norms.rfs import RFSPath
 from .base import (
     LEFT_OUT,
     Display,

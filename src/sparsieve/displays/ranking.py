@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..selectors.validation import check_integer
+from .._checks import check_integer
 from .base import LEFT_OUT, Display, fitted_attribute, names_of, plain
 
 _ROW_HEIGHT = 0.24  # inches, so that names of a long list do not touch

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import _num_samples
 
-from ..selectors.validation import check_finite, check_integer, listed
+from .._checks import check_finite, check_integer, listed
 from .metrics import METRICS, classification_scores, recovery_of, redundancy_rate
 from .resources import measure
 

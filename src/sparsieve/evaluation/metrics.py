@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..selectors.validation import check_integer, check_real
+from .._checks import check_integer, check_real
 
 _BLOCK = 256  # features at a time in the redundancy rate
 

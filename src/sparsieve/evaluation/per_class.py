@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.svm import SVC
 from sklearn.utils.validation import _num_samples
 
-from ..selectors.validation import check_choice
+from .._checks import check_choice
 
 VOTES = ("margin", "majority")
 

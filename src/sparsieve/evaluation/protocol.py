@@ -18,7 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from ..selectors.validation import check_flag, check_integer
+from .._checks import check_flag, check_integer
 
 
 def derive_seed(*parts) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._checks import check_flag, check_real, resolve_count
 from ..design import standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.path import SelectionPath
-from ..selectors.validation import check_flag, check_real, resolve_count
-from ..solvers.forward import forward_path
+from ..solvers.least_squares.forward import forward_path
 from .base import DEFAULT_COUNT, class_moments, ratio
 
 

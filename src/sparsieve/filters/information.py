@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._checks import check_choice, check_integer
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from ..selectors.validation import check_choice, check_integer
 from .base import DEFAULT_COUNT, constant_columns
 from .discretise import MAX_LEVELS, METHODS, Levels, discretise
 

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from .._checks import check_choice, resolve_count
 from ..design import DesignMatrix, standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.path import SelectionPath
-from ..selectors.validation import check_choice, resolve_count
 from .base import DEFAULT_COUNT, constant_columns
 from .discretise import discretise
 from .information import Information, check_discretisation

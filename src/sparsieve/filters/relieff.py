@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._checks import check_integer, check_real
 from ..design.convert import COPY_BYTES
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.target import Target
-from ..selectors.validation import check_integer, check_real
 from .base import DEFAULT_COUNT
 from .missing import IncompleteColumns
 

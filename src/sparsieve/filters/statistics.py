@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse, special
 
+from .._checks import check_flag, listed
 from ..design import standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from ..selectors.validation import check_flag, listed
 from .base import DEFAULT_COUNT, check_degrees, class_moments, constant_columns, ratio
 
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
-from ..evaluation.compute import software
+from ..studies.compute import software
 from .data import Facts, Listing, Section, Table
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from ..evaluation.exhibits import Drawing, Exhibit
-from ..evaluation.presets import Reproduction
+from ..papers import Reproduction
+from ..studies.exhibits import Drawing, Exhibit
 from .data import Chart, Column, Report, Section, Table, table_of
 from .provenance import how_made
 from .wording import counted
@@ -22,7 +22,7 @@ def reproduction_report(reproduction: Reproduction, *, command="") -> Report:
     Parameters
     ----------
     reproduction : Reproduction
-        From :func:`sparsieve.evaluation.presets.reproduce`.
+        From :func:`sparsieve.papers.reproduce`.
     command : str, default=""
         The command line that made it, to be shown.
 
@@ -123,7 +123,7 @@ def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
 
     Examples
     --------
-    >>> from sparsieve.evaluation.exhibits import Drawing, Exhibit
+    >>> from sparsieve.studies.exhibits import Drawing, Exhibit
     >>> from sparsieve.report.reproductions import exhibit_chart
     >>> rows = [{"k": 1, "accuracy": 0.5, "sd": 0.1}]
     >>> drawing = Drawing("k", "accuracy", band="sd")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..selectors.outcome import why_not_converged
-from ..selectors.validation import check_integer, check_real
+from .._checks import check_integer, check_real
+from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
 from .data import Report
 from .provenance import how_made

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..evaluation import redundancy_rate
-from ..selectors.outcome import descent_of
+from ..selectors.trace import descent_of
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
 from .selected_data import SelectedData

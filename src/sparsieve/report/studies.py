@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..evaluation import Store, StoreError, friedman_nemenyi, result_rows
+from ..evaluation import friedman_nemenyi
+from ..studies import Store, StoreError, result_rows
 from .data import Report, Section, Table, table_of
 from .provenance import how_made
 from .study_results import MODELS, StudyResults, at_k
@@ -45,7 +46,8 @@ def study_report(store, study=None, *, title=None, command="") -> Report:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from sparsieve.evaluation import Folds, Study, run_study
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import Study, run_study
     >>> from sparsieve.report import study_report
     >>> study = Study("small", ["wine"], ["fisher", "relieff"], Folds(3), ks=[2, 4])
     >>> with tempfile.TemporaryDirectory() as folder:

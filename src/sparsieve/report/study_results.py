@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..evaluation import ScoreTable, score_table, summarise
+from ..studies import ScoreTable, score_table, summarise
 from .wording import counted
 
 _WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed

@@ -6,7 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from ..evaluation import ScoreTable, friedman_nemenyi, nogueira_stability, paired_wilcoxon
+from ..evaluation import friedman_nemenyi, nogueira_stability, paired_wilcoxon
+from ..studies import ScoreTable
 from .data import Chart, Column, Section, Table, table_of
 from .ranks import diagram_rows, groups_alike
 from .study_results import MODELS, StudyResults, at_k, named_k, spread

@@ -4,46 +4,29 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..design import DesignMatrix, as_design
-from .fixed_columns import FixedColumns
+from .._checks import check_real, resolve_count, warn_user
+from ..design import as_design
+from ..solvers.base import Result
 from .html_repr import selector_html
+from .input import TrainingData, training_data
 from .substitutes import correlated_features
-from .target import Target, encode_target
-from .validation import check_columns, check_finite, check_real
 
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Validated training data as handed to ``BaseSelector._fit``.
-
-    ``sample_weight`` already includes the class weights; it is None when all samples count the
-    same, and never holds zeros (such samples were dropped). ``fixed`` are the columns that
-    ``always_keep`` and ``never_keep`` name.
-    """
-
-    design: DesignMatrix
-    target: Target
-    sample_weight: np.ndarray | None
-    fixed: FixedColumns
-
-    @property
-    def total_weight(self) -> float:
-        """The number of samples, counted with their weights."""
-        if self.sample_weight is None:
-            return float(self.design.shape[0])
-        return float(self.sample_weight.sum())
+# What the parameters of selectors take, for signatures.
+Count: TypeAlias = "int | float | None"
+Columns: TypeAlias = "Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarray | None"
+ClassWeight: TypeAlias = "dict[Any, float] | str | None"
+RandomState: TypeAlias = "int | np.random.RandomState | None"
+Self = TypeVar("Self", bound="BaseSelector")
 
 
 @dataclass(frozen=True)
@@ -53,20 +36,27 @@ class FeatureScores:
     Attributes
     ----------
     scores : ndarray of shape (n_features,)
-        Larger is better.
+        Larger is better, and noise scores like noise: what ``score_meaning`` says.
     n_kept : int
         How many features the model itself keeps (not counting those of ``always_keep``), used
         when no number is asked for.
+    order : ndarray or None
+        Features in the order in which a path took them up: ranked first, whatever their scores.
     ties : ndarray or None
         Decides between equal scores before column order does.
     constant : ndarray of bool or None
         Columns that carry no information: always ranked last.
+    complete : bool
+        Whether the ranking means something for every number of features. Otherwise ``at`` goes
+        no further than ``order``: what is left out is ranked by what it would add next only.
     """
 
     scores: np.ndarray
     n_kept: int
+    order: np.ndarray | None = None
     ties: np.ndarray | None = None
     constant: np.ndarray | None = None
+    complete: bool = True
 
     def ranking(self) -> np.ndarray:
         """Rank of every feature, 1 for the best; equal features in column order."""
@@ -77,25 +67,35 @@ class FeatureScores:
         keys.append(-self.scores)
         if self.constant is not None:
             keys.append(self.constant)
+        if self.order is not None:
+            place = np.full(n_features, len(self.order))
+            place[self.order] = np.arange(len(self.order))
+            keys.append(place)
         ranking = np.empty(n_features, dtype=np.int64)
         ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
         return ranking
 
 
+# scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
+@dataclass(eq=False, repr=False)
 class BaseSelector(SelectorMixin, BaseEstimator):
     """Base of all selectors.
 
-    A subclass stores flat parameters in ``__init__`` (``n_features_to_select`` among them) and
-    implements ``_fit``; it may override ``_check_parameters``. The class attributes say what
-    data it takes. A subclass with the parameters ``always_keep`` and ``never_keep`` gets them
-    checked, and as masks in ``TrainingData.fixed``; ranking and counting them is done here.
+    A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
+    parameters, and implements ``_fit``; it may override ``_check_parameters``. The class
+    attributes say what data it takes. A subclass with the parameters ``always_keep`` and
+    ``never_keep`` gets them checked, and as masks in ``TrainingData.fixed``; ranking and counting
+    them is done here.
     """
 
-    _accepts_sparse = True
-    _accepts_regression = True
-    _accepts_nan = False
-    _keeps_one = True  # the best feature, where the model itself keeps none
-    _stopped_early = False  # for fits with more to reach than optimality_ says
+    n_features_to_select: Count = None
+    _: KW_ONLY
+
+    _accepts_sparse: ClassVar[bool] = True
+    _accepts_regression: ClassVar[bool] = True
+    _accepts_nan: ClassVar[bool] = False
+    _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
+    _score_meaning: ClassVar[str] = "Larger is better."
     _html_repr = selector_html  # what notebooks show
 
     def fit(self, X, y, sample_weight=None):
@@ -117,7 +117,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             The fitted selector.
         """
         self._check_parameters()
-        self._stopped_early = False
         data = self._training_data(X, y, sample_weight)
         fixed = data.fixed
         # Asking for too many features is refused before the work, not after it.
@@ -126,9 +125,18 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self._fixed = fixed
         kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
         self._n_kept = min(kept, fixed.n_available)
+        self._n_ranked = fixed.n_available
+        if not found.complete:
+            asked = fixed.count(self.n_features_to_select, default=self._n_kept)
+            self._n_ranked = max(asked, self._n_kept)
         self._set_ranking(found.scores, found.ranking())
         self._set_support()
         return self
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        return self._score_meaning
 
     @abstractmethod
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -161,6 +169,12 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         (178, 2)
         """
         check_is_fitted(self)
+        count = resolve_count(n_features, self.n_features_in_, self._n_kept)
+        if count > self._n_ranked:
+            raise ValueError(
+                f"at({n_features!r}) is beyond the {self._n_ranked} features that this fit went; "
+                f"fit with n_features_to_select >= {count}"
+            )
         other = copy.copy(self)
         other.n_features_to_select = n_features
         other._set_support()
@@ -215,6 +229,23 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             }
         return self.substitutes_
 
+    def _keep_result(
+        self, results: Result | Sequence[Result], *, measure: str = "optimality"
+    ) -> None:
+        """Say how a fit went, for one model or several: the only place that decides.
+
+        Objectives of several models add up, and the worst of their optimalities counts. A fit
+        that did not reach its tolerance is warned about with ``measure`` as its name.
+        """
+        several = [results] if isinstance(results, Result) else list(results)
+        self.objective_ = float(sum(one.objective for one in several))
+        self.optimality_ = float(max(one.optimality for one in several))
+        self.n_iter_ = max(1, *(int(one.n_iter) for one in several))
+        self.history_ = _summed([one.trace for one in several])
+        self.converged_ = bool(all(one.converged for one in several))
+        if not self.converged_:
+            warn_not_converged(self, measure, self.optimality_)
+
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
         self.scores_, self.ranking_ = self._fixed.score(scores), self._fixed.rank(ranking)
@@ -234,44 +265,16 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
-    # -- input ---------------------------------------------------------------------------
-
-    def _training_data(self, X, y, sample_weight) -> TrainingData:
-        check_columns(X)
-        X, y = validate_data(
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        return training_data(
             self,
             X,
             y,
-            accept_sparse=("csr", "csc") if self._accepts_sparse else False,
-            dtype=(np.float64, np.float32),
-            multi_output=True,
-            ensure_all_finite=False,
-            ensure_min_samples=2,
+            sample_weight,
+            accept_sparse=self._accepts_sparse,
+            accept_regression=self._accepts_regression,
+            accept_nan=self._accepts_nan,
         )
-        names = getattr(self, "feature_names_in_", None)
-        check_finite(X, names, allow_nan=self._accepts_nan)
-        _check_finite_target(y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            used = sample_weight > 0
-            if not used.all():
-                X, y, sample_weight = X[used], y[used], sample_weight[used]
-        name = type(self).__name__
-        target = encode_target(y, task=getattr(self, "task", "auto"), dtype=X.dtype, owner=name)
-        if target.task != "classification" and not self._accepts_regression:
-            raise ValueError(
-                f"Unknown label type: {name} needs one column of class labels, but y looks like "
-                f"{target.task}; bin y into classes or use a selector for regression such as "
-                "RidgeForwardSelector"
-            )
-        if target.classes is not None:
-            self.classes_ = target.classes
-        elif hasattr(self, "classes_"):
-            del self.classes_  # of an earlier fit on labels
-        weights = _combined_weights(sample_weight, getattr(self, "class_weight", None), target)
-        return TrainingData(as_design(X), target, weights, FixedColumns.of(self, X.shape[1]))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -283,27 +286,22 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def _check_finite_target(y) -> None:
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        bad = int((~np.isfinite(y)).sum())
-        raise ValueError(f"Input y contains NaN or infinite values ({bad} of {y.size}); drop them")
+def warn_not_converged(estimator: Any, measure: str, reached: float) -> None:
+    """Say how far an iterative fit got."""
+    tol = getattr(estimator, "tol", None)
+    wanted = "" if tol is None else f" instead of {tol:.3g}"
+    warn_user(
+        f"{type(estimator).__name__} stopped after {estimator.n_iter_} iterations with {measure} "
+        f"{reached:.3g}{wanted}; raise max_iter or tol",
+        ConvergenceWarning,
+    )
 
 
-def _combined_weights(sample_weight, class_weight, target: Target) -> np.ndarray | None:
-    if class_weight is None:
-        return sample_weight
-    if target.classes is None:
-        raise ValueError(
-            "class_weight is for class labels, but y is used as numbers; leave class_weight=None "
-            "and pass sample_weight instead"
-        )
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        # Weighted class sizes, so that a sample of weight two counts as two samples.
-        sizes = np.bincount(target.codes, weights=sample_weight)
-        per_class = sizes.sum() / (len(sizes) * sizes)
-    else:
-        per_class = compute_class_weight(
-            class_weight, classes=target.classes, y=target.classes[target.codes]
-        )
-    weights = per_class[target.codes]
-    return weights if sample_weight is None else weights * sample_weight
+def _summed(traces: list[list[float]]) -> list[float]:
+    """Sum over models; a model that is done keeps its last value."""
+    traces = [list(map(float, trace)) for trace in traces if len(trace)]
+    if len(traces) == 1:
+        return traces[0]
+    length = max(map(len, traces), default=0)
+    padded = [trace + [trace[-1]] * (length - len(trace)) for trace in traces]
+    return [float(total) for total in np.sum(padded, axis=0)] if padded else []

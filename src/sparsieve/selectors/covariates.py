@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..design import DesignMatrix, blanked, deflated
-from .fixed_columns import FixedColumns
+from .fixed import FixedColumns
 
 # Of a column that lies in the span of the covariates rounding leaves less than this share.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import estimator_html_repr
 
-from .outcome import why_not_converged
+from .trace import why_not_converged
 
 SHOWN_FEATURES = 10
 SHOWN_CLASSES = 6

@@ -1,58 +1,158 @@
-"""What goes into a solver and what comes out of it."""
+"""What comes out of every solver, what it says on the way, and sequences of selections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from scipy import sparse
 
-from ..design import DesignMatrix
-from ..losses import Loss
-
-# Called after every outer iteration with what is worth watching; returning True stops the solver.
-Callback = Callable[[dict[str, Any]], bool | None]
+Solution = TypeVar("Solution")
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Minimise loss(Y, X W) + penalty(W) over W.
+class Result(Generic[Solution]):
+    """What every solver returns.
 
-    The penalty is a ``Penalty`` with whatever further capabilities the solver asks for.
+    Attributes
+    ----------
+    solution : object
+        The unknowns of the family: a matrix W, a hyperplane, kernel weights.
+    objective : float
+        Value of the model at the solution.
+    optimality : float
+        What the solver stops on, relative to the objective: a duality gap, a residual of the
+        stationarity conditions, or how much the objective still changed.
+    n_iter : int
+        Iterations.
+    converged : bool
+        Whether ``optimality`` came down to the tolerance that was asked for.
+    trace : list of float
+        The objective after every iteration.
     """
 
-    design: DesignMatrix
-    Y: np.ndarray
-    loss: Loss
-    penalty: Any
-
-    def objective(self, W) -> float:
-        """Value at W."""
-        return self.loss.value(self.Y, self.design.matmul(W)) + self.penalty.value(W)
-
-
-@dataclass
-class Result:
-    """The outcome of a solver.
-
-    ``optimality`` is the measure that the solver stops on (a duality gap or a stationarity
-    residual); ``converged`` says whether it became small enough. ``pull`` is, where a solver
-    knows it, the norm of the loss gradient of every row: how much a zero row wants to enter.
-    """
-
-    W: np.ndarray
+    solution: Solution
     objective: float
     optimality: float
     n_iter: int
     converged: bool
-    history: list[float] = field(default_factory=list)
-    pull: np.ndarray = field(default_factory=lambda: np.empty(0))
+    trace: list[float] = field(default_factory=list)
 
 
-class Solver(Protocol):
-    """Settings in, ``solve`` out; warm starts are first-class."""
+def relative(amount: float, objective: float, floor: float = 0.0) -> float:
+    """An amount as a share of the objective; ``floor`` keeps perfect fits from dividing by zero."""
+    size = max(abs(objective), floor)
+    if size > 0.0:
+        return float(max(amount, 0.0) / size)
+    return 0.0 if amount <= 0.0 else float("inf")
 
-    def solve(
-        self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Result: ...
+
+@dataclass(frozen=True)
+class Event:
+    """What a callback gets after every iteration.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations so far, or features so far on a path that grows by one feature a step.
+    objective : float
+        Value of the model.
+    optimality : float or None
+        As in ``Result``, where it is known at this point.
+    n_features : int or None
+        Features in use or under consideration.
+    note : str
+        Anything else worth saying, as part of a sentence.
+    solution : object
+        The iterate, where a solver can show it without work.
+    """
+
+    n_iter: int
+    objective: float
+    optimality: float | None = None
+    n_features: int | None = None
+    note: str = ""
+    solution: Any = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.n_iter}: objective {self.objective:.8g}"]
+        if self.optimality is not None:
+            parts.append(f"optimality {self.optimality:.2g}")
+        if self.n_features is not None:
+            parts.append(f"{self.n_features} feature{'s' * (self.n_features != 1)}")
+        if self.note:
+            parts.append(self.note)
+        return ", ".join(parts)
+
+
+# Called after every iteration; returning True stops the solver.
+Callback = Callable[[Event], "bool | None"]
+
+
+def printer(verbose: int, owner: str) -> Callback | None:
+    """The callback behind every ``verbose`` parameter; None where nothing is to be printed."""
+    if not verbose:
+        return None
+
+    def show(event: Event) -> None:
+        print(f"[{owner}] {event}", flush=True)
+
+    return show
+
+
+@dataclass(frozen=True)
+class Path:
+    """Selections that follow each other: by number of features, or by strength of a penalty.
+
+    Number 0 is always the empty selection. Where selections are nested (``Path.nested``) number
+    k holds the first k features of ``features``.
+
+    Attributes
+    ----------
+    supports : sequence of ndarray
+        Feature indices of every selection, ``supports[0]`` empty.
+    objective : ndarray or None
+        Objective of every selection.
+    strength : ndarray or None
+        Strength of the penalty that every selection belongs to; for number 0 the smallest that
+        keeps nothing.
+    optimality : ndarray or None
+        How well each was solved, relative to its objective.
+    coefs : sequence of sparse arrays of shape (n_outputs, n_features), or None
+        Coefficients in the units of X.
+    intercepts : sequence of ndarray of shape (n_outputs,), or None
+        Intercepts.
+    """
+
+    supports: Sequence[np.ndarray]
+    objective: np.ndarray | None = None
+    strength: np.ndarray | None = None
+    optimality: np.ndarray | None = None
+    coefs: Sequence[sparse.csc_array] | None = None
+    intercepts: Sequence[np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.supports) == 0 or len(self.supports[0]) > 0:
+            raise ValueError("a path starts with the empty selection")
+
+    @classmethod
+    def nested(cls, features, **along: Any) -> Path:
+        """The path that adds ``features`` one by one."""
+        features = np.asarray(features, dtype=np.int64)
+        return cls([features[:k] for k in range(len(features) + 1)], **along)
+
+    @property
+    def features(self) -> np.ndarray:
+        """The last selection, in the order in which its features entered."""
+        return self.supports[-1]
+
+    @property
+    def n_features(self) -> np.ndarray:
+        """Number of features of every selection."""
+        return np.array([len(support) for support in self.supports])
+
+    def __len__(self) -> int:
+        """Number of steps; the empty selection is none."""
+        return len(self.supports) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...selectors.validation import check_integer, check_real
+from ..._checks import check_integer, check_real
 from ..dataset import Dataset
 from .parts import balanced, check_sizes, labelled, spaced_means
 

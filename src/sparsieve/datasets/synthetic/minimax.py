@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...selectors.validation import check_integer
+from ..._checks import check_integer
 from ..dataset import Dataset
 from .parts import labelled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...selectors.validation import check_integer, check_real
+from ..._checks import check_integer, check_real
 from ..dataset import Dataset
 
 

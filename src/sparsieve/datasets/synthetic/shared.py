@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils import check_random_state
 
-from ...selectors.validation import check_real
+from ..._checks import check_real
 from ..dataset import Dataset
 from .parts import balanced, check_sizes, labelled, random_columns, spaced_means
 

@@ -1,0 +1,145 @@
+"""Clear answers to bad input: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections import Counter
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+_PACKAGE = __name__.partition(".")[0]
+_SHOWN = 5  # names listed in a message before it says "and N more"
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn with the line of the user's own code, however deep inside the package this is."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level - 1)
+
+
+def check_columns(X) -> None:
+    """Refuse one-dimensional data, and duplicate or text columns, before converting anything."""
+    if getattr(X, "ndim", 2) == 1:
+        raise ValueError(
+            f"X must be a 2D array of samples x features, got a 1D array of length {len(X)}; "
+            "use X.reshape(-1, 1) for a single feature"
+        )
+    names = getattr(X, "columns", None)
+    if names is None or not hasattr(X, "dtypes"):
+        return
+    names = list(names)
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"X has duplicate column names: {listed(repeated)}; rename or drop the copies, because "
+            "a selected name must mean one column"
+        )
+    text = [name for name, dtype in zip(names, X.dtypes, strict=True) if _is_text(X[name], dtype)]
+    if text:
+        raise ValueError(
+            f"X has text columns: {listed(text)}; encode them as numbers (for example with "
+            "sklearn.preprocessing.OneHotEncoder) or drop them"
+        )
+
+
+def _is_text(column, dtype) -> bool:
+    if str(dtype) in ("category", "string", "str") or str(dtype).startswith(("string", "str")):
+        return True
+    return str(dtype) == "object" and any(isinstance(value, str) for value in column)
+
+
+def check_finite(X, names=None, allow_nan: bool = False) -> None:
+    """Refuse infinite values, and NaN unless allowed, saying how many and in which columns."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one fast pass; only a suspicious sum is looked into
+            return
+    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
+    if not bad.any():
+        return
+    infinite = np.isinf(values[bad])
+    kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
+    if sparse.issparse(X):
+        where = np.unique(X.tocoo().coords[1][bad])
+    else:
+        where = np.flatnonzero(bad.any(axis=0))
+    labels = [names[j] for j in where] if names is not None else [int(j) for j in where]
+    count = int(bad.sum())
+    raise ValueError(
+        f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
+        f"{len(where)} column{'s' * (len(where) != 1)} ({listed(labels)}); impute or drop them, "
+        "for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def listed(names) -> str:
+    """``'a', 'b' and 3 more``."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+
+
+def check_real(name: str, value: Any, *, minimum=None, strict=False, optional=False) -> None:
+    """Refuse anything but a real number not below (or, if strict, above) ``minimum``."""
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a real number, got {value!r}")
+    if minimum is not None and (value < minimum or (strict and value == minimum)):
+        kind = "positive" if strict and minimum == 0 else f"at least {minimum}"
+        raise ValueError(f"{name} must be {kind}, got {value!r}")
+
+
+def check_integer(name: str, value: Any, *, minimum=1) -> None:
+    """Refuse anything but an integer not below ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+
+
+def check_choice(name: str, value, choices) -> None:
+    """Refuse anything that is not one of ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def check_flag(name: str, value) -> None:
+    """Refuse anything but True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def resolve_count(n_features_to_select, n_features: int, default: int) -> int:
+    """The number of features meant by an int, a fraction or None."""
+    wanted: Any = n_features_to_select
+    if wanted is None:
+        return default
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float | np.number):
+        raise ValueError(
+            "n_features_to_select must be an integer, a fraction between 0 and 1 or None, "
+            f"got {wanted!r}"
+        )
+    if isinstance(wanted, int | np.integer):
+        if wanted < 1:
+            raise ValueError(f"n_features_to_select must be at least 1, got {wanted}")
+        if wanted > n_features:
+            raise ValueError(
+                f"n_features_to_select={wanted} is larger than the {n_features} "
+                f"feature{'s' * (n_features != 1)} of X; ask for at most {n_features}"
+            )
+        return int(wanted)
+    if not 0 < wanted <= 1:
+        raise ValueError(
+            f"n_features_to_select as a fraction must lie in (0, 1], got {wanted!r}; "
+            "pass an integer to ask for a number of features"
+        )
+    return max(1, round(float(wanted) * n_features))

@@ -1,0 +1,184 @@
+"""What a paper's experiments are made of, and the bench they are done on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..datasets import list_datasets
+from ..datasets.registry import DatasetInfo
+from ..studies.exhibits import Exhibit
+from ..studies.jobs import run_jobs
+from ..studies.results import result_rows
+from ..studies.run import run_study
+from ..studies.store import Store
+from ..studies.study import Study
+from ..studies.worker import Progress
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper.
+
+    Parameters
+    ----------
+    name : str
+        The figures or tables that it gives, such as "figures 2 and 3".
+    title : str
+    run : callable
+        Takes a :class:`Bench` and gives exhibits.
+    """
+
+    name: str
+    title: str
+    run: Callable[[Bench], Iterable[Exhibit]]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The experiments of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        Its name here, see :data:`sparsieve.datasets.registry.PAPERS`.
+    citation : str
+        Authors, title, year.
+    experiments : sequence of Experiment
+    """
+
+    paper: str
+    citation: str
+    experiments: Sequence[Experiment]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where experiments are done: the data at hand, the store, and how much to compute.
+
+    Parameters
+    ----------
+    paper : str
+    store : path
+        SQLite file of all results; what it holds is not computed again.
+    quick : bool
+        Fewer repeats, data sets and settings: minutes instead of hours.
+    n_jobs : int
+    retry_failed : bool
+    on_progress : callable or None
+        Called with a title and a :class:`Progress`.
+    errors : list of str
+        Filled with what failed; shown with the exhibits, never counted as a result.
+    """
+
+    paper: str
+    store: Path
+    quick: bool = False
+    n_jobs: int = 1
+    retry_failed: bool = False
+    on_progress: Callable[[str, Progress], None] | None = None
+    errors: list[str] = field(default_factory=list)
+
+    def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """The paper's data sets at hand: printed name to name here, in the paper's order.
+
+        Parameters
+        ----------
+        printed : sequence of str, default=None
+            Only these, by the names that the paper prints.
+        """
+        found = {info.papers[self.paper]: info for info in list_datasets(paper=self.paper)}
+        wanted = list(found) if printed is None else printed
+        return {name: found[name].name for name in wanted if _at_hand(found[name])}
+
+    def missing(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """The paper's data sets that are not at hand, and why."""
+        found = {info.papers[self.paper]: info for info in list_datasets(paper=self.paper)}
+        wanted = list(found) if printed is None else printed
+        return {name: _reason(found[name]) for name in wanted if not _at_hand(found[name])}
+
+    def stand_ins(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """Sets at hand with the samples of missing ones: a label that says so, and the name."""
+        registered = {info.name: info for info in list_datasets()}
+        missing = self.missing(printed)
+        return {
+            stand_in_label(info.papers[self.paper], info.stand_in): info.stand_in
+            for info in list_datasets(paper=self.paper)
+            if info.papers[self.paper] in missing
+            and info.stand_in
+            and _at_hand(registered[info.stand_in])
+        }
+
+    def study(self, study: Study) -> list[dict]:
+        """Run a study and return its rows, see :func:`sparsieve.studies.result_rows`."""
+        run_study(
+            study,
+            self.store,
+            n_jobs=self.n_jobs,
+            retry_failed=self.retry_failed,
+            on_progress=self._progress_of(study.name),
+        )
+        with Store(self.store) as store:
+            for cell in store.cells(study.name, states=("failed",)):
+                where = f"{cell['spec']['label']} on {cell['spec']['dataset']}"
+                self._failed(f"{study.name}: {where}: {cell['error']}")
+            return result_rows(store, study.name)
+
+    def jobs(self, name: str, function, settings: Sequence[Mapping]) -> list[dict]:
+        """Call a function with every setting; ``{**setting, **result}`` of those that worked."""
+        outcomes = run_jobs(
+            name,
+            function,
+            settings,
+            self.store,
+            n_jobs=self.n_jobs,
+            retry_failed=self.retry_failed,
+            on_progress=self._progress_of(name),
+        )
+        for outcome in outcomes:
+            if "error" in outcome:
+                self._failed(f"{name}: {outcome['setting']}: {outcome['error']}")
+        return [
+            {**outcome["setting"], **outcome["result"]}
+            for outcome in outcomes
+            if "result" in outcome
+        ]
+
+    def _failed(self, message: str) -> None:
+        if message not in self.errors:
+            self.errors.append(message)
+
+    def _progress_of(self, name: str):
+        if self.on_progress is None:
+            return None
+        tell = self.on_progress
+        return lambda now: tell(name, now)
+
+
+def stand_in_label(printed: str, name: str) -> str:
+    """What to call a data set that stands in for one of the paper's."""
+    return f"{printed} (stand-in {name})"
+
+
+def printed_name(label: str) -> str:
+    """The paper's name of a data set, stand-in or not.
+
+    Examples
+    --------
+    >>> from sparsieve.papers.base import printed_name, stand_in_label
+    >>> printed_name(stand_in_label("LUNG", "lung_203")), printed_name("Yale")
+    ('LUNG', 'Yale')
+    """
+    return label.split(" (stand-in ")[0]
+
+
+def _at_hand(info: DatasetInfo) -> bool:
+    return info.status in ("embedded", "present")
+
+
+def _reason(info: DatasetInfo) -> str:
+    stand_in = f"; {info.stand_in} holds the same samples" if info.stand_in else ""
+    if info.unavailable:
+        return info.unavailable + stand_in
+    return f"no file in the data folder (public origin: {info.source})" + stand_in

@@ -1,0 +1,197 @@
+"""Figures 2 and 3: accuracy over the number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...studies.exhibits import Drawing, Exhibit
+from ...studies.results import summarise
+from ...studies.study import SelectorSpec, Study
+from .. import numbers
+from ..base import Bench
+from .plan import (
+    BASELINE,
+    CLASSIFIERS,
+    FULL,
+    OURS,
+    SAME,
+    Method,
+    Scale,
+    about_data,
+    about_repeats,
+    data_sets,
+    methods,
+    percent,
+    scale_of,
+)
+from .work import SEED, protocol
+
+
+def accuracy_curves(bench: Bench) -> list[Exhibit]:
+    """Figures 2 and 3."""
+    sets, scale = data_sets(bench), scale_of(bench)
+    if not sets:
+        return []
+    means = curve_means(bench, sets, scale)
+    return [
+        _curve_exhibit(bench, name, classifier, title, means, sets, scale)
+        for name, classifier, title in (
+            ("Figure 2", "5nn", "Accuracy of 5-NN over the number of features"),
+            ("Figure 3", "softmax", "Accuracy of softmax regression over the number of features"),
+        )
+    ]
+
+
+def curve_means(bench: Bench, sets: dict, scale: Scale) -> list[dict]:
+    """Mean accuracy of every method, number of features and classifier, best on test."""
+    wanted = methods(scale)
+    rows = _study_rows(bench, "l20 curves", sets, scale, scale.ks, wanted, each_k=False)
+    for k in scale.ks:
+        name = f"l20 models of {k} features"
+        rows += _study_rows(bench, name, sets, scale, [k], wanted, each_k=True)
+    names = {_spec(method).label: method.name for method in wanted}
+    labels = {name: label for label, name in sets.items()}
+    return [
+        {**mean, "label": labels[mean["dataset"]], "method": names[mean["selector"]]}
+        for mean in summarise(rows)
+    ]
+
+
+def _study_rows(
+    bench: Bench,
+    name: str,
+    sets: dict,
+    scale: Scale,
+    ks: Sequence[int],
+    wanted: Sequence[Method],
+    *,
+    each_k: bool,
+) -> list[dict]:
+    return bench.study(
+        Study(
+            name,
+            list(sets.values()),
+            [_spec(method) for method in wanted if method.each_k == each_k],
+            protocol(scale.n_repeats),
+            ks=list(ks),
+            classifiers=list(CLASSIFIERS),
+            metrics=["accuracy"],
+            seed=SEED,
+        )
+    )
+
+
+def _spec(method: Method) -> SelectorSpec:
+    return SelectorSpec(
+        method.selector,
+        method.parameters,
+        method.grid,
+        tuning="best-on-test" if method.grid else "none",
+        label=method.name,
+    )
+
+
+def is_at(mean: dict, label: str, classifier: str, method: str) -> bool:
+    """Whether a mean belongs to this data set, classifier and method."""
+    place = mean["label"], mean["classifier"], mean["method"]
+    return place == (label, classifier, method)
+
+
+def about_methods(scale: Scale) -> str:
+    """How the methods were run, in a few sentences."""
+    reduced = ""
+    if scale.ks != FULL.ks:
+        reduced = (
+            f" To be quick: {len(scale.ks)} of the paper's {len(FULL.ks)} numbers of features, "
+            f"{len(scale.lams)} of {len(FULL.lams)} strengths, and RPMFS ends after "
+            f"{scale.rpmfs_iterations} iterations."
+        )
+    return (
+        "Relief is ReliefF with 10 neighbours, mRMR the difference of mutual informations, "
+        f"{OURS} is AHIHT with the square of the spectral norm as initial step constant (the paper "
+        "does not give its own); features beyond the nonzero rows follow by their gradients. "
+        "Softmax regression has a ridge (C = 1). The paper does not say how it scaled the "
+        "features; here they have mean 0 and variance 1 on the training part." + reduced
+    )
+
+
+def _curve_exhibit(bench, name, classifier, title, means, sets, scale) -> Exhibit:
+    rows = [
+        {
+            "dataset": mean["label"],
+            "method": mean["selector"],
+            "k": mean["k"],
+            "accuracy": percent(mean["accuracy"]),
+            "accuracy_sd": percent(mean["accuracy_sd"]),
+        }
+        for mean in sorted(means, key=lambda mean: mean["k"])
+        if mean["classifier"] == classifier
+    ]
+    levels = {
+        (mean["label"], mean["method"]): [
+            other["accuracy"]
+            for other in means
+            if is_at(other, mean["label"], classifier, mean["method"])
+        ]
+        for mean in means
+        if mean["method"] != BASELINE
+    }
+    note = [
+        about_repeats(scale.n_repeats),
+        "Where a strength is to be chosen every point takes the one with the best mean accuracy "
+        "on the test samples, as the paper seems to have done (best on test).",
+        "RPMFS and ESFS are fitted anew for every number of features; the others rank once.",
+        about_methods(scale),
+        about_data(bench, sets),
+        *_curve_verdicts(levels, list(sets)),
+    ]
+    ks = scale.ks
+    shown = sorted({ks[0], ks[len(ks) // 4], ks[len(ks) // 2], ks[-1]})
+    summary = [
+        {"method": method}
+        | {
+            f"accuracy at {k}": numbers.mean(
+                row["accuracy"] for row in rows if (row["method"], row["k"]) == (method, k)
+            )
+            for k in shown
+        }
+        for method in dict.fromkeys(row["method"] for row in rows)
+    ]
+    drawing = Drawing(
+        "k",
+        "accuracy",
+        colour="method",
+        panel="dataset",
+        band="accuracy_sd",
+        x_title="number of features",
+        y_title="accuracy in percent",
+    )
+    return Exhibit(name, title, rows, [drawing], " ".join(note), summary)
+
+
+def _curve_verdicts(levels: dict, sets: list[str]) -> list[str]:
+    sets = [label for label in sets if (label, OURS) in levels]
+    if not sets:
+        return []
+    names = list(dict.fromkeys(method for _, method in levels))
+    wins = sum(
+        np.mean(levels[label, OURS])
+        >= max(np.mean(levels[label, m]) for m in names if (label, m) in levels) - SAME
+        for label in sets
+    )
+    spread = {
+        method: 100.0 * float(np.mean([np.std(levels[label, method]) for label in sets]))
+        for method in names
+        if all((label, method) in levels for label in sets)
+    }
+    steadiest = min(spread, key=lambda method: spread[method])
+    place = sorted(spread.values()).index(spread[OURS]) + 1
+    return [
+        f"Averaged over the numbers of features {OURS} is the most accurate selector on {wins} of "
+        f"{len(sets)} data sets.",
+        f"Its accuracy varies over the numbers of features by a standard deviation of "
+        f"{spread[OURS]:.1f} points, place {place} of {len(spread)} from the steadiest "
+        f"({steadiest}, {spread[steadiest]:.1f}).",
+    ]

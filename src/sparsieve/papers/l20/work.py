@@ -1,0 +1,165 @@
+"""The computations that are no study, one setting at a time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import ParameterGrid
+from sklearn.preprocessing import StandardScaler
+
+from ...evaluation.curves import CLASSIFIERS, accuracy_curve
+from ...evaluation.protocol import Folds, RepeatedSplits, derive_seed
+from ...studies.sources import DatasetSpec
+from ...studies.study import selector_class
+
+SEED = 0
+# Iterations of a long descent that are kept for drawing.
+MOST_POINTS = 100
+# Iterations that count as early.
+EARLY = 10
+
+
+class Part(NamedTuple):
+    """Training and test samples of one split."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def protocol(n_repeats: int) -> RepeatedSplits:
+    """The splits of the paper; those of a larger number of repeats begin with the same ones."""
+    return RepeatedSplits("2/3", n_repeats, per_class=True)
+
+
+def nested_accuracy(setting: dict) -> dict:
+    """Accuracy with strength and number of features chosen inside the training part.
+
+    The pair with the best mean accuracy over the inner folds, the fewest features of equals, is
+    fitted to the whole training part and scored on the test part; each classifier chooses its
+    own.
+    """
+    part = _part(setting)
+    candidates = list(ParameterGrid(setting["grid"]))
+    folds = Folds(setting["inner_folds"])
+    seed = derive_seed(SEED, "inner", setting["repeat"])
+    inner = [
+        Part(part.X[split.train], part.y[split.train], part.X[split.test], part.y[split.test])
+        for split in folds.splits(part.y, seed=seed)
+    ]
+    found = [
+        [_accuracies(setting, candidate, fold, setting["ks"]) for fold in inner]
+        for candidate in candidates
+    ]
+    result: dict = {"accuracy": {}, "n_chosen": {}, "chosen": {}}
+    for classifier in setting["classifiers"]:
+        pairs = [(k, place) for k in setting["ks"] for place in range(len(candidates))]
+        k, place = max(
+            pairs, key=lambda pair: np.mean([fold[classifier, pair[0]] for fold in found[pair[1]]])
+        )
+        outer = _accuracies(setting, candidates[place], part, [k])
+        result["accuracy"][classifier] = outer[classifier, k]
+        result["n_chosen"][classifier] = k
+        result["chosen"][classifier] = candidates[place]
+    return result
+
+
+def homotopy_fit(setting: dict) -> dict:
+    """The homotopy at one final lambda: rows of W and the accuracy with them and at every k.
+
+    A W without rows leaves the classifier nothing but the largest class.
+    """
+    part = _scaled(_part(setting))
+    fitted = _fitted(setting, part)
+    n_rows = len(fitted.path_)
+    own = fitted.get_support() if n_rows else np.zeros(part.X.shape[1], dtype=bool)
+    return {
+        "n_rows": n_rows,
+        "accuracy": _accuracy(part, own),
+        "accuracies": [_accuracy(part, fitted.at(k).get_support()) for k in setting["ks"]],
+        "n_iter": int(fitted.n_iter_),
+    }
+
+
+def descent(setting: dict) -> dict:
+    """The objective at every iteration of a fit to a training part, thinned when it is long."""
+    fitted = _fitted(setting, _scaled(_part(setting)))
+    history = np.asarray(fitted.history_, dtype=float)
+    rises = np.diff(history) > 1e-9 * np.abs(history[:-1])
+    places = np.arange(len(history))
+    if len(history) > MOST_POINTS:
+        # Dense where the objective moves: at the beginning.
+        places = np.unique(np.geomspace(1, len(history), MOST_POINTS).astype(int) - 1)
+    reached = history[0] - 0.99 * (history[0] - history.min())
+    return {
+        "iterations": (places + 1).tolist(),
+        "objectives": history[places].tolist(),
+        "n_iter": len(history),
+        "n_rises": int(rises.sum()),
+        "first": float(history[0]),
+        "last": float(history[-1]),
+        "after_ten": float(history[:EARLY][-1]),
+        "settled": int(np.argmax(history <= reached)) + 1,
+    }
+
+
+def fit_seconds(setting: dict) -> dict:
+    """Wall-clock seconds of the fastest of some fits to a training part."""
+    part = _scaled(_part(setting))
+    # What a method compiles at its first fit is no part of its time.
+    _fitted(setting, Part(part.X[:, :20], part.y, part.X_test, part.y_test))
+    seconds = []
+    for _ in range(setting["timings"]):
+        start = time.perf_counter()
+        fitted = _fitted(setting, part)
+        seconds.append(time.perf_counter() - start)
+    return {"seconds": min(seconds), "n_iter": int(getattr(fitted, "n_iter_", 1))}
+
+
+def _part(setting: dict) -> Part:
+    data = DatasetSpec(setting["dataset"]).load()
+    *_, split = protocol(setting["repeat"] + 1).splits(data.y, seed=SEED)
+    X, y = data.X, data.y
+    return Part(X[split.train], y[split.train], X[split.test], y[split.test])
+
+
+def _scaled(part: Part) -> Part:
+    scaler = StandardScaler().fit(part.X)
+    return part._replace(X=scaler.transform(part.X), X_test=scaler.transform(part.X_test))
+
+
+def _fitted(setting: dict, part: Part):
+    parameters = dict(setting["parameters"])
+    if parameters.get("n_features_to_select", 0) > part.X.shape[1]:
+        parameters["n_features_to_select"] = part.X.shape[1]
+    with warnings.catch_warnings():
+        # Published step rules need not converge; that is what these experiments show.
+        warnings.simplefilter("ignore")
+        return selector_class(setting["selector"])(**parameters).fit(part.X, part.y)
+
+
+def _accuracy(part: Part, support: np.ndarray) -> float:
+    if not support.any():
+        guess = DummyClassifier(strategy="most_frequent").fit(part.X, part.y)
+        return float(guess.score(part.X_test, part.y_test))
+    classifier = CLASSIFIERS["5nn"]().fit(part.X[:, support], part.y)
+    return float(classifier.score(part.X_test[:, support], part.y_test))
+
+
+def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> dict:
+    """Accuracy by classifier and number of features."""
+    selector = selector_class(setting["selector"])(**setting["parameters"], **candidate)
+    curves = [
+        accuracy_curve(
+            selector, *part, ks=asked, classifiers=setting["classifiers"], metrics=["accuracy"]
+        )
+        for asked in ([[k] for k in ks] if setting["each_k"] else [ks])
+    ]
+    return {
+        (row["classifier"], row["k"]): row["accuracy"] for curve in curves for row in curve.scores
+    }

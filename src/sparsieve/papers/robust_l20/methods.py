@@ -1,0 +1,163 @@
+"""The two methods of the paper that solve a problem of its own for every number of features.
+
+A selector of the library serves all numbers of features from one fit. The published nmAPG and TopK
+do not: K is part of their problem, and nmAPG starts from the solution for the K before.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ...design import as_design
+from ...evaluation.curves import accuracy_curve
+from ...evaluation.protocol import PROTOCOLS
+from ...penalties import row_norms
+from ...penalties.top_k import TopKGap, largest
+from ...selectors.preparation import compress_outputs
+from ...solvers.row_norms.lagrangian import TopKLagrangian
+from ...solvers.row_norms.nmapg import NonmonotoneAPG
+from ...solvers.row_norms.problem import RobustData
+from ...studies.sources import DatasetSpec
+
+ITERATE_TOLERANCE = 1e-7  # of the relative step, equation (6.1) of the paper
+STAGE_ITERATIONS = 200  # of Algorithm 2 at every smoothing
+MANY = 100_000  # Algorithm 2 ends with its last smoothing, not with a count
+
+
+def robust_data(X: np.ndarray, y: np.ndarray) -> RobustData:
+    """The robust regression of class indicators on X.
+
+    The intercept is free and starts at the class frequencies. Outputs are rotated so that those
+    outside the row space of the target drop out, which leaves every row norm as it is.
+    """
+    labels, codes = np.unique(y, return_inverse=True)
+    Y = np.eye(len(labels))[codes]
+    Y, _ = compress_outputs(Y - Y.mean(axis=0), X.dtype)
+    return RobustData(as_design(X), np.ascontiguousarray(Y), np.ones(len(X)), True)
+
+
+def rho_max(X: np.ndarray, gamma: float) -> float:
+    """The strength n max |x_ij| - gamma from which on the paper proves its penalty exact."""
+    return len(X) * float(np.abs(X).max()) - gamma
+
+
+class FitAtK(NamedTuple):
+    """The features chosen for one K, and the coefficients of all features before the choice."""
+
+    k: int
+    features: np.ndarray
+    W: np.ndarray
+
+
+def nmapg_fits(
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: Sequence[int],
+    *,
+    gamma: float,
+    rho: float | None = None,
+    rho_share: float = 0.01,
+    mu: float | None = None,
+    max_iter: int = MANY,
+    warm_start: bool = False,
+) -> Iterator[FitAtK]:
+    """Algorithm 1 (``mu`` given) or Algorithm 2 for every K, one after the other.
+
+    The strength of the penalty is ``rho``, or else ``rho_share`` of :func:`rho_max`.
+    """
+    data = robust_data(X, y)
+    strength = rho_share * rho_max(X, gamma) if rho is None else rho
+    solver = NonmonotoneAPG(mu=mu, stage_iter=STAGE_ITERATIONS, max_iter=max_iter, tol=0.0)
+    fit = None
+    for k in ks:
+        start = fit if warm_start else None
+        fit = solver.solve(data, TopKGap(k, strength, gamma), moved_little, start=start)
+        yield FitAtK(k, largest(row_norms(fit.W), k), fit.W)
+
+
+def top_k_fits(X: np.ndarray, y: np.ndarray, ks: Sequence[int]) -> Iterator[FitAtK]:
+    """TopK with the settings that the paper gives it: weight 0.1, growth 1.02, 1000 iterations."""
+    data = robust_data(X, y)
+    varies = data.design.column_sq_norms() > 0
+    for k in ks:
+        fit = TopKLagrangian(mu=0.1, growth=1.02, max_iter=1000).solve(data, k, varies)
+        yield FitAtK(k, fit.features, fit.smooth)
+
+
+FITS: dict[str, Callable[..., Iterator[FitAtK]]] = {"nmAPG": nmapg_fits, "TopK": top_k_fits}
+
+
+def moved_little(info: dict) -> bool:
+    """The rule (6.1) of the paper to end an algorithm or a stage."""
+    return info["moved"] <= ITERATE_TOLERANCE
+
+
+class SelectionPerK(BaseEstimator):
+    """A selection of its own for every number of features, to be scored like a selector.
+
+    Parameters
+    ----------
+    method : {"nmAPG", "TopK"}
+    parameters : dict
+        Of :func:`nmapg_fits` or :func:`top_k_fits`.
+    ks : sequence of int
+        In the order to solve.
+    n_features_to_select : int, default=None
+        Largest K to solve for.
+    """
+
+    def __init__(self, method="TopK", parameters=None, ks=(10,), n_features_to_select=None):
+        self.method = method
+        self.parameters = parameters
+        self.ks = ks
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X, y):
+        """Solve for every K."""
+        limit = self.n_features_to_select or X.shape[1]
+        ks = [k for k in self.ks if k <= limit]
+        fits = FITS[self.method](X, y, ks, **(self.parameters or {}))
+        self.features_ = {fit.k: fit.features for fit in fits}
+        self.n_features_in_ = X.shape[1]
+        self.k_ = max(ks)
+        return self
+
+    def at(self, n_selected: int) -> SelectionPerK:
+        """The selection of this size."""
+        other = copy.copy(self)
+        other.k_ = n_selected
+        return other
+
+    def get_support(self) -> np.ndarray:
+        """Mask of the selected features."""
+        support = np.zeros(self.n_features_in_, dtype=bool)
+        support[self.features_[self.k_]] = True
+        return support
+
+
+def score_per_k(setting: dict) -> dict:
+    """Scores of a :class:`SelectionPerK` on one split, as a study gives them for a selector."""
+    data = DatasetSpec(setting["dataset"]).load()
+    options = dict(setting["protocol"])
+    protocol = PROTOCOLS[options.pop("kind")](**options)
+    split = next(
+        split
+        for split in protocol.splits(data.y, data.groups, seed=setting["seed"])
+        if (split.repeat, split.fold) == (setting["repeat"], setting["fold"])
+    )
+    curve = accuracy_curve(
+        SelectionPerK(setting["method"], setting["parameters"], setting["ks"]),
+        data.X[split.train],
+        data.y[split.train],
+        data.X[split.test],
+        data.y[split.test],
+        ks=setting["ks"],
+        classifiers=setting["classifiers"],
+        metrics=["accuracy"],
+    )
+    return {"scores": curve.scores, "selections": curve.selections, "seconds": curve.seconds}

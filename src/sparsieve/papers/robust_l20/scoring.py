@@ -1,0 +1,112 @@
+"""Both kinds of methods on the same splits: those of a study, and those fitted for every K."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...evaluation.protocol import Folds, RepeatedSplits
+from ...studies.results import summarise
+from ...studies.study import SelectorSpec, Study
+from ..base import Bench
+from .methods import score_per_k
+
+RFS_GAMMAS = (0.001, 0.01, 0.1, 0.2, 0.8, 1.0)
+QUICK_RFS_GAMMAS = (0.01, 0.1, 1.0)
+OURS = "RobustL20 (ours)"
+# Fitted once, whatever K. The paper's four filters have no parameters; ours is an extra line.
+FILTERS = (
+    SelectorSpec("ReliefFSelector", label="ReliefF"),
+    SelectorSpec("FisherSelector", label="Fisher"),
+    SelectorSpec("InfoGainSelector", label="InfoGain"),
+    SelectorSpec("TTestSelector", label="t-test"),
+)
+GREEDY = SelectorSpec("RobustL20Selector", label=OURS)
+PREPARATION = (
+    "Columns are centred and scaled by the training part (the paper does not say how its data "
+    "were prepared); selection sees the training part only; the intercept is free instead of a "
+    "penalised column of ones; the proximal map of nmAPG is the corrected one; the t-test is the "
+    "largest Welch statistic of a class against the rest."
+)
+
+
+@dataclass(frozen=True)
+class PerK:
+    """A method that is fitted anew for every number of features, see ``SelectionPerK``."""
+
+    label: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def at_hand(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, str]:
+    """The data sets by printed name; a stand-in of a missing one says so in its name."""
+    return {**bench.datasets(printed), **bench.stand_ins(printed)}
+
+
+def left_out(bench: Bench, used: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
+    """A sentence on the data sets of the paper that an exhibit lacks."""
+    missing = bench.missing(printed)
+    others = [name for name in bench.datasets(printed) if name not in used]
+    parts = [f"{name} ({reason})" for name, reason in missing.items()]
+    said = f" Not at hand: {'; '.join(parts)}." if parts else ""
+    return said + (f" Left out in a quick run: {', '.join(others)}." if others else "")
+
+
+def mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]:
+    """Means over the splits of ``study``, of its selectors and of the methods fitted per K."""
+    rows = bench.study(study)
+    common = {
+        "protocol": study.protocol.as_dict(),
+        "seed": study.seed,
+        "ks": sorted(study.ks),
+        "classifiers": list(study.classifiers),
+    }
+    labels = {}
+    settings = []
+    for spec in study.datasets:
+        for repeat, fold in _places(study.protocol):
+            for method in per_k:
+                chosen = {"method": method.method, "parameters": dict(method.parameters)}
+                labels[json.dumps(chosen)] = method.label
+                place = {"dataset": spec.name, "repeat": repeat, "fold": fold}
+                settings.append({**place, **chosen, **common})
+    for outcome in bench.jobs(f"{study.name}, fitted for every K", score_per_k, settings):
+        chosen = {"method": outcome["method"], "parameters": outcome["parameters"]}
+        rows += _like_a_study(study.name, labels[json.dumps(chosen)], outcome)
+    return summarise(rows)
+
+
+def _places(protocol: RepeatedSplits | Folds) -> Iterator[tuple[int, int]]:
+    n_folds = protocol.n_folds if isinstance(protocol, Folds) else 1
+    for repeat in range(protocol.n_repeats):
+        for fold in range(n_folds):
+            yield repeat, fold
+
+
+def _like_a_study(study: str, label: str, outcome: dict) -> list[dict]:
+    facts = {selection["k"]: selection for selection in outcome["selections"]}
+    return [
+        {
+            "study": study,
+            "dataset": outcome["dataset"],
+            "selector": label,
+            "parameters": json.dumps(outcome["parameters"], sort_keys=True),
+            "tuning": "none",
+            "protocol": json.dumps(outcome["protocol"], sort_keys=True),
+            "precision": None,
+            "recall": None,
+            "seconds": outcome["seconds"],
+            "peak_mib": None,
+            **facts[score["k"]],
+            **score,
+        }
+        for score in outcome["scores"]
+    ]
+
+
+def listed(parts: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,0 +1,119 @@
+"""The one way in: from a user's X, y and weights to validated training data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from .._checks import check_columns, check_finite
+from ..design import DesignMatrix, as_design
+from .fixed import FixedColumns
+from .target import Target, encode_target
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Validated training data as handed to a model.
+
+    ``sample_weight`` already includes the class weights; it is None when all samples count the
+    same, and never holds zeros: such samples were dropped, and ``rows`` are the places in the
+    user's X of those used. ``fixed`` are the columns that ``always_keep`` and ``never_keep`` name.
+    """
+
+    design: DesignMatrix
+    target: Target
+    sample_weight: np.ndarray | None
+    fixed: FixedColumns
+    rows: np.ndarray
+
+    @property
+    def total_weight(self) -> float:
+        """The number of samples, counted with their weights."""
+        if self.sample_weight is None:
+            return float(self.design.shape[0])
+        return float(self.sample_weight.sum())
+
+
+def training_data(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    accept_sparse: bool = True,
+    accept_regression: bool = True,
+    accept_nan: bool = False,
+) -> TrainingData:
+    """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
+
+    The parameters ``task``, ``class_weight``, ``always_keep`` and ``never_keep`` are read where
+    the estimator has them.
+    """
+    check_columns(X)
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=("csr", "csc") if accept_sparse else False,
+        dtype=(np.float64, np.float32),
+        multi_output=True,
+        ensure_all_finite=False,
+        ensure_min_samples=2,
+    )
+    check_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan=accept_nan)
+    _check_finite_target(y)
+    rows = np.arange(X.shape[0])
+    if sample_weight is not None:
+        sample_weight = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        used = sample_weight > 0
+        if not used.any():
+            raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
+        if not used.all():
+            X, y, sample_weight, rows = X[used], y[used], sample_weight[used], rows[used]
+    name = type(estimator).__name__
+    target = encode_target(y, task=getattr(estimator, "task", "auto"), dtype=X.dtype, owner=name)
+    if target.task != "classification" and not accept_regression:
+        raise ValueError(
+            f"Unknown label type: {name} needs one column of class labels, but y looks like "
+            f"{target.task}; bin y into classes or use a selector for regression such as "
+            "RidgeForwardSelector"
+        )
+    if target.classes is not None:
+        estimator.classes_ = target.classes
+    elif hasattr(estimator, "classes_"):
+        del estimator.classes_  # of an earlier fit on labels
+    weights = _combined_weights(sample_weight, getattr(estimator, "class_weight", None), target)
+    fixed = FixedColumns.of(estimator, X.shape[1])
+    return TrainingData(as_design(X), target, weights, fixed, rows)
+
+
+def _check_finite_target(y: np.ndarray) -> None:
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        bad = int((~np.isfinite(y)).sum())
+        raise ValueError(f"Input y contains NaN or infinite values ({bad} of {y.size}); drop them")
+
+
+def _combined_weights(sample_weight, class_weight, target: Target) -> np.ndarray | None:
+    if class_weight is None:
+        return sample_weight
+    if target.classes is None:
+        raise ValueError(
+            "class_weight is for class labels, but y is used as numbers; leave class_weight=None "
+            "and pass sample_weight instead"
+        )
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        # Weighted class sizes, so that a sample of weight two counts as two samples.
+        sizes = np.bincount(target.codes, weights=sample_weight)
+        per_class = sizes.sum() / (len(sizes) * sizes)
+    else:
+        per_class = compute_class_weight(
+            class_weight, classes=target.classes, y=target.classes[target.codes]
+        )
+    weights = per_class[target.codes]
+    return weights if sample_weight is None else weights * sample_weight

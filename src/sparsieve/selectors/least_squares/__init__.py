@@ -1,0 +1,20 @@
+"""Least squares: a squared loss and a row penalty, a price or a limit on features."""
+
+from .esfs import ESFSSelector
+from .exclusive_l21 import ClassHeatmap, ExclusiveL21Selector
+from .exclusive_lasso import ExclusiveLassoSelector
+from .l20 import L20Selector
+from .l21 import L21Selector
+from .ridge_forward import RidgeForwardSelector
+from .rlsr import RLSRSelector
+
+__all__ = [
+    "ClassHeatmap",
+    "ESFSSelector",
+    "ExclusiveL21Selector",
+    "ExclusiveLassoSelector",
+    "L20Selector",
+    "L21Selector",
+    "RLSRSelector",
+    "RidgeForwardSelector",
+]

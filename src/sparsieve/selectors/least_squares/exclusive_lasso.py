@@ -1,0 +1,131 @@
+"""The exclusive lasso: every feature for few classes."""
+
+from __future__ import annotations
+
+from ..._checks import check_real
+from ...losses import SquaredLoss
+from ...solvers.least_squares.dual_newton import ProximalDualNewton
+from ...solvers.least_squares.problem import LegacyResult as Result
+from ...solvers.least_squares.problem import Problem
+from ..preparation import Prepared
+from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector, print_progress, solve_to_relative_gap
+
+
+class ExclusiveLassoSelector(ExclusiveSelector):
+    """Let the classes compete for every feature.
+
+    Minimises ``||XW - Y||^2 + beta * sum_j ||w_j||_1^2``. Every feature that says anything keeps
+    at least one class, so the model tells classes apart within a feature but drops none; use
+    ``n_features_to_select`` to keep the features with the largest coefficients.
+
+    With no more features than samples it is solved by coordinate descent with Newton steps on
+    the Gram matrix; with more, by proximal points whose dual has one unknown per sample and
+    class, whatever the number of features.
+
+    Parameters
+    ----------
+    beta : float or None, default=None
+        Strength of the penalty; None is 0.001 times the (weighted) number of samples.
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps those with nonzero coefficients.
+    target_sparsity : int, float or None, default=None
+        Wanted number of nonzero coefficients (or share of all), reached by scaling ``beta``; as
+        every feature keeps one, it cannot be fewer than the features.
+    fit_intercept : bool, default=True
+        Fit an unpenalised intercept (exact, by centring).
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    max_iter : int, default=10000
+        Largest number of sweeps or Newton steps.
+    tol : float, default=1e-6
+        The duality gap to reach, relative to the objective.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y; integer targets look like classes unless told otherwise.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+    verbose : int, default=0
+        1 prints the objective as it falls.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Row norms of the coefficients of the standardised problem.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    support_per_class_ : ndarray of shape (n_outputs, n_features)
+        Which kept feature has a nonzero coefficient for which class.
+    heatmap_ : ClassHeatmap
+        The kept features against the classes, in an order worth drawing.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients in the units of X.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercepts.
+    beta_ : float
+        The strength used.
+    objective_ : float
+        Objective of the standardised problem.
+    optimality_ : float
+        Duality gap relative to it.
+    n_iter_ : int
+        Number of sweeps or Newton steps.
+    history_ : list of float
+        Objective after every round.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import ExclusiveLassoSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = ExclusiveLassoSelector(beta=1000.0).fit(X, y)
+    >>> int(selector.support_per_class_.sum(axis=0).max())
+    2
+    """
+
+    def __init__(
+        self,
+        beta=None,
+        n_features_to_select=None,
+        *,
+        target_sparsity=None,
+        fit_intercept=True,
+        standardize=True,
+        max_iter=10_000,
+        tol=1e-6,
+        always_keep=None,
+        never_keep=None,
+        task="auto",
+        class_weight=None,
+        verbose=0,
+    ):
+        self.beta = beta
+        self.n_features_to_select = n_features_to_select
+        self.target_sparsity = target_sparsity
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.task = task
+        self.class_weight = class_weight
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("beta", self.beta, minimum=0, strict=True, optional=True)
+
+    def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
+        return 0.0, BETA_PER_SAMPLE * weight if self.beta is None else float(self.beta)
+
+    def _solve(self, problem: Prepared, penalty, tol: float, W0=None) -> Result:
+        equations = Problem(problem.design, problem.Y, SquaredLoss(), penalty)
+        watch = print_progress if self.verbose else None
+        n_samples, n_features = problem.design.shape
+        if n_features <= n_samples:
+            return solve_to_relative_gap(equations, tol, self.max_iter, W0, watch)
+        return ProximalDualNewton(tol=tol, max_iter=self.max_iter).solve(equations, W0, watch)

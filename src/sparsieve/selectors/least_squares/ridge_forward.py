@@ -1,0 +1,189 @@
+"""Ridge-regularised forward selection, the library's default method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._checks import check_real
+from ...solvers.least_squares.forward import ForwardPath, forward_path
+from ..base import FeatureScores, TrainingData
+from ..linear import LinearSelector
+from ..path import SelectionPath
+from ..preparation import Prepared
+from .ending import noise_rule
+
+# Values beyond this many standard deviations say more about outliers than about classes.
+CLIP = 3.0
+
+
+class RidgeForwardSelector(LinearSelector):
+    """Add the feature that helps a ridge regression most, again and again.
+
+    Every step adds the feature with the largest decrease of
+    ``min ||Y - X_S W||^2 + ridge * n * ||W||^2``. The ridge keeps small samples from being
+    explained perfectly after a handful of features, which is where plain forward selection
+    starts to fit noise. The path is nested: one run serves every number of features, see
+    :meth:`at`.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps adding features as long as each
+        explains more than the best of as many columns of pure noise would be expected to.
+    ridge : float, default=1.0
+        Strength of the ridge relative to the (weighted) number of samples. 0 is orthogonal
+        least squares; a very large value ranks features one by one.
+    clip : float, "auto" or None, default="auto"
+        Standardised values are clipped to [-clip, clip] and standardised again; "auto" is 3
+        where ``standardize`` and ``fit_intercept`` hold and None elsewhere.
+    class_balance : float, default=0.25
+        The 0/1 column of a class of n_c samples is divided by n_c ** class_balance, so that
+        small classes count for more. 0 leaves the classes alone, 0.5 is the coding of linear
+        discriminant analysis. Has no meaning for regression.
+    fit_intercept : bool, default=True
+        Centre X and Y: the exact unpenalised intercept.
+    standardize : bool, default=True
+        Scale columns to unit variance. Constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns (indices, names or a boolean mask) that are always kept and never penalised,
+        such as known covariates: the others are judged by what they add to them. They count
+        among the ``n_features_to_select``, rank first and score infinity.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y; integer targets look like classes unless told otherwise.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+    verbose : int, default=0
+        1 prints every step.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        For selected features the objective that was left when they entered (it falls with
+        every step), for the others what they would gain as the next one.
+    ranking_ : ndarray of shape (n_features,)
+        Order of entry, then the others by what they would gain.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    gains_ : ndarray of shape (n_steps,)
+        Exact decrease of the objective by every step.
+    path_ : SelectionPath
+        Features in order of entry and the objective along the way.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Ridge coefficients on the kept features in the units of X.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercepts.
+    objective_ : float
+        Ridge objective of ``coef_`` on the standardised data, with Y in 0/1 coding.
+    n_iter_ : int
+        Number of steps.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import RidgeForwardSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = RidgeForwardSelector(n_features_to_select=5).fit(X, y)
+    >>> selector.transform(X).shape
+    (569, 5)
+    >>> selector.at(3).get_support(indices=True)
+    array([ 7, 20, 27])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        ridge=1.0,
+        clip="auto",
+        class_balance=0.25,
+        fit_intercept=True,
+        standardize=True,
+        always_keep=None,
+        never_keep=None,
+        task="auto",
+        class_weight=None,
+        verbose=0,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.ridge = ridge
+        self.clip = clip
+        self.class_balance = class_balance
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.task = task
+        self.class_weight = class_weight
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("ridge", self.ridge, minimum=0)
+        check_real("class_balance", self.class_balance, minimum=0)
+        if isinstance(self.clip, str) and self.clip == "auto":
+            return
+        check_real("clip", self.clip, minimum=0, strict=True, optional=True)
+        if self.clip is not None and not (self.standardize and self.fit_intercept):
+            raise ValueError(
+                "clip counts standard deviations from the mean and needs standardize=True and "
+                'fit_intercept=True; leave clip="auto" or pass clip=None'
+            )
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        clip = self.clip
+        if isinstance(clip, str):
+            clip = CLIP if self.standardize and self.fit_intercept else None
+        problem = self._prepared(
+            data, squared_loss=True, clip=clip, output_scale=self._class_scale(data)
+        )
+        ridge = float(self.ridge) * data.total_weight
+        n_open, stop = data.fixed.n_open, None
+        if self.n_features_to_select is None:
+            stop = noise_rule(n_open, problem.Y.shape[1], ridge + data.total_weight)
+        path = forward_path(
+            problem.design,
+            problem.Y,
+            ridge=ridge,
+            n_steps=self._n_own(data, n_open),
+            eligible=~problem.constant,
+            stop=stop,
+            callback=_print_step if self.verbose else None,
+        )
+        self.path_ = SelectionPath(path.order, path.objectives)
+        self.gains_ = path.gains
+        self.n_iter_ = max(1, len(path.order))
+        self._keep_model(path, problem)
+        # What was left before a step exceeds what any later feature can gain, so entry order
+        # and leftover gains fit on one scale.
+        scores = path.remaining.copy()
+        scores[path.order] = path.objectives[:-1]
+        return FeatureScores(scores, n_kept=len(path.order), constant=problem.constant)
+
+    def _class_scale(self, data: TrainingData) -> np.ndarray | None:
+        if data.target.task != "classification" or self.class_balance == 0:
+            return None
+        sizes = np.bincount(data.target.codes, weights=data.sample_weight)
+        return sizes**self.class_balance
+
+    def _keep_model(self, path: ForwardPath, problem: Prepared) -> None:
+        """Keep the small factors that give the coefficients at every number of features."""
+        responses = problem.units.outputs(path.responses)
+        self._model = (path.directions, responses, problem.units)
+        # Outputs do not interact, so undoing their scale also undoes it in the objective.
+        explained = np.cumsum((responses.astype(np.float64) ** 2).sum(axis=1))
+        self._objectives = problem.target_power - np.concatenate(([0.0], explained))
+
+    def _refit(self, n_chosen: int) -> None:
+        directions, responses, units = self._model
+        features = self.path_.features[:n_chosen]
+        k = len(features)
+        W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
+        W[features] = directions[:k, :k].T @ responses[:k]
+        self.coef_, self.intercept_ = units.in_user_units(W)
+        self.objective_ = float(self._objectives[k])
+
+
+def _print_step(n_selected: int, feature: int, gain: float) -> None:
+    print(f"step {n_selected}: feature {feature}, objective falls by {gain:.6g}")

@@ -1,0 +1,108 @@
+"""Kernels of the minimax probability machines, by scikit-learn's names."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import validate_data
+
+from ..._checks import check_choice, check_integer, check_real
+from ...design import SparseDesign
+from ..base import TrainingData
+from .tasks import MinimaxPredictor
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian")
+
+
+def check_kernel(kernel, gamma, degree, coef0, *, optional: bool) -> None:
+    """Refuse bad kernel parameters."""
+    if not (optional and kernel is None):
+        check_choice("kernel", kernel, KERNELS)
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale", "auto"))
+    else:
+        check_real("gamma", gamma, minimum=0, strict=True)
+    check_integer("degree", degree)
+    check_real("coef0", coef0)
+
+
+def resolved_gamma(gamma, X, sample_weight=None) -> float:
+    """The number meant by "scale", "auto" or the number itself."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        weights = weights / (weights.sum() * X.shape[1])
+        square = X.multiply(X) if sparse.issparse(X) else np.square(X)
+        variance = float((weights @ square).sum() - (weights @ X).sum() ** 2)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return float(gamma)
+
+
+def distinct_samples(X) -> np.ndarray:
+    """Indices of the first of every group of equal rows, in order.
+
+    Each is one column of the kernel matrix, so that a sample given twice means the same as a
+    sample of weight two.
+    """
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X)
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        bounds = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+        keys = [
+            rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
+            for start, stop in bounds
+        ]
+        first: dict[bytes, int] = {}
+        for index, key in enumerate(keys):
+            first.setdefault(key, index)
+        return np.fromiter(first.values(), dtype=np.intp)
+    return np.sort(np.unique(X, axis=0, return_index=True)[1])
+
+
+def kernel_matrix(estimator, X, Y) -> np.ndarray:
+    """Similarities of X to Y under the kernel of a fitted estimator."""
+    matrix = pairwise_kernels(
+        X,
+        Y,
+        metric=estimator.kernel,
+        filter_params=True,
+        gamma=estimator._gamma,
+        degree=estimator.degree,
+        coef0=estimator.coef0,
+    )
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+class KernelPredictor(MinimaxPredictor):
+    """Predict from ``support_vectors_``, ``dual_coef_`` and ``intercept_``."""
+
+    gamma: float | str
+
+    def _kernel_features(self, data: TrainingData) -> np.ndarray:
+        """Similarities of all samples to the distinct ones; remembers which these are."""
+        design = data.design
+        samples = design.matrix if isinstance(design, SparseDesign) else cast(Any, design).array
+        self._gamma = resolved_gamma(self.gamma, samples, data.sample_weight)
+        self._distinct = distinct_samples(samples)
+        self.support_vectors_ = samples[self._distinct]
+        return kernel_matrix(self, samples, self.support_vectors_)
+
+    def _keep_support(self, coef, used, given) -> None:
+        """Refer to the distinct samples ``used`` only; ``given`` are their indices in X."""
+        self.support_ = given[self._distinct[used]]
+        self.support_vectors_ = self.support_vectors_[used]
+        self.dual_coef_ = coef[:, used]
+        del self._distinct
+
+    def _margins(self, X):
+        X = validate_data(
+            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
+        )
+        similarities = kernel_matrix(self, X, self.support_vectors_)
+        margins = similarities @ self.dual_coef_.T + self.intercept_
+        return margins / self._lengths.astype(margins.dtype)

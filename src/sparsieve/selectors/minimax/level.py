@@ -1,0 +1,258 @@
+"""The machines that reach a worst-case accuracy with few features: L1MPM and L0MPM."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._checks import check_choice, check_real
+from ...penalties import SURROGATES, surrogate
+from ...solvers.engines.dca import DCA
+from ...solvers.minimax.generation import noise
+from ...solvers.minimax.machine import kappa_of
+from ...solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine
+from .base import CONE_ACCURACY, LevelSelector, SolvedTask
+
+
+class L1MPMSelector(LevelSelector):
+    """Least absolute weights that keep a worst-case accuracy of ``delta``.
+
+    With class means mu_1, mu_2, covariances S_1, S_2 and kappa = sqrt(delta / (1 - delta)) the
+    selector solves
+
+        min ||w||_1  s.t.  mu_1'w - b >= max(kappa sqrt(w'S_1 w), 1),
+                           b - mu_2'w >= max(kappa sqrt(w'S_2 w), 1),
+
+    so that each class lies on its side of w'x = b with probability at least ``delta``, whatever
+    its distribution. Features outside the support carry no weight. The solution is certified:
+    ``optimality_`` bounds its relative distance to the optimum over all features.
+
+    Several classes are several two-class tasks. Their weights are compared after dividing each
+    task's (standardised) weights by their length, because that is how the tasks' margins are
+    compared when predicting: ``scores_`` is the largest share a feature has in any task. A
+    feature that decides one task alone thus ranks before one that helps a little everywhere.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps those of nonzero weight.
+    delta : float or "auto", default="auto"
+        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level
+        (which is 1 where the classes can be separated without spread, as with fewer samples
+        than features and no ridge).
+    ridge : float, "auto" or "ledoit_wolf", default="auto"
+        Added to the diagonal of the covariances. "auto" adds nothing to a class with more
+        samples than features and a hundredth of the mean variance to any other;
+        "ledoit_wolf" shrinks by the rule of Ledoit and Wolf, which on gene expression data
+        keeps more features and predicts better.
+    standardize : bool, default=True
+        Scale features to unit variance first. Without it the result depends on their units.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        More than two classes: each against the others, or each against each.
+    max_iter : int, default=200
+        Most rounds of adding features.
+    tol : float, default=1e-7
+        Relative duality gap to reach.
+    verbose : int, default=0
+        Print a line per task.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
+        Hyperplanes in the units of X.
+    scores_ : ndarray of shape (n_features,)
+        Absolute standardised weights (see above for several classes); features of zero weight
+        are ranked by how nearly they were worth their cost.
+    ranking_, support_ : ndarray of shape (n_features,)
+    delta_ : float or ndarray of shape (n_tasks,)
+        The level asked of each task.
+    worst_case_accuracy_ : float
+        Accuracy guaranteed by the moments, for the class and task that are worst off.
+    objective_ : float
+        Value of the objective, summed over tasks, on the data as standardised.
+    optimality_ : float
+        Certified relative gap over all features (the worst of the tasks).
+    n_iter_ : int
+    history_ : list of float
+        Objective after every round.
+    classes_ : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import L1MPMSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = L1MPMSelector().fit(X, y)
+    >>> selector.transform(X).shape
+    (569, 3)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        delta="auto",
+        ridge="auto",
+        standardize=True,
+        always_keep=None,
+        never_keep=None,
+        multi_class="ovr",
+        max_iter=200,
+        tol=1e-7,
+        verbose=0,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.delta = delta
+        self.ridge = ridge
+        self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def _objective(self, weights) -> float:
+        return float(np.abs(weights).sum())
+
+    def _solve_at(self, task, level) -> SolvedTask:
+        machine = WeightedL1Machine(task.moments, kappa_of(level), self.tol, self.max_iter)
+        plane = machine.solve(task.penalised)
+        return self._finished(
+            task,
+            plane,
+            level,
+            optimality=plane.gap,
+            converged=plane.gap <= max(self.tol, CONE_ACCURACY, noise(task.moments)),
+            n_iter=plane.n_rounds,
+            history=plane.history,
+        )
+
+
+class L0MPMSelector(LevelSelector):
+    """Fewest features (nearly) that keep a worst-case accuracy of ``delta``.
+
+    The constraints of ``L1MPMSelector`` with the sum of delta(w_j) as objective, where delta is
+    a concave stand-in for counting nonzeros (``1 - exp(-alpha |w_j|)`` by default). A difference of
+    convex functions: each step is a weighted l1 machine, the first one (from w = 0) exactly
+    ``L1MPMSelector``. The objective never rises; the limit is a critical point, not always the
+    global optimum. It typically keeps half the features of the l1 machine.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps those of nonzero weight.
+    delta : float or "auto", default="auto"
+        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
+    surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"
+        The stand-in for counting.
+    alpha : float, default=5.0
+        Its steepness: the larger, the closer to counting, and the more the result depends on
+        the first (l1) solution.
+    ridge : float, "auto" or "ledoit_wolf", default="auto"
+        Added to the diagonal of the covariances; see ``L1MPMSelector``.
+    standardize : bool, default=True
+        Scale features to unit variance first. Without it the result depends on their units.
+    always_keep, never_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates, and columns
+        that are never kept; see :class:`RidgeForwardSelector`.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        More than two classes: each against the others, or each against each.
+    max_iter : int, default=100
+        Most steps of the DC algorithm.
+    tol : float, default=1e-4
+        Stop when a step lowers the objective by less than this share and leaves the support
+        as it is.
+    verbose : int, default=0
+        Print a line per task; above 1, a line per step.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
+        Hyperplanes in the units of X.
+    scores_ : ndarray of shape (n_features,)
+        Absolute standardised weights; for several classes see ``L1MPMSelector``. Features of
+        zero weight are ranked by how nearly they were worth their cost.
+    ranking_, support_ : ndarray of shape (n_features,)
+    delta_ : float or ndarray of shape (n_tasks,)
+        The level asked of each task.
+    worst_case_accuracy_ : float
+        Accuracy guaranteed by the moments, for the class and task that are worst off.
+    objective_ : float
+        Value of the objective, summed over tasks, on the data as standardised.
+    optimality_ : float
+        The larger of the last relative decrease and the certified gap of the last step.
+    n_iter_ : int
+    history_ : list of float
+        Objective after every step; never increases.
+    classes_ : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import L0MPMSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = L0MPMSelector(delta=0.7).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([20, 21, 27])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        delta="auto",
+        surrogate="exp",
+        alpha=5.0,
+        ridge="auto",
+        standardize=True,
+        always_keep=None,
+        never_keep=None,
+        multi_class="ovr",
+        max_iter=100,
+        tol=1e-4,
+        verbose=0,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.delta = delta
+        self.surrogate = surrogate
+        self.alpha = alpha
+        self.ridge = ridge
+        self.standardize = standardize
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
+        check_real("alpha", self.alpha, minimum=0, strict=True)
+
+    def _objective(self, weights) -> float:
+        return surrogate(self.surrogate, self.alpha).total(weights)
+
+    def _solve_at(self, task, level) -> SolvedTask:
+        machine = WeightedL1Machine(task.moments, kappa_of(level))
+        program = SurrogateProgram(machine, surrogate(self.surrogate, self.alpha), task.free)
+        # A change below tol, up or down, is within what was asked for.
+        algorithm = DCA(self.max_iter, self.tol, slack=max(self.tol, 1e-6))
+        result = algorithm.solve(program, None, self._print_step)
+        plane = result.x
+        return self._finished(
+            task,
+            plane,
+            level,
+            optimality=max(result.decrease, plane.gap),
+            converged=result.converged and plane.gap <= max(self.tol, noise(task.moments)),
+            n_iter=result.n_iter,
+            history=result.history,
+        )
+
+    def _print_step(self, iteration, plane, value):
+        if self.verbose > 1:
+            print(f"  step {iteration}: {value:.6g} with {len(plane.support)} features")

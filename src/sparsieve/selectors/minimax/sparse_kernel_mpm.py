@@ -1,0 +1,177 @@
+"""The sparse kernel minimax probability machine: it keeps few training samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ..._checks import check_choice
+from ...penalties import SURROGATES
+from ..input import training_data
+from .kernels import KernelPredictor, check_kernel
+from .level import L0MPMSelector, L1MPMSelector
+
+# Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
+# larger puts levels such as 0.9 out of reach for wide kernels.
+AUTO_RIDGE_SHARE = 1e-6
+
+
+class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator):
+    """A kernel machine of a given worst-case accuracy that refers to few training samples.
+
+    ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
+    similarities to the training samples: what it selects are samples, so this is a classifier
+    and has no ``transform``. With a strictly positive definite kernel and a small ridge nearly
+    every level is feasible: it then says little about new samples and is best chosen by
+    cross-validation.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian"}, default="rbf"
+        The similarity.
+    delta : float or "auto", default="auto"
+        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
+    norm : {"l0", "l1"}, default="l0"
+        Whether to minimise a surrogate of the number of samples, or the l1 norm of their
+        weights.
+    surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"
+        The surrogate (``norm="l0"`` only).
+    alpha : float, default=5.0
+        Its steepness (``norm="l0"`` only).
+    ridge : float, "auto" or "ledoit_wolf", default="auto"
+        Added to the diagonal of the covariances of the similarities. "auto" is a millionth of
+        their mean variance, which keeps the cones well conditioned; "ledoit_wolf" shrinks by
+        the rule of Ledoit and Wolf.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the "poly", "rbf", "sigmoid" and "laplacian" kernels; a Gaussian of width
+        sigma has gamma = 1 / (2 sigma^2).
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant term of the "poly" and "sigmoid" kernels.
+    standardize : bool, default=True
+        Scale the similarities to each training sample to unit variance before weighing them,
+        so that the width of the kernel does not change what a weight means. The features are
+        used as they are.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        More than two classes: each against the others, or each against each.
+    max_iter : int, default=100
+        Most steps of the DC algorithm, or rounds of the l1 machine.
+    tol : float, default=1e-4
+        Stop when a step lowers the objective by less than this share (``norm="l0"``).
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Indices of the training samples that are referred to (of equal ones, the first).
+    support_vectors_ : array of shape (n_support, n_features)
+        These samples.
+    dual_coef_ : ndarray of shape (n_tasks, n_support)
+        Their weights.
+    intercept_ : ndarray of shape (n_tasks,)
+    delta_, worst_case_accuracy_, objective_, optimality_, n_iter_, history_
+        As in ``L0MPMSelector``.
+    classes_ : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sparsieve import SparseKernelMPMClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)[:200]
+    >>> machine = SparseKernelMPMClassifier(gamma=0.01).fit(X, y[:200])
+    >>> len(machine.support_) < 50
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        delta="auto",
+        norm="l0",
+        surrogate="exp",
+        alpha=5.0,
+        ridge="auto",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        standardize=True,
+        multi_class="ovr",
+        max_iter=100,
+        tol=1e-4,
+    ):
+        self.kernel = kernel
+        self.delta = delta
+        self.norm = norm
+        self.surrogate = surrogate
+        self.alpha = alpha
+        self.ridge = ridge
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.standardize = standardize
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(self, X, y, sample_weight=None):
+        """Find the machine and the samples it needs.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the means and covariances. A sample of weight zero is not considered at
+            all.
+
+        Returns
+        -------
+        self : object
+        """
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0, optional=False)
+        check_choice("norm", self.norm, ("l0", "l1"))
+        check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
+        inner = self._inner()
+        inner._check_parameters()
+        data = training_data(self, X, y, sample_weight, accept_regression=False)
+        features = self._kernel_features(data)
+        inner.fit(features, self.classes_[data.target.codes], data.sample_weight)
+        self._keep_support(inner.coef_, np.flatnonzero(inner.coef_.any(axis=0)), data.rows)
+        self.intercept_ = inner.intercept_
+        self._lengths = inner._lengths
+        for name in (
+            "delta_",
+            "worst_case_accuracy_",
+            "objective_",
+            "optimality_",
+            "n_iter_",
+            "history_",
+        ):
+            setattr(self, name, getattr(inner, name))
+        return self
+
+    def _inner(self):
+        shared = {
+            "delta": self.delta,
+            "ridge": self.ridge,
+            "standardize": self.standardize,
+            "multi_class": self.multi_class,
+            "max_iter": self.max_iter,
+        }
+        if self.norm == "l1":
+            inner = L1MPMSelector(**shared)
+        else:
+            inner = L0MPMSelector(
+                surrogate=self.surrogate, alpha=self.alpha, tol=self.tol, **shared
+            )
+        inner._auto_ridge_share = AUTO_RIDGE_SHARE
+        return inner
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,142 @@
+"""The one preparation of X and Y for linear models, and the way back to the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..design import DesignMatrix, standardised
+from .covariates import Covariates, without_fixed
+from .input import TrainingData
+
+
+@dataclass(frozen=True)
+class Units:
+    """How to translate coefficients of the problem solved into the units of the user's data."""
+
+    centre: np.ndarray
+    scale: np.ndarray
+    target_mean: np.ndarray
+    decode: np.ndarray | None
+    fit_intercept: bool
+    covariates: Covariates | None = None
+
+    def outputs(self, W):
+        """From the columns of the problem solved to the user's outputs."""
+        return W if self.decode is None else W @ self.decode.astype(W.dtype)
+
+    def coefficients(self, W):
+        """(coef, intercept) of W, of shapes (n_outputs, n_features) and (n_outputs,)."""
+        return self.in_user_units(self.outputs(W))
+
+    def completed(self, W, further=0.0):
+        """W with the rows of the covariates, if there are any."""
+        return W if self.covariates is None else self.covariates.complete(W, further)
+
+    def in_user_units(self, W, further=0.0):
+        """(coef, intercept) of coefficients that already belong to the user's outputs.
+
+        ``further`` is what a model says about the directions of its covariates.
+        """
+        W = self.completed(W, further)
+        coef = (W / self.scale[:, None]).T.astype(W.dtype, copy=False)
+        if not self.fit_intercept:
+            return coef, np.zeros(coef.shape[0], dtype=coef.dtype)
+        intercept = self.target_mean - coef @ self.centre
+        return coef, intercept.astype(coef.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A centred, standardised problem without the columns whose fate is decided.
+
+    Attributes
+    ----------
+    design : DesignMatrix
+    Y : ndarray of shape (n_samples, n_outputs)
+        Target, in double precision.
+    constant : ndarray of bool
+        Columns that cannot be chosen: constant ones, those of ``always_keep``, which were
+        projected out, and those of ``never_keep``. They are zero in ``design``.
+    units : Units
+        The way back.
+    target_power : float
+        Sum of squares of the target before its outputs were rescaled.
+    """
+
+    design: DesignMatrix
+    Y: np.ndarray
+    constant: np.ndarray
+    units: Units
+    target_power: float
+
+
+def prepare(
+    data: TrainingData,
+    *,
+    fit_intercept: bool,
+    standardize: bool,
+    weight_rows: bool = True,
+    compress: bool = True,
+    clip: float | None = None,
+    output_scale: np.ndarray | None = None,
+) -> Prepared:
+    """Centre, scale and weight X and Y, and compress the outputs.
+
+    Centring is the exact intercept of a squared loss; for others it changes nothing when the
+    intercept is free, and makes for better numbers. The same holds for what ``always_keep``
+    explains of X and Y by least squares. Models with a squared loss want the square roots of
+    the sample weights in the rows, others (``weight_rows=False``) weigh the samples themselves.
+
+    ``compress`` replaces Y by as many columns as it has independent ones. This loses nothing for
+    a model that sees W and the residuals through norms of their rows: writing Y = Y_c V' with
+    orthonormal V, the part of W outside the span of V could only add to both. Two classes become
+    one column, c classes become c - 1. ``output_scale`` divides the columns of Y.
+    """
+    weights = data.sample_weight
+    view = standardised(
+        data.design,
+        centre=fit_intercept,
+        scale=standardize,
+        sample_weight=weights,
+        clip=clip,
+        weight_rows=weight_rows,
+    )
+    Y = data.target.Y.astype(np.float64)
+    target_mean = np.zeros(Y.shape[1])
+    if fit_intercept:
+        target_mean = np.average(Y, axis=0, weights=weights)
+        Y -= target_mean
+    if weights is not None and weight_rows:
+        Y *= np.sqrt(weights)[:, None]
+    open_ = without_fixed(view.design, Y, data.fixed, None if weight_rows else weights)
+    Y = open_.Y
+    target_power = float(np.vdot(Y, Y))
+    decode = None
+    if output_scale is not None:
+        Y = Y / output_scale
+        decode = np.diag(output_scale)
+    if compress:
+        Y, rotation = compress_outputs(Y, view.design.dtype)
+        if rotation is not None:
+            decode = rotation.T if decode is None else rotation.T @ decode
+    # Without centring a constant column acts as an intercept: it does carry information.
+    constant = view.constant if fit_intercept else np.zeros_like(view.constant)
+    units = Units(view.centre, view.scale, target_mean, decode, fit_intercept, open_.covariates)
+    return Prepared(open_.design, Y, constant | open_.blank, units, target_power)
+
+
+def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.ndarray | None]:
+    """Y = Y_c V' with orthonormal V and independent columns of Y_c; (Y, None) at full rank.
+
+    ``dtype`` is the precision of the data: differences below it do not count as independent.
+    """
+    left, singular, right = np.linalg.svd(Y, full_matrices=False)
+    floor = singular[0] * max(Y.shape) * np.finfo(np.float64).eps
+    if dtype == np.float32:
+        floor = max(floor, singular[0] * np.finfo(np.float32).eps)
+    rank = max(1, int((singular > floor).sum()))
+    if rank == Y.shape[1]:
+        return Y, None
+    return left[:, :rank] * singular[:rank], right[:rank].T

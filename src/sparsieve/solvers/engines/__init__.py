@@ -1,0 +1,1 @@
+"""What several families share: DC programming, cone programs, conjugate gradients."""

@@ -1,0 +1,337 @@
+"""Linear support vector machines with few weights: linear programs solved a few columns at a time.
+
+Every convex step of the l0 SVMs is the same linear program,
+
+    min  sum_j cost_j |w_j| + sum_i C_i xi_i   s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0,
+
+possibly with |w_j| <= bound. Features without a cost are free: no bound and no penalty applies to
+them. Its dual is max 1'a over 0 <= a <= C, y'a = 0 and
+|sum_i a_i y_i x_ij| <= cost_j: a feature outside the program can only help where that last
+inequality is violated, which one product X'(a y) tells for all features at once. So the program
+holds a few columns, and grows until no feature wants to enter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from ...design import DesignMatrix
+from ...penalties import Surrogate
+from ..engines.dca import DCA
+
+# Violations below this share of a cost are rounding of the linear programs or of the products.
+PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+# Below this share of the price of all samples an objective is as good as zero.
+ZERO_LOSS = 1e-6
+
+
+@dataclass(frozen=True)
+class HyperPlane:
+    """Weights of a few features and the bias: a point of the linear program."""
+
+    features: np.ndarray
+    weights: np.ndarray
+    bias: float
+    slack: np.ndarray
+    # |sum_i a_i y_i x_ij| for all features; None where no program was solved
+    prices: np.ndarray | None = None
+    # Of the program that this point solves, over all features: primal minus dual value, and the
+    # largest excess of a price over its cost, as a share of the largest cost
+    gap: float = np.inf
+    excess: float = np.inf
+    # Features whose weight is free of charge in the exact-penalty model
+    switched: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def dense(self, n_features: int) -> np.ndarray:
+        """All weights."""
+        full = np.zeros(n_features)
+        full[self.features] = self.weights
+        return full
+
+
+@dataclass
+class WeightedL1SVM:
+    """The linear program above, by column generation.
+
+    Parameters
+    ----------
+    design : DesignMatrix
+    y : ndarray of -1 and 1
+    C : ndarray of shape (n_samples,)
+        Price of every sample's slack.
+    bound : float
+        Largest |w_j| of the features that are not ``unpenalised``.
+    fit_bias : bool
+    unpenalised : ndarray of int
+        Features that cost nothing whatever the costs of the others.
+    """
+
+    design: DesignMatrix
+    y: np.ndarray
+    C: np.ndarray
+    bound: float = np.inf
+    fit_bias: bool = True
+    unpenalised: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def __post_init__(self):
+        self.bounds = np.full(self.design.shape[1], self.bound)
+        self.bounds[self.unpenalised] = np.inf
+        self._columns: dict[int, np.ndarray] = {}
+        self._working = np.empty(0, dtype=np.int64)
+
+    def origin(self) -> HyperPlane:
+        """No features, and the best bias without any."""
+        scores = np.zeros(len(self.y))
+        bias = central_bias(scores, self.y, self.C) if self.fit_bias else 0.0
+        none = np.empty(0, dtype=np.int64)
+        return HyperPlane(none, np.empty(0), bias, self._slack(scores, bias))
+
+    def loss(self, plane: HyperPlane) -> float:
+        """sum_i C_i xi_i."""
+        return float(self.C @ plane.slack)
+
+    def costs(self, default: float) -> np.ndarray:
+        """One cost for all features but those that are not penalised."""
+        costs = np.full(self.design.shape[1], default)
+        costs[self.unpenalised] = 0.0
+        return costs
+
+    def penalised(self, plane: HyperPlane) -> np.ndarray:
+        """Mask of the features of a plane whose weights count."""
+        return ~np.isin(plane.features, self.unpenalised)
+
+    def solve(self, costs: np.ndarray) -> HyperPlane:
+        """The optimal plane for these costs of the features, over all features."""
+        tolerance = PRICE_TOLERANCE[np.dtype(self.design.dtype)]
+        self._start(costs)
+        while True:
+            weights, bias, alpha = solve_program(
+                self.columns(self._working),
+                self.y,
+                self.C,
+                costs[self._working],
+                bounds=self.bounds[self._working],
+                fit_bias=self.fit_bias,
+            )
+            prices = self._prices(alpha)
+            violation = prices - costs
+            violation[self._working] = 0.0
+            entering = np.flatnonzero(violation > tolerance * np.maximum(costs, costs.max()))
+            if not len(entering):
+                break
+            room = max(30, 2 * int((weights != 0).sum()))
+            if len(entering) > room:
+                top = np.argpartition(-violation[entering], room - 1)[:room]
+                entering = np.sort(entering[top])
+            self._working = np.concatenate([self._working, entering])
+        slack = self._slack(self.columns(self._working) @ weights, bias)
+        primal = float(costs[self._working] @ np.abs(weights) + self.C @ slack)
+        excess = np.maximum(prices - costs, 0.0)
+        dual = float(alpha.sum())
+        bounded = np.isfinite(self.bounds)  # a weight at the bound may be priced above its cost
+        dual -= float(self.bounds[bounded] @ excess[bounded])
+        excess[bounded] = 0.0
+        used = np.flatnonzero(weights)
+        return HyperPlane(
+            self._working[used],
+            weights[used],
+            bias,
+            slack,
+            prices,
+            gap=max(primal - dual, 0.0),
+            excess=float(excess.max()) / (float(costs.max()) or float(self.C.sum())),
+        )
+
+    def columns(self, features: np.ndarray) -> np.ndarray:
+        """Dense columns in double precision, read from the design once."""
+        missing = [j for j in features.tolist() if j not in self._columns]
+        if missing:
+            block = self.design.dense_columns(np.array(missing)).astype(np.float64, copy=False)
+            self._columns.update(zip(missing, block.T, strict=True))
+        if not len(features):
+            return np.empty((len(self.y), 0))
+        return np.column_stack([self._columns[j] for j in features.tolist()])
+
+    def _start(self, costs: np.ndarray) -> None:
+        """Begin with the last program's features, or with those that stand out one by one."""
+        free = np.flatnonzero(costs == 0.0)  # free of charge: no price could call them in
+        if len(self._working):
+            self._working = np.union1d(self._working, free)
+            return
+        size = min(len(costs), max(30, len(self.y)))
+        alpha = np.where(self.y > 0, 1.0 / (self.y > 0).sum(), 1.0 / (self.y < 0).sum())
+        prices = self._prices(alpha * self.C)
+        top = np.argpartition(-prices, size - 1)[:size]
+        self._working = np.union1d(top, free)
+
+    def _prices(self, alpha: np.ndarray) -> np.ndarray:
+        signed = (alpha * self.y).astype(self.design.dtype)
+        prices = np.abs(self.design.rmatmul(signed[:, None])[:, 0]).astype(np.float64)
+        if len(self._working):  # exactly as the program itself sees them
+            prices[self._working] = np.abs((alpha * self.y) @ self.columns(self._working))
+        return prices
+
+    def _slack(self, scores, bias) -> np.ndarray:
+        return np.maximum(0.0, 1.0 - self.y * (scores + bias))
+
+
+def central_bias(scores, y, C) -> float:
+    """The middle of the biases that are optimal for these scores.
+
+    The loss is piecewise linear in the bias, so a whole interval can be optimal; its middle does
+    not depend on where a solver happened to stop.
+    """
+    order = np.argsort(y - scores, kind="stable")  # where each sample's hinge bends
+    bends = (y - scores)[order]
+    # Every bend adds its price to the slope, which starts at minus the price of the positives.
+    slopes = np.cumsum(C[order]) - C[y > 0].sum()
+    flat = 1e-9 * C.sum()
+    first = int(np.argmax(slopes >= -flat))
+    last = first + 1 if slopes[first] <= flat and first + 1 < len(bends) else first
+    return float(0.5 * (bends[first] + bends[last]))
+
+
+def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
+    """The linear program on these columns: (weights, bias, dual variables of the samples)."""
+    n_samples, n_columns = columns.shape
+    signed = columns * y[:, None]
+    charged = costs > 0
+    # Charged weights are split into their two signs; free ones may be negative themselves.
+    parts = [signed, -signed[:, charged], sparse.identity(n_samples)]
+    price = [costs, costs[charged], C]
+    low = [np.where(charged, 0.0, -bounds), np.zeros(int(charged.sum()) + n_samples)]
+    high = [bounds, bounds[charged], np.full(n_samples, np.inf)]
+    if fit_bias:
+        parts.append(y[:, None])
+        price.append(np.zeros(1))
+        low.append(np.array([-np.inf]))
+        high.append(np.array([np.inf]))
+    solution = linprog(
+        np.concatenate(price),
+        A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
+        b_ub=-np.ones(n_samples),
+        bounds=np.column_stack([np.concatenate(low), np.concatenate(high)]),
+        method="highs",
+    )
+    if solution.x is None:
+        raise RuntimeError(f"the linear program was not solved: {solution.message}")
+    weights = solution.x[:n_columns].copy()
+    weights[charged] -= solution.x[n_columns : n_columns + int(charged.sum())]
+    bias = central_bias(columns @ weights, y, C) if fit_bias else 0.0
+    return weights, bias, np.clip(-solution.ineqlin.marginals, 0.0, C)
+
+
+@dataclass
+class SurrogateProgram:
+    """sum_j delta(w_j) + sum_i C_i xi_i as a DC program."""
+
+    svm: WeightedL1SVM
+    surrogate: Surrogate
+
+    def value(self, plane: HyperPlane) -> float:
+        """The objective."""
+        weights = plane.weights[self.svm.penalised(plane)]
+        return self.surrogate.total(weights) + self.svm.loss(plane)
+
+    def linearise(self, plane: HyperPlane) -> np.ndarray:
+        """Cost of every feature in the next linear program."""
+        costs = self.svm.costs(self.surrogate.slope_at_zero)
+        counted = self.svm.penalised(plane)
+        costs[plane.features[counted]] = self.surrogate.weight(plane.weights[counted])
+        return costs
+
+    def solve_convex(self, costs: np.ndarray, plane: HyperPlane) -> HyperPlane:
+        """The linear program of these costs."""
+        return self.svm.solve(costs)
+
+
+@dataclass
+class ExactPenaltyProgram:
+    """sum_j u_j + t min(u_j, 1 - u_j) + sum_i C_i xi_i with |w_j| <= B u_j, 0 <= u <= 1.
+
+    The best u for given weights is |w| / B, or 1 where that is cheaper, so a point is the
+    weights and the set of features switched to u = 1. A linear program charges (1 + t) / B for
+    features that are off and nothing for those that are on. A feature is switched on beyond
+    B / 2, where the linearisation of min(u, 1 - u) changes sides, and off again where u = |w| / B
+    has become cheaper; neither can raise the objective.
+    """
+
+    svm: WeightedL1SVM
+    penalty: float
+
+    def value(self, plane: HyperPlane) -> float:
+        """The objective."""
+        off = self.svm.penalised(plane) & ~np.isin(plane.features, plane.switched)
+        charge = (1.0 + self.penalty) / self.svm.bound
+        return (
+            charge * float(np.abs(plane.weights[off]).sum())
+            + len(plane.switched)
+            + self.svm.loss(plane)
+        )
+
+    def linearise(self, plane: HyperPlane) -> tuple[np.ndarray, np.ndarray]:
+        """Cost of every feature in the next linear program, and who is switched on."""
+        costs = self.svm.costs((1.0 + self.penalty) / self.svm.bound)
+        costs[plane.switched] = 0.0
+        return costs, plane.switched
+
+    def solve_convex(self, slope, plane: HyperPlane) -> HyperPlane:
+        """The linear program of these costs, and the switches for the next one."""
+        costs, switched = slope
+        new = self.svm.solve(costs)
+        size, B = np.abs(new.weights), self.svm.bound
+        was_on = np.isin(new.features, switched)
+        stays = np.where(was_on, (1.0 + self.penalty) * size >= B, size > 0.5 * B)
+        return replace(new, switched=new.features[stays & self.svm.penalised(new)])
+
+
+@dataclass(frozen=True)
+class L0SVMResult:
+    """Where the DC algorithm ended.
+
+    ``optimality`` is how far the point is from solving its own linear program: the duality gap
+    relative to the objective or, if larger, the excess of a feature's price over its cost
+    relative to the largest cost, over all features; ``costs`` are those of that program and
+    ``prices`` what its dual offers for every feature.
+    """
+
+    plane: HyperPlane
+    costs: np.ndarray
+    prices: np.ndarray
+    objective: float
+    optimality: float
+    n_iter: int
+    converged: bool
+    history: list[float]
+
+
+def solve_l0_svm(program, *, max_iter: int, tol: float, callback=None) -> L0SVMResult:
+    """Run the DC algorithm from zero weights until the point certifies itself."""
+    x = program.svm.origin()
+    history: list[float] = []
+    n_iter = 0
+    while True:
+        run = DCA(max_iter=max_iter - n_iter, tol=tol).solve(program, x, callback)
+        x, n_iter = run.x, n_iter + run.n_iter
+        history += run.history
+        # The point against a solution of the program it defines itself.
+        slope = program.linearise(x)
+        costs = slope[0] if isinstance(slope, tuple) else slope
+        own = program.svm.solve(costs)
+        here = float(costs[x.features] @ np.abs(x.weights)) + program.svm.loss(x)
+        best = float(costs[own.features] @ np.abs(own.weights)) + program.svm.loss(own)
+        assert own.prices is not None
+        # Features that cost nothing can leave no loss at all, and only rounding to compare with.
+        least = ZERO_LOSS * float(program.svm.C.sum())
+        shortfall = max(here - (best - own.gap), 0.0) / max(run.objective, least)
+        optimality = max(shortfall, own.excess)
+        # A rise within the accuracy of the linear programs ends the loop like a small decrease.
+        converged = optimality <= max(tol, 1e-6)
+        if converged or n_iter >= max_iter or not run.converged:
+            return L0SVMResult(
+                x, costs, own.prices, run.objective, optimality, n_iter, converged, history
+            )

@@ -1,0 +1,162 @@
+"""Block coordinate descent with working sets for row-sparse least squares.
+
+The working set keeps a dense copy of its few columns and descends on them, on their Gram matrix
+or, where samples are few, on the residual. The design itself is only read to certify (one
+product X'R over all features) and to find features that want to enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...losses import SquaredLoss
+from ...penalties import require, row_norms
+from .gram import GramSet
+from .problem import LegacyCallback as Callback
+from .problem import LegacyResult as Result
+from .problem import Problem
+from .samples import SampleSet
+from .working_set import WorkingSet
+
+GOAL_SHARE = 0.7
+
+
+@dataclass(frozen=True)
+class BlockCD:
+    """Minimise ||XW - Y||^2 + sum_j alpha ||w_j||_2 + beta ||w_j||_1^2.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the duality gap is at most ``tol * ||Y||^2``.
+    max_iter : int
+        Largest number of sweeps over the working set, in all rounds together.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 10_000
+
+    def solve(
+        self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Result:
+        """Solve one problem from a warm start."""
+        return next(self.path(problem, [problem.penalty], W0, callback))
+
+    def path(
+        self,
+        problem: Problem,
+        penalties: Iterable,
+        W0: np.ndarray | None = None,
+        callback: Callback | None = None,
+    ) -> Iterator[Result]:
+        """Solve the same problem under one penalty after the other, each from the last.
+
+        ``problem.penalty`` is not used; ``penalties`` should come in order of falling strength.
+        """
+        if not isinstance(problem.loss, SquaredLoss):
+            raise TypeError(f"BlockCD needs SquaredLoss, got {type(problem.loss).__name__}")
+        state = None
+        trace: list[tuple[float, np.ndarray]] = []
+        for penalty in penalties:
+            require(penalty, "row_strengths", "dual_bound_from", solver="BlockCD")
+            if state is None:
+                state = _working_set(problem, penalty, W0)
+                norms = row_norms(self._gradient(state, state.residual()))
+            _predict(state, penalty, trace)
+            result, norms = self._solve(state, penalty, norms, callback)
+            trace = [*trace[-1:], (penalty.row_strengths()[0], state.W.copy())]
+            yield result
+
+    def _gradient(self, state: WorkingSet, R: np.ndarray) -> np.ndarray:
+        """2 X'R of all features."""
+        if state.size == state.design.shape[1]:
+            G = np.empty((state.size, R.shape[1]))
+        else:
+            G = state.design.rmatmul(R.astype(state.design.dtype, copy=False))
+            G = G.astype(np.float64, copy=False)
+        state.refine(G, R)
+        G *= 2.0
+        return G
+
+    def _solve(self, state, penalty, norms, callback):
+        alpha, beta = penalty.row_strengths()
+        wanted = self.tol * state.power
+        history: list[float] = []
+        n_sweeps = 0
+        # Where Newton steps are dear the first few features are not solved to the last digit.
+        gap = state.power if beta > 0 else np.inf
+        while True:
+            self._grow(state, norms, alpha, patient=beta == 0)
+            left = self.max_iter - n_sweeps
+            # A gap far above the wanted one is not worth chasing with half of the features.
+            goal = max(GOAL_SHARE * wanted, 0.03 * gap if np.isfinite(gap) else 0.0)
+            n_sweeps += state.descend(penalty, goal, left)
+            R = state.residual()
+            G = self._gradient(state, R)
+            norms = row_norms(G)
+            value = float(np.vdot(R, R)) + penalty.value(state.W)
+            gap = max(value - penalty.dual_bound(state.Y, R, G), 0.0)
+            history.append(value)
+            stop = callback is not None and callback(
+                {"objective": value, "optimality": gap, "n_active": int(state.W.any(1).sum())}
+            )
+            if gap <= wanted or n_sweeps >= self.max_iter or stop:
+                break
+        W = np.zeros((len(norms), state.W.shape[1]), dtype=state.design.dtype)
+        W[state.features] = state.W
+        result = Result(W, value, gap, n_sweeps, gap <= wanted, history, norms)
+        return result, norms
+
+    def _grow(self, state: WorkingSet, norms, alpha: float, patient: bool) -> None:
+        """Take in the features that violate their optimality condition most.
+
+        Where most features want in and the whole Gram matrix is smaller than X, rounds with a
+        few of them are not worth their price unless sweeps are cheap (``patient``).
+        """
+        outside = state.slot < 0
+        if not outside.any():
+            return
+        wanting = np.flatnonzero(outside & (norms > 0.9 * alpha))
+        n_samples, n_features = state.design.shape
+        room = state.room()
+        hurry = not patient and 2 * len(wanting) >= n_features
+        if len(wanting) > room and not (hurry and n_features <= n_samples):
+            wanting = wanting[np.argpartition(-norms[wanting], room - 1)[:room]]
+        if n_features <= n_samples and 2 * (state.size + len(wanting)) >= n_features:
+            wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
+        if len(wanting):
+            state.add(np.sort(wanting))
+
+
+def _working_set(problem: Problem, penalty, W0: np.ndarray | None) -> WorkingSet:
+    """The kind of working set that suits the problem, with the nonzero rows of W0."""
+    n_samples, n_features = problem.design.shape
+    # Newton steps in the row norms, which plain l2,1 problems get, need the Gram matrix.
+    exclusive = penalty.row_strengths()[1] > 0
+    kind = SampleSet if exclusive and n_samples <= n_features else GramSet
+    state = kind(problem.design, problem.Y)
+    if W0 is not None and W0.any():
+        start = np.flatnonzero(W0.any(axis=1))
+        state.add(start)
+        state.W[:] = W0[start]
+    return state
+
+
+def _predict(state: WorkingSet, penalty, trace) -> None:
+    """Start a new strength from the line through the last two solutions, if that is lower.
+
+    Between changes of the support solutions are smooth in the strength, for a single output
+    even linear.
+    """
+    if len(trace) < 2 or trace[0][0] == trace[1][0]:
+        return
+    (first, W_first), (second, W_second) = trace
+    ahead = (penalty.row_strengths()[0] - second) / (second - first)
+    candidate = state.W.copy()
+    known = len(W_first)
+    lasting = W_first.any(axis=1) & W_second[:known].any(axis=1)
+    candidate[:known][lasting] += ahead * (W_second[:known] - W_first)[lasting]
+    state.move_if_lower(penalty, candidate)

@@ -1,0 +1,208 @@
+"""The exclusive lasso with more features than samples: proximal points, solved in the dual.
+
+min ||XW - Y||^2 + beta sum_j ||w_j||_1^2 keeps at least one entry of every feature, so there is no
+small working set, and coordinate descent stalls when beta is small. Here every iteration solves
+
+    min_W ||XW - Y||^2 + beta sum_j ||w_j||_1^2 + ||W - W_k||^2 / (2 sigma)
+
+through its dual, a smooth concave function of the n_samples x n_outputs residual R alone:
+
+    W(R) = prox(W_k + 2 sigma X'R),   gradient = 2 (Y - X W(R) - R).
+
+The proximal map is piecewise linear, so Newton's method applies; its matrix I + 2 sigma X J X' has
+the size of R. J keeps the nonzero entries of a row, less 2q/(1+2qm) s s' with q = sigma beta, m
+their number and s their signs. The equations are solved by conjugate gradients, preconditioned by
+a Cholesky factor per output. sigma grows, which makes the outer iteration converge superlinearly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ...design import DesignMatrix
+from ...losses import SquaredLoss
+from ...penalties import require
+from .problem import LegacyCallback as Callback
+from .problem import LegacyResult as Result
+from .problem import Problem
+
+# sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
+# subproblems take few Newton steps, and shrinks when one takes too many.
+FIRST_STEP = 10.0
+# A proximal point may be found as roughly as this share of the way it moves.
+LOOSENESS = 0.1
+LAST = 30  # Newton steps per subproblem
+FORCING, INNER_STEPS = 1e-2, 200
+
+
+@dataclass(frozen=True)
+class ProximalDualNewton:
+    """Minimise ||XW - Y||^2 + beta sum_j ||w_j||_1^2 for any number of features.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the duality gap is at most ``tol`` times the objective.
+    max_iter : int
+        Largest number of Newton steps.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 1000
+
+    def solve(
+        self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Result:
+        """Solve from a warm start."""
+        if not isinstance(problem.loss, SquaredLoss):
+            raise TypeError(
+                f"ProximalDualNewton needs SquaredLoss, got {type(problem.loss).__name__}"
+            )
+        penalty, design = problem.penalty, problem.design
+        require(penalty, "row_strengths", "prox", "dual_bound", solver="ProximalDualNewton")
+        alpha, beta = penalty.row_strengths()
+        if alpha != 0 or not beta > 0:
+            raise ValueError(f"ProximalDualNewton is for alpha = 0 < beta, got ({alpha}, {beta})")
+        Y = problem.Y.astype(np.float64)
+        W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0.astype(np.float64)
+        dual = R = Y - _matmul(design, W)
+        value = float(np.vdot(R, R)) + penalty.value(W)
+        sigma = FIRST_STEP / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
+        history: list[float] = []
+        n_steps = 0
+        while True:
+            subproblem = _Subproblem(design, Y, penalty, beta, W, sigma)
+            point, steps = _maximise(subproblem, dual, self.tol * value, self.max_iter - n_steps)
+            n_steps += max(1, steps)
+            W, R, dual = point.W, Y - point.fitted, point.R
+            value = float(np.vdot(R, R)) + penalty.value(W)
+            # The dual variable of the subproblem is a better dual point than the residual,
+            # which differs from it by what the subproblem left unsolved.
+            bound = penalty.dual_bound(Y, point.R, 2.0 * _rmatmul(design, point.R))
+            gap = max(value - bound, 0.0)
+            history.append(value)
+            stop = callback is not None and callback(
+                {"objective": value, "optimality": gap, "n_active": int(W.any(axis=1).sum())}
+            )
+            if gap <= self.tol * value or n_steps >= self.max_iter or stop:
+                break
+            sigma *= 10.0 if steps <= 3 else 3.0 if steps < LAST else 0.3
+        converged = gap <= self.tol * value
+        return Result(W.astype(design.dtype), value, gap, max(1, n_steps), converged, history)
+
+
+@dataclass
+class _Point:
+    """The subproblem at some R."""
+
+    R: np.ndarray
+    W: np.ndarray
+    fitted: np.ndarray
+    value: float  # minus the dual objective
+
+    def residual(self, Y):
+        """Half the gradient of the dual objective."""
+        return Y - self.fitted - self.R
+
+
+@dataclass
+class _Subproblem:
+    design: DesignMatrix
+    Y: np.ndarray
+    penalty: Any
+    beta: float
+    centre: np.ndarray
+    sigma: float
+
+    def at(self, R) -> _Point:
+        V = self.centre + 2.0 * self.sigma * _rmatmul(self.design, R)
+        W = self.penalty.prox(V, self.sigma)
+        apart = W - V
+        envelope = float(np.vdot(apart, apart)) - float(np.vdot(V, V))
+        envelope += float(np.vdot(self.centre, self.centre))
+        value = float(np.vdot(R, R)) - 2.0 * float(np.vdot(R, self.Y))
+        value -= self.penalty.value(W) + envelope / (2.0 * self.sigma)
+        return _Point(R, W, _matmul(self.design, W), value)
+
+    def newton(self, point: _Point):
+        """Solve (I + 2 sigma X J X') step = residual."""
+        signs = np.sign(point.W)
+        q = self.sigma * self.beta
+        counts = np.abs(signs).sum(axis=1)
+        share = (2.0 * q / (1.0 + 2.0 * q * counts))[:, None]
+
+        def apply(V):
+            T = np.abs(signs) * _rmatmul(self.design, V)
+            T -= share * signs * (signs * T).sum(axis=1, keepdims=True)
+            return V + 2.0 * self.sigma * _matmul(self.design, T)
+
+        factors = [self._factor(np.flatnonzero(column), 1.0 - share[:, 0]) for column in signs.T]
+
+        def precondition(V):
+            columns = [lapack.dpotrs(f, v, lower=1)[0] for f, v in zip(factors, V.T, strict=True)]
+            return np.stack(columns, axis=1)
+
+        return _conjugate_gradients(apply, precondition, point.residual(self.Y))
+
+    def _factor(self, used, weights):
+        """Cholesky factor of I + 2 sigma X_S diag(weights) X_S' for the features of an output."""
+        columns = self.design.dense_columns(used).astype(np.float64, copy=False)
+        columns = columns * np.sqrt(2.0 * self.sigma * weights[used])
+        system = columns @ columns.T
+        system[np.diag_indices_from(system)] += 1.0
+        return lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
+
+
+def _maximise(subproblem: _Subproblem, R, floor: float, max_steps: int):
+    """Newton's method with a line search on the dual of a subproblem."""
+    point = subproblem.at(R)
+    for step in range(min(LAST, max_steps)):
+        residual = point.residual(subproblem.Y)
+        size = float(np.vdot(residual, residual))
+        moved = point.W - subproblem.centre
+        way = LOOSENESS**2 * float(np.vdot(moved, moved)) / (2.0 * subproblem.sigma)
+        if size <= max(min(way, 1e-2 * floor), 1e-20 * float(np.vdot(R, R))):
+            return point, step
+        direction = subproblem.newton(point)
+        slope = -2.0 * float(np.vdot(residual, direction))
+        blur = 1e-14 * abs(point.value)
+        length = 1.0
+        while True:
+            trial = subproblem.at(point.R + length * direction)
+            if trial.value <= point.value + 1e-4 * length * slope + blur or length < 1e-3:
+                break
+            length *= 0.5
+        point = trial
+    return point, min(LAST, max_steps)
+
+
+def _conjugate_gradients(apply, precondition, target):
+    x = np.zeros_like(target)
+    residual = target.copy()
+    z = precondition(residual)
+    direction = z.copy()
+    rho = start = float(np.vdot(residual, z))
+    for _ in range(INNER_STEPS):
+        if rho <= FORCING**2 * start:
+            break
+        image = apply(direction)
+        step = rho / float(np.vdot(direction, image))
+        x += step * direction
+        residual -= step * image
+        z = precondition(residual)
+        rho, previous = float(np.vdot(residual, z)), rho
+        direction *= rho / previous
+        direction += z
+    return x
+
+
+def _matmul(design, W):
+    return design.matmul(W.astype(design.dtype, copy=False)).astype(np.float64, copy=False)
+
+
+def _rmatmul(design, R):
+    return design.rmatmul(R.astype(design.dtype, copy=False)).astype(np.float64, copy=False)

@@ -1,0 +1,193 @@
+"""Newton's method in the nonzero entries, for the last digits of exclusive l2,1 problems.
+
+Where no entry changes its sign, ||XW - Y||^2 + alpha ||W||_{2,1} + beta sum_j ||w_j||_1^2 is
+smooth in the nonzero entries of W. Its Hessian is 2 X'X for every output, restricted to the
+features that output uses, plus a small block per row,
+
+    alpha / ||w_j|| (I - w_j w_j' / ||w_j||^2) + 2 beta s_j s_j',   s_j = sign(w_j),
+
+which alone couples the outputs. The Newton equations are solved by conjugate gradients,
+preconditioned by a Cholesky factor per output that carries everything but the coupling. A step
+ends where it would carry an entry through zero: such entries become zero, and coordinate descent
+decides whether they come back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ...penalties import ExclusiveL21, row_norms
+
+# Relative accuracy of the Newton equations, and the most conjugate gradient steps spent on them.
+FORCING, INNER_STEPS = 0.4, 10
+# Where more than this share of the entries is nonzero all outputs share one preconditioner.
+CROWDED = 0.5
+
+
+class GramProducts:
+    """Products with X'X and its preconditioners, from the matrix itself."""
+
+    def __init__(self, gram: np.ndarray):
+        self.gram = gram
+
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        return self.gram @ V
+
+    def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
+        """V -> (2 X'X + diag(diagonal))^-1 V, roughly, on the free entries."""
+        factorise = _shared if free.mean() > CROWDED else _per_output
+        return factorise(self.gram, diagonal, free)
+
+
+class SampleProducts:
+    """The same from X, which is cheaper where there are fewer samples than features."""
+
+    def __init__(self, columns: np.ndarray):
+        self.columns = columns
+
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        return self.columns.T @ (self.columns @ V)
+
+    def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
+        """The same for all outputs, cut down to free entries, by Woodbury's identity."""
+        system = (self.columns / diagonal) @ self.columns.T
+        system[np.diag_indices_from(system)] += 0.5
+        factor = lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
+        # The inverse is diag(1 / diagonal) - half' half.
+        half = lapack.dtrtrs(factor, self.columns / diagonal, lower=1)[0]
+        allowed = free.astype(np.float64)
+        scale = allowed / diagonal[:, None]
+
+        def solve(V):
+            out = half.T @ (half @ V)
+            out *= allowed
+            return scale * V - out
+
+        return solve
+
+
+def newton_entries(
+    products: GramProducts | SampleProducts,
+    correlation: np.ndarray,
+    alpha: float,
+    beta: float,
+    W: np.ndarray,
+) -> np.ndarray:
+    """Improve the nonzero entries of W, whose rows are all nonzero, by a Newton step.
+
+    Parameters
+    ----------
+    products : products with X'X of these features.
+    correlation : X'Y of these features.
+    alpha, beta : strengths of the penalty.
+    W : current rows.
+
+    Returns
+    -------
+    W : rows with an objective that is not higher; some entries may have become zero.
+    """
+    penalty = ExclusiveL21(alpha, beta)
+
+    def value(V, product) -> float:
+        """Objective up to the constant ||Y||^2."""
+        return float(np.vdot(V, product - 2.0 * correlation)) + penalty.value(V)
+
+    signs = np.sign(W)
+    product = products(W)
+    start = value(W, product)
+    direction = _direction(products, alpha, beta, W, signs, 2.0 * (product - correlation))
+    length = 1.0
+    while length > 0.02:
+        trial = W + length * direction
+        trial[trial * signs <= 0] = 0.0
+        if value(trial, products(trial)) < start:
+            return trial
+        length *= 0.4
+    return W.copy()
+
+
+def _direction(products, alpha: float, beta: float, W, signs, loss_gradient):
+    """Solve the Newton equations."""
+    free = signs != 0
+    norms = row_norms(W)[:, None]
+    bend = alpha / norms
+    unit = W / norms
+    lengths = np.abs(W).sum(axis=1, keepdims=True)
+    gradient = np.where(free, loss_gradient + alpha * unit + 2.0 * beta * lengths * signs, 0.0)
+
+    # The small blocks, one per row, which also keep to the free entries.
+    blocks = 2.0 * beta * signs[:, :, None] * signs[:, None, :]
+    blocks -= (bend * unit)[:, :, None] * unit[:, None, :]
+    diagonal = np.arange(W.shape[1])
+    blocks[:, diagonal, diagonal] += bend * free
+    twice = 2.0 * free
+
+    def hessian(V):
+        product = products(V)
+        product *= twice
+        product += np.matmul(blocks, V[:, :, None])[:, :, 0]
+        return product
+
+    solve = products.preconditioner(bend[:, 0] + 2.0 * beta, free)
+    return _conjugate_gradients(hessian, solve, -gradient)
+
+
+def _shared(gram, diagonal, free):
+    """The inverse of 2 X'X + diag(diagonal) for all outputs at once, cut down to free entries."""
+    system = 2.0 * gram
+    system[np.diag_indices_from(system)] += diagonal
+    factor = lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
+    inverse = np.tril(lapack.dpotri(factor, lower=1)[0])
+    inverse += np.tril(inverse, -1).T
+
+    def solve(V):
+        return np.where(free, inverse @ V, 0.0)
+
+    return solve
+
+
+def _per_output(gram, diagonal, free):
+    """The inverse of 2 X'X + diag(diagonal) on the free entries of every output."""
+    factors: dict[bytes, tuple] = {}
+    for k in range(free.shape[1]):
+        used = np.flatnonzero(free[:, k])
+        key = used.tobytes()
+        if key not in factors:  # outputs that use the same features share a factor
+            system = 2.0 * gram[np.ix_(used, used)]
+            system[np.diag_indices_from(system)] += diagonal[used]
+            factors[key] = used, lapack.dpotrf(system, lower=1, overwrite_a=1)[0], []
+        factors[key][2].append(k)
+
+    def solve(V):
+        out = np.zeros_like(V)
+        for used, factor, outputs in factors.values():
+            if len(used):
+                block = np.ix_(used, outputs)
+                out[block] = lapack.dpotrs(factor, V[block], lower=1)[0]
+        return out
+
+    return solve
+
+
+def _conjugate_gradients(apply, precondition, target):
+    x = np.zeros_like(target)
+    residual = target.copy()
+    z = precondition(residual)
+    direction = z.copy()
+    rho = start = float(np.vdot(residual, z))
+    for _ in range(INNER_STEPS):
+        if rho <= FORCING**2 * start:
+            break
+        image = apply(direction)
+        curvature = float(np.vdot(direction, image))
+        if not curvature > 0:
+            break
+        step = rho / curvature
+        x += step * direction
+        residual -= step * image
+        z = precondition(residual)
+        rho, previous = float(np.vdot(residual, z)), rho
+        direction *= rho / previous
+        direction += z
+    return x if x.any() else z

@@ -1,0 +1,169 @@
+"""Forward selection for (ridge) least squares: one pass over X per feature, one run for all k.
+
+The ridge problem on a support S, min ||Y - X_S W||^2 + ridge ||W||^2, is ordinary least squares
+on the augmented columns a_j = (x_j; sqrt(ridge) e_j). Adding feature j to S therefore lowers
+the optimum by exactly ||a_j' R||^2 / ||residual part of a_j||^2, and because the lower halves of
+different a_j are orthogonal this is ||x_j' R||^2 / (ridge + nu_j) with nu_j the residual squared
+norm of the upper half. ridge = 0 is orthogonal least squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import get_blas_funcs
+
+from ...design import DesignMatrix
+
+# A column whose residual has shrunk to this share of its squared norm lies in the span of the
+# selected ones (a duplicate, a constant): it has nothing left to add.
+SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+
+
+@dataclass(frozen=True)
+class ForwardPath:
+    """A nested path of supports.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_steps,)
+        Features in the order they were selected.
+    gains : ndarray of shape (n_steps,)
+        Decrease of the objective by every step.
+    remaining : ndarray of shape (n_features,)
+        What each feature would gain if it came next; 0 for those selected or spent.
+    start : float
+        The objective with no feature, ||Y||^2.
+    directions : ndarray of shape (n_steps, n_steps)
+        Row t expresses the t-th orthonormal direction in the features selected by then.
+    responses : ndarray of shape (n_steps, n_outputs)
+        What the target shows in that direction; ``gains`` are its squared norms.
+    """
+
+    order: np.ndarray
+    gains: np.ndarray
+    remaining: np.ndarray
+    start: float
+    directions: np.ndarray
+    responses: np.ndarray
+
+    @property
+    def objectives(self) -> np.ndarray:
+        """Objective before every step and after the last one."""
+        return self.start - np.concatenate(([0.0], np.cumsum(self.gains)))
+
+    def coefficients(self, n_steps: int) -> np.ndarray:
+        """Coefficients of the first ``n_steps`` features, exact for that support."""
+        return self.directions[:n_steps, :n_steps].T @ self.responses[:n_steps]
+
+
+def forward_path(
+    design: DesignMatrix,
+    Y: np.ndarray,
+    *,
+    ridge: float,
+    n_steps: int,
+    eligible: np.ndarray | None = None,
+    stop: Callable[[int, float, float], bool] | None = None,
+    callback: Callable[[int, int, float], None] | None = None,
+) -> ForwardPath:
+    """Select features one by one, each time the one that lowers the objective most.
+
+    Parameters
+    ----------
+    design, Y : the centred problem.
+    ridge : non-negative penalty on the squared coefficients.
+    n_steps : length of the path; it ends earlier when no feature can add anything.
+    eligible : mask of the features that may be selected.
+    stop : called before every step with (features so far, best gain, residual sum of squares);
+        True ends the path.
+    callback : called after every step with (features so far, feature, gain).
+    """
+    n_samples, n_features = design.shape
+    dtype = design.dtype
+    n_outputs = Y.shape[1]
+    ger, gemv = get_blas_funcs(("ger", "gemv"), dtype=dtype)
+    R = np.array(Y, dtype=dtype, order="F")
+    # Outputs are the slow axis, so that rank-one updates run over contiguous features.
+    C = np.asfortranarray(design.rmatmul(R))
+    # ||C_j||^2, kept up to date; recomputed now and then against the drift of the updates.
+    squares = _row_squares(C)
+    norms = design.column_sq_norms().astype(dtype, copy=True)
+    residual = norms.copy()
+    open_ = np.ones(n_features, dtype=bool) if eligible is None else eligible.copy()
+    open_ &= norms > 0
+    spent = SPENT[np.dtype(dtype)] * norms
+
+    V = np.zeros((n_samples, 16), dtype=dtype, order="F")
+    U = np.zeros((16, 16), dtype=dtype)
+    responses: list[np.ndarray] = []
+    order: list[int] = []
+    gains: list[float] = []
+    score = np.empty(n_features, dtype=dtype)
+    start = float(np.vdot(R, R))
+
+    while True:
+        if ridge == 0:
+            open_ &= residual > spent
+        np.add(residual, ridge, out=score)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            np.divide(squares, score, out=score)
+        score[~open_] = 0.0
+        np.maximum(score, 0.0, out=score)
+        t = len(order)
+        if t >= n_steps or not open_.any():
+            break
+        j = int(np.argmax(score))
+        if not score[j] > 0 or (stop and stop(t, float(score[j]), float(np.vdot(R, R)))):
+            break
+        if t == V.shape[1]:
+            V = np.asfortranarray(np.hstack([V, np.zeros_like(V)]))
+            U = np.pad(U, ((0, t), (0, t)))
+        v = design.dense_columns([j])[:, 0]
+        u = np.zeros(t + 1, dtype=dtype)
+        u[t] = 1.0
+        for _ in range(2):  # the second pass removes what rounding left of the first
+            inner = V[:, :t].T @ v + ridge * (U[:t, : t + 1] @ u)
+            v = v - V[:, :t] @ inner
+            u[:t] -= inner @ U[:t, :t]
+        length = float(np.sqrt(np.vdot(v, v) + ridge * np.vdot(u, u)))
+        v /= length
+        u /= length
+        # Orthogonal to all earlier directions, v sees the target through the residual alone.
+        r = C[j] / length if t == 0 else (design.dense_columns([j])[:, 0] @ R) / length
+        p = design.rmatmul(v[:, None])[:, 0]
+
+        t_j = gemv(1.0, C, r)
+        squares += p * (p * float(np.vdot(r, r)) - 2.0 * t_j)
+        C = ger(-1.0, p, r, a=C, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+        residual -= p * p
+        if t % 8 == 7:
+            squares = _row_squares(C)
+        ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+        V[:, t] = v
+        U[t, : t + 1] = u
+        responses.append(np.array(r))
+        gains.append(float(np.vdot(r, r)))
+        order.append(j)
+        open_[j] = False
+        if callback:
+            callback(len(order), j, gains[-1])
+
+    t = len(order)
+    return ForwardPath(
+        np.array(order, dtype=np.int64),
+        np.array(gains),
+        score.astype(np.float64),
+        start,
+        U[:t, :t].copy(),
+        np.array(responses, dtype=dtype).reshape(t, n_outputs),
+    )
+
+
+def _row_squares(C: np.ndarray) -> np.ndarray:
+    total = np.zeros(C.shape[0], dtype=C.dtype)
+    for column in C.T:
+        total += column * column
+    return total

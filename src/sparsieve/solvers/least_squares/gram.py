@@ -1,0 +1,218 @@
+"""Descent on the Gram matrix of a working set.
+
+Every sweep runs in the Gram domain, where a row that stays zero costs nothing to speak of; the
+samples are not touched. The way to go unless samples are few.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...design import DesignMatrix
+from .entry_newton import GramProducts, newton_entries
+from .row_newton import newton_rows
+from .working_set import WorkingSet
+
+SWEEPS_PER_CHECK = 5
+ANDERSON_DEPTH = 5
+NEWTON_SHARE = 1.0
+
+
+class GramSet(WorkingSet):
+    """A working set that keeps the Gram matrix of its columns."""
+
+    def __init__(self, design: DesignMatrix, Y: np.ndarray):
+        super().__init__(design, Y)
+        self._gram = np.empty((0, 0))
+        self._compact = np.empty(0, dtype=np.int64), np.empty((0, 0))
+        self.correlation = np.empty((0, Y.shape[1]))  # X_S' Y
+
+    @property
+    def gram(self) -> np.ndarray:
+        return self._gram[: self.size, : self.size]
+
+    def add(self, features: np.ndarray) -> None:
+        old = self.size
+        super().add(features)
+        block = self.columns[:, old:]
+        cross = self.columns[:, :old].T @ block
+        self.gram[:old, old:] = cross
+        self.gram[old:, :old] = cross.T
+        self.gram[old:, old:] = block.T @ block  # symmetric, so at half the price
+        self.correlation = np.vstack([self.correlation, block.T @ self.Y])
+
+    def _reserve(self, capacity: int) -> None:
+        gram = np.empty((capacity, capacity))
+        gram[: self.size, : self.size] = self.gram
+        self._gram = gram
+        super()._reserve(capacity)
+
+    def room(self) -> int:
+        return max(50, 2 * len(self.active()))
+
+    def compact(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that include the active ones, not many more, and their contiguous Gram matrix.
+
+        Copying the matrix takes as long as a sweep, so the last one serves while it fits.
+        """
+        rows, gram = self._compact
+        if len(rows) > 1.1 * len(active) or not np.isin(active, rows, assume_unique=True).all():
+            rows, gram = active, self.gram[np.ix_(active, active)]
+            self._compact = rows, gram
+        return rows, gram
+
+    def refine(self, G: np.ndarray, R: np.ndarray) -> None:
+        G[self.features] = self.pull().T
+
+    def pull(self) -> np.ndarray:
+        """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""
+        Q = self.correlation.T.copy()
+        active = self.active()
+        _subtract(self.gram, Q, active, self.W[active])
+        return Q
+
+    def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
+        Q = self.pull()
+        value, _ = _restricted_gap(self, penalty, Q, certify=False)
+        _accept_if_lower(self, penalty, Q, candidate, value, np.inf, certify=False)
+
+    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
+        """Coordinate descent until the duality gap of the restricted problem reaches ``goal``.
+
+        Sweeps find the support; Newton steps then take over the slow tail, in the row norms
+        where the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are
+        tried whenever the sweeps since the last try cost as much as they would.
+        """
+        if self.size == 0:
+            return 0
+        alpha, beta = (float(s) for s in penalty.row_strengths())
+        W = self.W
+        Q = self.pull()
+        sweeps = since_newton = 0
+        trail: list[np.ndarray] = []
+        value, gap = _restricted_gap(self, penalty, Q)
+        while sweeps < max_sweeps and gap > goal:
+            trail.append(W.copy())
+            active = _sweep(self, Q, alpha, beta)
+            sweeps += SWEEPS_PER_CHECK
+            since_newton += SWEEPS_PER_CHECK
+            value, gap = _restricted_gap(self, penalty, Q)
+            if gap <= goal:
+                break
+            candidate = None
+            worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
+            if len(active) and since_newton >= worth:
+                since_newton, trail = 0, []
+                candidate = np.zeros_like(W)
+                gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
+                if beta == 0:
+                    accuracy = max(0.1 * goal, 0.01 * gap)
+                    candidate[active] = newton_rows(
+                        gram, correlation, alpha, W[active], self.power, accuracy
+                    )
+                else:
+                    candidate[active] = newton_entries(
+                        GramProducts(gram), correlation, alpha, beta, W[active]
+                    )
+            elif len(trail) == ANDERSON_DEPTH:
+                candidate, trail = _extrapolate([*trail, W]), []
+            if candidate is not None:
+                # With beta > 0 the bound is only sharp after a sweep, so it can wait for the next.
+                gap = _accept_if_lower(self, penalty, Q, candidate, value, gap, certify=beta == 0)
+        return sweeps
+
+
+def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float) -> np.ndarray:
+    """One sweep over the working set, then some over its nonzero rows alone; in place.
+
+    Returns the nonzero rows.
+    """
+    W = state.W
+    _epochs(state.gram, W, Q, alpha, beta, 1)
+    active = np.flatnonzero(W.any(axis=1))
+    if len(active):
+        some, gram = state.compact(active)
+        rows, Q_rows = W[some], np.ascontiguousarray(Q[:, some])
+        _epochs(gram, rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
+        _subtract(state.gram, Q, some, rows - W[some])
+        W[some] = rows
+    return np.flatnonzero(W.any(axis=1))
+
+
+def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
+    from ._block_cd_kernels import PENDING, gram_epochs
+
+    n_outputs = W.shape[1]
+    row, scratch = np.empty(n_outputs), np.empty(n_outputs)
+    pending = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
+    gram_epochs(gram, W, Q, alpha, beta, n_epochs, row, scratch, *pending)
+
+
+def _subtract(gram, Q, rows, deltas) -> None:
+    """Q -= deltas' gram[rows], without copying the rows."""
+    from ._block_cd_kernels import PENDING, subtract_rows
+
+    count = len(rows)
+    padded = count + -count % PENDING
+    all_rows, all_deltas = np.zeros(padded, dtype=np.int64), np.zeros((padded, Q.shape[0]))
+    all_rows[:count], all_deltas[:count] = rows, deltas
+    subtract_rows(gram, Q, all_rows, all_deltas)
+
+
+def _accept_if_lower(
+    state, penalty, Q, candidate, value: float, gap: float, certify: bool = True
+) -> float:
+    """Move to a candidate that lowers the objective; return the gap of where we stand."""
+    before, Q_before = state.W.copy(), Q.copy()
+    state.W[:] = candidate
+    Q[:] = state.pull()
+    new_value, new_gap = _restricted_gap(state, penalty, Q, certify)
+    if new_value < value:
+        return new_gap
+    state.W[:], Q[:] = before, Q_before
+    return gap
+
+
+def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:
+    """How many sweeps take as long as a round of Newton steps.
+
+    A round of about three steps in the row norms costs 4 n_active^3 flops in LAPACK; one step
+    in the entries costs n_active^3 and about 20 products of 4 n_active^2 n_outputs. A sweep
+    takes 2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
+    """
+    if entries:
+        return (n_active**2 + 80 * n_active * n_outputs) / max(1, 12 * n_rows * n_outputs)
+    return NEWTON_SHARE * n_active**2 / max(1, 2 * n_rows * n_outputs)
+
+
+def _restricted_gap(state: GramSet, penalty, Q, certify: bool = True) -> tuple[float, float]:
+    """Objective and duality gap of the problem on the working set, without touching samples.
+
+    Without ``certify`` the gap is infinite.
+
+    With Q' = X'R: ||R||^2 = ||Y||^2 - <W, X'Y> - <W, X'R> and <R, Y> = ||Y||^2 - <W, X'Y>.
+    """
+    fit = float(np.vdot(state.W, state.correlation))
+    residual = max(state.power - fit - float(np.vdot(state.W, Q.T)), 0.0)
+    value = residual + penalty.value(state.W)
+    if not certify:
+        return value, np.inf
+    bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
+    return value, value - bound
+
+
+def _extrapolate(trail: list[np.ndarray]) -> np.ndarray | None:
+    """Anderson extrapolation of a sequence of iterates, on the rows that move."""
+    stack = np.array([W.ravel() for W in trail])
+    steps = np.diff(stack, axis=0)
+    small = steps @ steps.T
+    size = len(small)
+    small += 1e-12 * np.trace(small) * np.eye(size)
+    try:
+        weights = np.linalg.solve(small, np.ones(size))
+    except np.linalg.LinAlgError:
+        return None
+    total = weights.sum()
+    if not np.isfinite(total) or total == 0:
+        return None
+    return ((weights / total) @ stack[1:]).reshape(trail[0].shape)

@@ -1,0 +1,74 @@
+"""The few features that a solver works with, as a growing block of dense columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...design import DesignMatrix
+
+
+class WorkingSet:
+    """Dense columns of a design with their coefficients, in double precision whatever the design.
+
+    How to descend on them is for subclasses to say.
+    """
+
+    def __init__(self, design: DesignMatrix, Y: np.ndarray):
+        self.design = design
+        self.Y = Y.astype(np.float64)
+        self.power = float(np.vdot(self.Y, self.Y))
+        self.features = np.empty(0, dtype=np.int64)
+        self.slot = np.full(design.shape[1], -1, dtype=np.int64)
+        self._columns = np.empty((design.shape[0], 0), order="F")
+        self.W = np.empty((0, Y.shape[1]))
+
+    @property
+    def size(self) -> int:
+        return len(self.features)
+
+    @property
+    def columns(self) -> np.ndarray:
+        return self._columns[:, : self.size]
+
+    def add(self, features: np.ndarray) -> None:
+        """Append features with zero coefficients."""
+        old, new = self.size, self.size + len(features)
+        if new > self._columns.shape[1]:
+            self._reserve(min(max(new, 2 * old), self.design.shape[1]))
+        self._columns[:, old:new] = self.design.dense_columns(features)
+        self.slot[features] = np.arange(old, new)
+        self.features = np.concatenate([self.features, features])
+        self.W = np.vstack([self.W, np.zeros((len(features), self.W.shape[1]))])
+
+    def _reserve(self, capacity: int) -> None:
+        columns = np.empty((self.design.shape[0], capacity), order="F")
+        columns[:, : self.size] = self.columns
+        self._columns = columns
+
+    def room(self) -> int:
+        """How many features are worth adding at once."""
+        raise NotImplementedError
+
+    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
+        """Lower the objective until the gap of the restricted problem is at most ``goal``.
+
+        Returns the number of sweeps made.
+        """
+        raise NotImplementedError
+
+    def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
+        """Take over other coefficients if their objective is lower."""
+        raise NotImplementedError
+
+    def refine(self, G: np.ndarray, R: np.ndarray) -> None:
+        """Replace the rows of G = X'R in the set by more exact ones, where such are known."""
+        raise NotImplementedError
+
+    def active(self) -> np.ndarray:
+        """Rows with a nonzero coefficient."""
+        return np.flatnonzero(self.W.any(axis=1))
+
+    def residual(self) -> np.ndarray:
+        """Y - X_S W."""
+        active = self.active()
+        return self.Y - self.columns[:, active] @ self.W[active]

@@ -1,0 +1,1 @@
+"""Solvers of minimax probability machines."""

@@ -1,0 +1,265 @@
+"""The cone programs of the sparse minimax probability machines on a few features.
+
+At an optimum every weight has the sign of its reduced cost, so a feature takes part as a column
+of known sign with a nonnegative variable: w_j = sign_j p_j, |w_j| = p_j. That halves the program.
+A feature without cost has a free variable. Rows are written down column by column, because the
+block of p is dense and everything else nearly empty.
+
+With a ridge, one scalar s >= ||w|| serves both classes: N_i = ||(Z_i w, sqrt(ridge_i) s)||.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..engines.conic import ConeProgram, ConeSolution
+from .moments import TwoClassMoments
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Features in play: each with a sign, or 0 for a free variable."""
+
+    features: np.ndarray
+    signs: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def keys(self) -> np.ndarray:
+        """A number for every signed feature; the two signs of a feature are neighbours."""
+        return 2 * self.features + (self.signs < 0)
+
+    @classmethod
+    def from_keys(cls, keys, free=()) -> Columns:
+        """The signed features of these keys, without repetition; ``free`` ones once."""
+        keys = np.unique(keys)
+        features, signs = keys // 2, np.where(keys % 2 == 1, -1.0, 1.0)
+        if len(free):
+            signed = ~np.isin(features, free)
+            features = np.concatenate([features[signed], free])
+            signs = np.concatenate([signs[signed], np.zeros(len(free))])
+        return cls(features, signs)
+
+
+@dataclass(frozen=True)
+class RestrictedAnswer:
+    """Solution of a restricted program and the multipliers that price all features.
+
+    ``duals`` are (u1, u2), one per row of the class factors; ``ridge_dual`` is what the ridge
+    adds to the reduced cost of the columns in play, ``ridge_rows`` the multipliers of its rows
+    in the two cones; ``strength`` multiplies the mean difference. ``slack`` is the value of the
+    artificial variable: positive where the features at hand cannot do the job. ``tight`` holds
+    the multipliers of the two cones and (if there are any) of the two linear constraints.
+    """
+
+    weights: np.ndarray
+    value: float
+    dual_value: float
+    strength: float
+    duals: tuple[np.ndarray, np.ndarray]
+    ridge_dual: np.ndarray
+    ridge_rows: np.ndarray
+    tight: np.ndarray
+    slack: float = 0.0
+
+
+def solve_weighted_l1(
+    moments: TwoClassMoments,
+    columns: Columns,
+    costs: np.ndarray,
+    kappa: float,
+    artificial_cost: float | None,
+    tol: float,
+) -> RestrictedAnswer | None:
+    """Minimise costs'|w| s.t. both classes at least max(kappa N_i, 1) on their side of b.
+
+    ``artificial_cost`` prices a variable that separates the classes by itself, so that the
+    program is feasible whatever the features; None leaves it out. None is returned on failure.
+    """
+    play = _Play(moments, columns)
+    has_artificial = artificial_cost is not None
+    n_extra = 1 + has_artificial + play.has_ridge  # b, then the artificial variable, then s
+    margins = np.vstack([-play.of(moments.means[0]), play.of(moments.means[1])])
+    # The extra variables in w'mu1 - b and b - w'mu2, as entries of A.
+    sides = np.zeros((2, n_extra))
+    sides[:, 0] = (1.0, -1.0)
+    linear, linear_extra = margins, sides
+    if has_artificial:  # it helps both sides, and is nonnegative itself
+        sides[:, 1] = -0.5
+        linear = np.vstack([margins, np.zeros(len(columns))])
+        linear_extra = np.vstack([sides, np.zeros(n_extra)])
+        linear_extra[2, 1] = -1.0
+    bound = np.zeros(len(linear))
+    bound[:2] = -1.0
+    extra_cost = np.zeros(n_extra)
+    if has_artificial:
+        extra_cost[1] = artificial_cost
+    program = play.program(
+        costs / play.units, extra_cost, linear, linear_extra, bound, margins, sides, kappa, tol
+    )
+    answer = program.solve()
+    if answer.status != "solved":
+        return None
+    z = play.split(answer, len(linear))
+    slack = float(answer.x[len(columns) + 1]) if has_artificial else 0.0
+    return play.restricted(answer, z, float(z.linear[0] + z.heads[0]), slack)
+
+
+def solve_ratio(
+    moments: TwoClassMoments, columns: Columns, lam: np.ndarray, tol: float
+) -> RestrictedAnswer | None:
+    """Minimise N1(w) + N2(w) s.t. D'w - lam'|w| >= 1 on these features; None on failure."""
+    play = _Play(moments, columns)
+    n_extra = 2 + play.has_ridge  # N1, N2, s
+    linear = (lam[columns.features] / play.units - play.of(moments.difference))[None, :]
+    extra_cost = np.zeros(n_extra)
+    extra_cost[:2] = 1.0
+    program = play.program(
+        np.zeros(len(columns)),
+        extra_cost,
+        linear,
+        np.zeros((1, n_extra)),
+        np.array([-1.0]),
+        np.zeros((2, len(columns))),
+        -np.eye(2, n_extra),
+        1.0,
+        tol,
+    )
+    answer = program.solve()
+    if answer.status != "solved":
+        return None
+    z = play.split(answer, 1)
+    return play.restricted(answer, z, float(z.linear[0]), 0.0)
+
+
+@dataclass(frozen=True)
+class _Multipliers:
+    linear: np.ndarray
+    heads: np.ndarray
+    duals: tuple[np.ndarray, np.ndarray]
+    ridge_rows: np.ndarray
+    ridge_dual: np.ndarray
+
+
+class _Play:
+    """The columns in play, in units that put numbers near one whatever the data."""
+
+    def __init__(self, moments: TwoClassMoments, columns: Columns):
+        features = columns.features
+        self.units = moments.sizes[features]
+        self.columns = columns
+        self.signs = np.where(columns.signs == 0.0, 1.0, columns.signs)
+        self.ridges = moments.ridges
+        self.has_ridge = max(moments.ridges) > 0.0
+        # Z = Q R where that has fewer rows than Z.
+        self.turns: list[np.ndarray | None] = []
+        self.factors: list[np.ndarray] = []
+        for which in (0, 1):
+            Z = moments.columns(which, features) * (self.signs / self.units)
+            Q = None
+            if len(Z) > len(features):
+                Q, Z = np.linalg.qr(Z)
+            self.turns.append(Q)
+            self.factors.append(Z)
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Entries of a vector over features, as coefficients of the variables p."""
+        return values[self.columns.features] * (self.signs / self.units)
+
+    def program(
+        self, cost, extra_cost, linear, linear_extra, bound, heads, heads_extra, kappa, tol
+    ) -> ConeProgram:
+        """Rows: p >= 0, the linear rows, a cone (head, kappa R p) per class, the ridge cone."""
+        k, n_extra = len(self.columns), len(extra_cost)
+        blocks, extras, sizes = [linear], [linear_extra], []
+        for which, R in enumerate(self.factors):
+            body = np.zeros((1 + len(R) + self.has_ridge, k))
+            body[0] = heads[which]
+            body[1 : 1 + len(R)] = -kappa * R
+            tail = np.zeros((len(body), n_extra))
+            tail[0] = heads_extra[which]
+            if self.has_ridge:
+                tail[-1, -1] = -kappa * np.sqrt(self.ridges[which])
+            blocks.append(body)
+            extras.append(tail)
+            sizes.append(len(body))
+        dense = np.vstack(blocks)
+        signed = np.flatnonzero(self.columns.signs)
+        first_dense, n_dense = len(signed), len(dense)
+        n_rows = first_dense + n_dense + (k + 1 if self.has_ridge else 0)
+
+        # One column of p: its own sign row, the dense rows, its row in the ridge cone.
+        rows = np.empty((k, n_dense + 2), dtype=np.int64)
+        data = np.empty((k, n_dense + 2))
+        used = np.ones((k, n_dense + 2), dtype=bool)
+        used[:, 0] = self.columns.signs != 0.0
+        rows[signed, 0] = np.arange(len(signed))
+        data[:, 0] = -1.0
+        rows[:, 1:-1] = first_dense + np.arange(n_dense)
+        data[:, 1:-1] = dense.T
+        used[:, -1] = self.has_ridge
+        rows[:, -1] = first_dense + n_dense + 1 + np.arange(k)
+        data[:, -1] = -1.0 / self.units
+
+        more = np.zeros((n_rows, n_extra))
+        more[first_dense : first_dense + n_dense] = np.vstack(extras)
+        if self.has_ridge:
+            more[first_dense + n_dense, -1] = -1.0
+            sizes.append(k + 1)
+        extra_columns = sparse.csc_matrix(more)
+        counts = np.concatenate([used.sum(axis=1), np.diff(extra_columns.indptr)])
+        A = sparse.csc_matrix(
+            (
+                np.concatenate([data[used], extra_columns.data]),
+                np.concatenate([rows[used], extra_columns.indices]),
+                np.concatenate([[0], np.cumsum(counts)]),
+            ),
+            shape=(n_rows, k + n_extra),
+        )
+        b = np.zeros(n_rows)
+        b[first_dense : first_dense + len(bound)] = bound
+        q = np.concatenate([cost, extra_cost])
+        return ConeProgram(q, A, b, first_dense + len(bound), sizes, tol)
+
+    def split(self, answer: ConeSolution, n_linear: int) -> _Multipliers:
+        """The multipliers by what they belong to."""
+        position = int(np.count_nonzero(self.columns.signs))
+        linear = answer.z[position : position + n_linear]
+        position += n_linear
+        heads, duals, ridge_rows = [], [], []
+        for Q, R in zip(self.turns, self.factors, strict=True):
+            heads.append(answer.z[position])
+            u = answer.z[position + 1 : position + 1 + len(R)]
+            duals.append(u if Q is None else Q @ u)
+            position += 1 + len(R)
+            if self.has_ridge:
+                ridge_rows.append(answer.z[position])
+                position += 1
+        ridge_dual = np.zeros(len(self.columns))
+        if self.has_ridge:
+            # The multiplier of -p / units, as a part of the reduced cost of w = sign p / units.
+            ridge_dual = self.signs * answer.z[position + 1 :]
+        else:
+            ridge_rows = [0.0, 0.0]
+        return _Multipliers(
+            linear, np.array(heads), (duals[0], duals[1]), np.array(ridge_rows), ridge_dual
+        )
+
+    def restricted(self, answer, z: _Multipliers, strength: float, slack: float):
+        """The answer in the units of the caller."""
+        k = len(self.columns)
+        return RestrictedAnswer(
+            answer.x[:k] * self.signs / self.units,
+            answer.objective,
+            answer.dual_objective,
+            strength,
+            z.duals,
+            z.ridge_dual,
+            z.ridge_rows,
+            np.concatenate([z.heads, z.linear[:2]]),
+            slack,
+        )

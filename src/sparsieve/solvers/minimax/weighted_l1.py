@@ -1,0 +1,268 @@
+"""Machines that reach a level with little weight: the weighted l1 machine and its DC program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...penalties import Surrogate
+from .cones import Columns, RestrictedAnswer, solve_weighted_l1
+from .generation import (
+    ARTIFICIAL_COSTS,
+    EXACT,
+    FREE,
+    GIVE_UP_ROUNDS,
+    LOOSE,
+    MAX_ROUNDS,
+    NEARLY,
+    RELATIVE_ZERO,
+    START,
+    TIGHT,
+    ConeFailure,
+    InfeasibleError,
+    Round,
+    SparseHyperplane,
+    class_norms,
+    final_weights,
+    joining_keys,
+    noise,
+    quotient,
+    settled_history,
+    with_ridge,
+    worth_keeping,
+)
+from .moments import TwoClassMoments
+from .polish import polish_weighted_l1
+
+
+@dataclass
+class WeightedL1Machine:
+    """Minimise costs'|w| such that each class keeps its distance, for any costs.
+
+    mu1'w - b >= max(kappa N_1(w), 1) and b - mu2'w >= max(kappa N_2(w), 1). The features in
+    play are remembered from one call of ``solve`` to the next, which is the warm start of the
+    DC algorithm: its costs change little.
+    """
+
+    moments: TwoClassMoments
+    kappa: float
+    tol: float = 1e-7
+    max_rounds: int = MAX_ROUNDS
+    _previous: SparseHyperplane | None = field(default=None, init=False, repr=False)
+    _reduced: np.ndarray | None = field(default=None, init=False, repr=False)
+
+    def solve(self, costs: np.ndarray) -> SparseHyperplane:
+        """The optimum for these costs, from the features of the previous one if there is one."""
+        unit = self._unit(costs)
+        costs = costs / unit
+        free = np.flatnonzero(costs <= FREE * costs.max())
+        warm = self._previous is not None
+        columns = self._columns_before(free) if warm else self._first_columns(costs, free)
+        # What was feasible for other costs still is; only a first program may be infeasible.
+        artificial = iter(ARTIFICIAL_COSTS)
+        artificial_cost = None if warm else next(artificial)
+        accuracy = LOOSE
+        tol = max(self.tol, noise(self.moments))
+        history: list[float] = []
+        for n_rounds in range(1, GIVE_UP_ROUNDS + 1):
+            answer = solve_weighted_l1(
+                self.moments,
+                columns,
+                costs[columns.features],
+                self.kappa,
+                artificial_cost,
+                accuracy,
+            )
+            if answer is None and artificial_cost is not None and accuracy == TIGHT:
+                # Too much asked of a program that may have no solution: back, at a higher price.
+                accuracy, artificial_cost = LOOSE, next(artificial, None)
+                if artificial_cost is None:
+                    raise InfeasibleError
+                continue
+            if answer is None:
+                raise ConeFailure
+            this = self._judge(answer, columns, costs, accuracy)
+            if answer.slack <= 1e-7:
+                artificial_cost = None
+                history.append(unit * answer.value)
+                this, new = self._exact(this, costs)
+                if n_rounds >= self.max_rounds or (this.gap <= tol and this.accuracy <= TIGHT):
+                    break
+                if this.gap > tol and len(new):
+                    kept = worth_keeping(columns, this, self.moments.sizes)
+                    columns = Columns.from_keys(np.concatenate([kept, new]), free)
+                elif accuracy == TIGHT:
+                    break
+                else:
+                    accuracy = TIGHT
+            elif this.gap > tol and len(this.joining):
+                kept = worth_keeping(columns, this, self.moments.sizes)
+                columns = Columns.from_keys(np.concatenate([kept, this.joining]), free)
+            elif accuracy > TIGHT:
+                accuracy = TIGHT  # what is left of the artificial variable may be inaccuracy
+            else:
+                artificial_cost = next(artificial, None)
+                if artificial_cost is None:
+                    raise InfeasibleError
+        else:
+            raise ConeFailure
+        weights = final_weights(this, self.moments)
+        objective = unit * float(costs @ np.abs(weights))
+        offset, violation = self._offset(weights)
+        self._previous = SparseHyperplane(
+            weights,
+            offset,
+            objective,
+            max(this.gap, violation),
+            np.minimum(this.tightness, 1.0),
+            n_rounds,
+            settled_history(history, objective),
+        )
+        self._reduced = this.reduced
+        return self._previous
+
+    def _judge(self, answer: RestrictedAnswer, columns: Columns, costs, accuracy) -> Round:
+        """Price all features with the multipliers of a restricted solution."""
+        reduced = self.kappa * self.moments.price(*answer.duals)
+        reduced += answer.strength * self.moments.difference
+        reduced = with_ridge(reduced, answer, columns)
+        tightness = quotient(np.abs(reduced), costs)
+        gap = self._gap(answer, reduced, costs, columns, accuracy)
+        joining = joining_keys(reduced, tightness, columns)
+        return Round(answer, columns, reduced, tightness, max(gap, 0.0), joining, accuracy)
+
+    def _exact(self, this: Round, costs) -> tuple[Round, np.ndarray]:
+        """The exact optimum on the features that seem to be used, if that is an improvement.
+
+        Also returns the keys of the features it asks for that were not in play.
+        """
+        answer, columns = this.answer, this.columns
+        if this.gap > NEARLY:
+            return this, this.joining
+        size = np.abs(answer.weights) * self.moments.sizes[columns.features]
+        # Of weight and slack, one vanishes at the optimum: the larger share tells which.
+        slack = 1.0 - this.tightness[columns.features]
+        used = size > np.maximum(slack, RELATIVE_ZERO) * size.max()
+        used |= (columns.signs == 0.0) & (size > 0.0)
+        chosen = Columns(columns.features[used], columns.signs[used])
+        if len(np.unique(chosen.features)) < len(chosen):
+            return this, this.joining
+        polished = polish_weighted_l1(
+            self.moments,
+            chosen,
+            answer.weights[used],
+            costs[chosen.features],
+            self.kappa,
+            answer.tight,
+        )
+        if polished is None:
+            return this, this.joining
+        exact = self._judge(polished, chosen, costs, EXACT)
+        new = exact.joining[~np.isin(exact.joining, columns.keys())]
+        # Without new features, a worse certificate means that the wrong ones were chosen.
+        return (exact, new) if exact.gap <= this.gap or len(new) else (this, this.joining)
+
+    def _unit(self, costs) -> float:
+        """About the size of the optimum, so that the program has numbers near one.
+
+        From the previous solution, which is feasible; or the lower bound 2 min_j c_j / |D_j|,
+        because D'w >= 2. Where some features are (nearly) free, a small share of what the
+        others cost.
+        """
+        size = np.abs(self.moments.difference)
+        if self._previous is not None:
+            guess = float(costs @ np.abs(self._previous.weights))
+        else:
+            apart = size > 0.0
+            guess = 2.0 * float((costs[apart] / size[apart]).min())
+        return max(guess, 2e-4 * float(costs.max()) / float(size.max()))
+
+    def _first_columns(self, costs, free) -> Columns:
+        """The features whose means differ most for their cost and spread."""
+        difference = self.moments.difference
+        spread = np.sqrt(self.moments.variances[0]) + np.sqrt(self.moments.variances[1])
+        promise = np.abs(difference) / (costs + FREE * costs.max()) / (1.0 + spread)
+        best = np.argsort(-promise, kind="stable")[:START]
+        return Columns.from_keys(2 * best + (difference[best] < 0.0), free)
+
+    def _columns_before(self, free) -> Columns:
+        """The support of the previous solution and the features that were nearly worth it."""
+        assert self._previous is not None
+        assert self._reduced is not None
+        support = self._previous.support
+        others = np.argsort(-self._previous.tightness, kind="stable")
+        others = others[self._previous.weights[others] == 0.0][: max(15, len(support) // 2)]
+        negative = np.concatenate(
+            [self._previous.weights[support] < 0.0, self._reduced[others] < 0.0]
+        )
+        return Columns.from_keys(2 * np.concatenate([support, others]) + negative, free)
+
+    def _gap(self, answer, reduced, costs, columns, accuracy) -> float:
+        """Distance of the value to the dual bound, relative to the value.
+
+        The multipliers become feasible for all features when scaled by min_j c_j / |reduced_j|.
+        Features in play exceed their cost by what the cone solver calls zero; that is allowed
+        for, because of a nearly free feature it would be a large share.
+        """
+        allowed = costs.copy()
+        allowed[columns.features] += 10.0 * accuracy * costs.max()
+        worst = float(quotient(np.abs(reduced), allowed).max(initial=1.0))
+        missing = max(
+            abs(answer.value - answer.dual_value), answer.value - answer.dual_value / worst
+        )
+        return missing / max(answer.value, 1.0)
+
+    def _offset(self, weights) -> tuple[float, float]:
+        """The middle of the feasible offsets, and by what share there are none."""
+        support = np.flatnonzero(weights)
+        values = weights[support]
+        keep = np.maximum(self.kappa * class_norms(self.moments, support, values), 1.0)
+        upper = float(self.moments.means[0][support] @ values) - keep[0]
+        lower = float(self.moments.means[1][support] @ values) + keep[1]
+        return 0.5 * (upper + lower), max(float((lower - upper) / keep.sum()), 0.0)
+
+
+@dataclass
+class SurrogateProgram:
+    """Minimise sum_j delta(w_j) as a DC program, under the constraints of the machine.
+
+    The features in ``free`` are not counted.
+    """
+
+    machine: WeightedL1Machine
+    surrogate: Surrogate
+    free: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def value(self, x: SparseHyperplane | None) -> float:
+        """Surrogate of the number of features; the start (None: no weights) is infeasible."""
+        return np.inf if x is None else self.surrogate.total(np.delete(x.weights, self.free))
+
+    def linearise(self, x: SparseHyperplane | None) -> np.ndarray:
+        """Slope of the concave part in |w|."""
+        weights = np.zeros(self.machine.moments.n_features) if x is None else x.weights
+        return self.surrogate.concave_gradient(weights)
+
+    def solve_convex(
+        self, slope: np.ndarray, x0: SparseHyperplane | None
+    ) -> SparseHyperplane | None:
+        """The weighted l1 machine, from the features in play before.
+
+        The step cannot gain more than what x0 costs; where that is next to nothing, x0 stays.
+        A cone solver that gives up half way is no reason to lose what was found: None (of
+        infinite value) ends the DC algorithm at the last good point.
+        """
+        costs = self.surrogate.slope_at_zero - slope
+        costs[self.free] = 0.0
+        if x0 is not None and costs @ np.abs(x0.weights) <= 1e-7 * self.value(x0):
+            return x0
+        try:
+            return self.machine.solve(costs)
+        except ConeFailure:
+            if x0 is None:
+                raise
+            return None
+
+    def settled(self, old: SparseHyperplane | None, new: SparseHyperplane) -> bool:
+        """Whether the same features are used."""
+        return old is not None and np.array_equal(old.support, new.support)

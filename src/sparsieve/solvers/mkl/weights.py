@@ -1,0 +1,266 @@
+"""The kernel weights of a multiple kernel machine whose coefficients are held fixed.
+
+With theta_m = A_m u, p_m = y theta_m and r = s - sum_m d_m p_m - s y b the problem is
+
+    min over 0 <= d <= d_max, b:  sum_m (energy_m + shift_m |u|^2) d_m + lambda2 delta(d_m)
+                                  + sum_i max(0, r_i)^2
+
+A DC algorithm replaces delta by its tangent. What is left is convex and has few positive weights:
+an active set grows by the features whose gradient is negative, and is solved by coordinate
+descent, which finds the zeros, and Newton steps, which finish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels import KernelBank
+from ...penalties import Surrogate
+
+EPOCHS = 5
+# Weights beyond this say that the objective has no minimum.
+DIVERGED = 1e8
+
+
+class UnboundedObjectiveError(ArithmeticError):
+    """The objective has no lower bound."""
+
+
+@dataclass(frozen=True)
+class KernelWeights:
+    """Positive weights of a few features, and the bias."""
+
+    features: np.ndarray
+    d: np.ndarray
+    bias: float
+
+    @classmethod
+    def none(cls, bias: float = 0.0) -> KernelWeights:
+        """No feature at all."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0), bias)
+
+    def dense(self, n_features: int) -> np.ndarray:
+        """Weights of all features."""
+        full = np.zeros(n_features)
+        full[self.features] = self.d
+        return full
+
+
+class WeightProgram:
+    """The DC program above, for the coefficients ``u``.
+
+    Parameters
+    ----------
+    bank : KernelBank
+    y, u : ndarray of shape (n_samples,)
+        Labels -1 and 1, coefficients.
+    lambda1, lambda2 : float
+    surrogate : Surrogate
+    d_max : float
+    shifted : bool
+        Whether the shifts of the kernels are part of the objective.
+    """
+
+    def __init__(
+        self, bank: KernelBank, y, u, lambda1, lambda2, surrogate: Surrogate, d_max, shifted
+    ):
+        self.bank = bank
+        self.lambda2, self.surrogate, self.d_max = lambda2, surrogate, d_max
+        self.s = bank.roots
+        self.border = self.s * y
+        P = bank.apply(u)
+        self.energy = lambda1 * (P @ u)
+        P *= y
+        self.P = P
+        self.ridge = lambda1 * float(u @ u) if shifted else 0.0
+        self.scale = 2.0 * max(float(np.abs(P @ self.s).max()), np.finfo(float).tiny)
+
+    # -- what the DC loop asks for ---------------------------------------------------------
+
+    def value(self, x: KernelWeights) -> float:
+        """The objective of the weights."""
+        residual = np.maximum(0.0, self.residual(x))
+        penalty = self.lambda2 * self.surrogate.total(x.d)
+        return float(self.charge(x.features) @ x.d) + penalty + float(residual @ residual)
+
+    def linearise(self, x: KernelWeights) -> np.ndarray:
+        """lambda2 delta' of every feature: its price in the next convex problem."""
+        costs = np.full(len(self.energy), self.lambda2 * self.surrogate.slope_at_zero)
+        costs[x.features] = self.lambda2 * self.surrogate.weight(x.d)
+        return costs
+
+    def solve_convex(self, costs: np.ndarray, x0: KernelWeights) -> KernelWeights:
+        """The weights that are optimal over all features at these prices."""
+        working, d, bias = x0.features, x0.d, x0.bias
+        tol = 1e-9 * self.scale
+        while True:
+            P = np.ascontiguousarray(self.P[working])
+            linear = self.charge(working) + costs[working]
+            d, bias, residual = solve_weights(
+                P, linear, self.d_max, self.border, self.s, d, bias, tol
+            )
+            entering = self._entering(residual, costs, working, max(20, 2 * len(d)), tol)
+            kept = d > 0
+            if not len(entering):
+                order = np.argsort(working[kept])
+                return KernelWeights(working[kept][order], d[kept][order], bias)
+            working = np.concatenate([working[kept], entering])
+            d = np.concatenate([d[kept], np.zeros(len(entering))])
+
+    # -- pieces ------------------------------------------------------------------------------
+
+    def residual(self, x: KernelWeights) -> np.ndarray:
+        """The residual r."""
+        return self.s - x.d @ self.P[x.features] - self.border * x.bias
+
+    def charge(self, features: np.ndarray) -> np.ndarray:
+        """energy_m + shift_m |u|^2: what a unit of weight costs in the regulariser."""
+        charge = self.energy[features]
+        return charge + self.ridge * self.bank.shifts(features) if self.ridge else charge
+
+    def gains(self, x: KernelWeights) -> np.ndarray:
+        """What every feature would gain per unit of weight: minus the gradient at zero weight.
+
+        Shifts not yet computed count as zero, so this is an upper bound for such features.
+        """
+        pull = 2.0 * (self.P @ np.maximum(0.0, self.residual(x)))
+        return pull - self.linearise(x) - self.energy - self.ridge * self.bank.known_shifts()
+
+    def stationarity(self, x: KernelWeights) -> float:
+        """Largest violation of the first-order conditions of the weights, over all features.
+
+        Relative to the largest pull of the loss on a feature.
+        """
+        residual = np.maximum(0.0, self.residual(x))
+        pull = 2.0 * (self.P @ residual)
+        costs = self.linearise(x)
+        entering = self._entering(self.residual(x), costs, x.features, 1, 0.0)
+        worst = 0.0
+        if len(entering):
+            worst = float((pull - costs)[entering[0]] - self.charge(entering)[0])
+        inside = self.charge(x.features) + costs[x.features] - pull[x.features]
+        inside = np.where(x.d >= self.d_max, np.maximum(inside, 0.0), np.abs(inside))
+        scale = max(float(np.abs(pull).max()), float(costs.max()))
+        return max(worst, float(inside.max(initial=0.0))) / scale
+
+    def _entering(self, residual, costs, working, room, tol) -> np.ndarray:
+        """Features outside whose weight wants to grow, most eager first, at most ``room``.
+
+        A shift is nonnegative, so it is only computed for features that would enter without.
+        """
+        base = 2.0 * (self.P @ np.maximum(0.0, residual)) - costs - self.energy
+        base[working] = -np.inf
+        while True:
+            score = base - self.ridge * self.bank.known_shifts() if self.ridge else base
+            hopeful = np.flatnonzero(score > tol)
+            if len(hopeful) > room:
+                hopeful = hopeful[np.argpartition(-score[hopeful], room - 1)[:room]]
+            hopeful = hopeful[np.argsort(-score[hopeful], kind="stable")]
+            if not self.ridge or self.bank.shifts_known(hopeful):
+                return hopeful
+            self.bank.shifts(hopeful)
+
+
+def solve_weights(P, linear, bound, border, s, d, bias, tol):
+    """Minimise linear'd + sum_i max(0, s - P'd - border b)^2 over 0 <= d <= bound and b.
+
+    Stops when no entry of the projected gradient exceeds ``tol``. Returns (d, b, residual).
+    """
+    from ._weight_kernels import weight_epochs
+
+    d = d.copy()
+    residual = s - d @ P - border * bias
+    best = np.inf
+    for _ in range(2000):
+        bias = weight_epochs(P, linear, bound, border, d, bias, residual, EPOCHS)
+        bias = _polish(P, linear, bound, border, d, bias, residual, tol)
+        # Recomputed against the drift of the updates.
+        residual = s - d @ P - border * bias
+        if len(d) and d.max() > DIVERGED:
+            raise UnboundedObjectiveError(
+                "the objective is unbounded below: a kernel weight grows without limit; use "
+                'formulation="shift" or set d_max'
+            )
+        gradient, bias_gradient = _gradients(P, linear, border, residual)
+        worst = max(_violation(gradient, d, bound), abs(bias_gradient))
+        if worst <= tol:
+            break
+        active = np.maximum(0.0, residual)
+        value = float(linear @ d + active @ active)
+        if value >= best - 1e-15 * abs(value):
+            break  # rounding: no visible decrease is left
+        best = value
+    return d, float(bias), residual
+
+
+def _gradients(P, linear, border, residual):
+    active = np.maximum(0.0, residual)
+    return linear - 2.0 * (P @ active), -2.0 * float(border @ active)
+
+
+def _violation(gradient, d, bound) -> float:
+    wrong = np.where(d <= 0, -gradient, np.where(d >= bound, gradient, np.abs(gradient)))
+    return float(np.maximum(wrong, 0.0).max(initial=0.0))
+
+
+def _polish(P, linear, bound, border, d, bias, residual, tol):
+    """Newton steps on the weights between their bounds and on the bias, in place.
+
+    A step that meets a bound stops there, and the next one goes on without that weight.
+    """
+    for _ in range(30):
+        gradient, bias_gradient = _gradients(P, linear, border, residual)
+        free = np.flatnonzero((d > 0) & (d < bound))
+        slopes = np.append(gradient[free], bias_gradient)
+        if np.abs(slopes).max() <= 0.1 * tol:
+            break
+        active = residual > 0
+        rows = np.vstack([P[free][:, active], border[active]])
+        hessian = 2.0 * (rows @ rows.T)
+        np.einsum("ii->i", hessian)[:] += 1e-13 * max(float(np.trace(hessian)), 1e-300)
+        try:
+            step = -np.linalg.solve(hessian, slopes)
+        except np.linalg.LinAlgError:
+            break
+        if not np.isfinite(step).all():
+            break
+        limit, blocked = _room(d[free], step[:-1], bound)
+        change = -(step[:-1] @ P[free] + step[-1] * border)
+        length = _line_search(linear[free] @ step[:-1], residual, change, min(1.0, limit))
+        if length <= 0.0:
+            break
+        d[free] = np.clip(d[free] + length * step[:-1], 0.0, bound)
+        bias += length * step[-1]
+        if length == limit:
+            j = free[blocked]
+            d[j] = 0.0 if step[blocked] < 0 else bound
+        residual += length * change
+    return bias
+
+
+def _room(d, step, bound) -> tuple[float, int]:
+    """How far a step can go before the first weight meets a bound, and which one."""
+    if not len(d):
+        return np.inf, -1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(step < 0, -d / step, np.where(step > 0, (bound - d) / step, np.inf))
+    first = int(np.argmin(room))
+    return float(room[first]), first
+
+
+def _line_search(slope, residual, change, longest) -> float:
+    """A step with sufficient decrease along a line, or zero."""
+    start = np.maximum(0.0, residual)
+    value = float(start @ start)
+    descent = slope + 2.0 * float(start @ change)
+    if descent >= 0:
+        return 0.0
+    length = longest
+    for _ in range(40):
+        end = np.maximum(0.0, residual + length * change)
+        if float(end @ end) - value + length * slope <= 1e-4 * length * descent:
+            return length
+        length *= 0.5
+    return 0.0

@@ -1,0 +1,1 @@
+"""Solvers of problems with a sum of residual norms."""

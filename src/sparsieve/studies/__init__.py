@@ -1,0 +1,26 @@
+"""Resumable comparisons of many selectors on many data sets, kept in one SQLite file."""
+
+from .baseline import AllFeatures
+from .results import ScoreTable, result_rows, score_table, summarise
+from .run import RunSummary, run_study
+from .sources import DatasetSpec, StudyError
+from .store import Store, StoreError
+from .study import SelectorSpec, Study
+from .worker import Progress
+
+__all__ = [
+    "AllFeatures",
+    "DatasetSpec",
+    "Progress",
+    "RunSummary",
+    "ScoreTable",
+    "SelectorSpec",
+    "Store",
+    "StoreError",
+    "Study",
+    "StudyError",
+    "result_rows",
+    "run_study",
+    "score_table",
+    "summarise",
+]

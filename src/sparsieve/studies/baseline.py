@@ -1,0 +1,35 @@
+"""The baseline of every comparison: no selection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+
+
+class AllFeatures(BaseSelector):
+    """Keep every feature, whatever number is asked for.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Taken so that it can stand where a selector does; all features are kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve.studies import AllFeatures
+    >>> X, y = load_wine(return_X_y=True)
+    >>> AllFeatures().fit(X, y).at(3).transform(X).shape
+    (178, 13)
+    """
+
+    def __init__(self, n_features_to_select=None):
+        self.n_features_to_select = n_features_to_select
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        n_features = data.design.shape[1]
+        return FeatureScores(np.zeros(n_features), n_features)
+
+    def _set_support(self) -> None:
+        self.support_ = np.ones(len(self.ranking_), dtype=bool)

@@ -1,0 +1,149 @@
+"""Compute one cell, anywhere: no store, no files, only its data."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import platform
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .._version import __version__
+from ..evaluation.curves import accuracy_curve
+from ..evaluation.protocol import derive_seed
+from ..evaluation.tuning import tune
+from .study import selector_class
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a cell, or why there is none."""
+
+    key: str
+    result: dict | None = None
+    error: str = ""
+    traceback: str = ""
+
+
+def compute(key: str, spec: dict, X, y, groups, relevant, train, test) -> Outcome:
+    """Select on the training rows and score on the test rows; never raises for a bad cell."""
+    return guarded(key, _computed, spec, X, y, groups, relevant, train, test)
+
+
+def guarded(key: str, function: Callable[..., dict], *arguments) -> Outcome:
+    """What a function returns, or why it failed."""
+    try:
+        # One thread: the same sums, hence the same answer, however many cells run at a time.
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Outcome(key, function(*arguments))
+    except Exception as error:
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        return Outcome(key, error=message, traceback=traceback.format_exc())
+
+
+def end_with(parent: int) -> None:
+    """End this process soon after its parent: when that is killed, nobody else will."""
+
+    def wait() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _computed(spec: dict, X, y, groups, relevant, train, test) -> dict:
+    start = time.perf_counter()
+    selector = _selector(spec)
+    _compiled(spec["selector"])
+    settings = {"ks": spec["ks"], "classifiers": spec["classifiers"], "zscore": spec["zscore"]}
+    X_train, y_train = X[train], y[train]
+    chosen = {}
+    if spec["tuning"] == "inner-cv":
+        grouped = spec["protocol"]["grouped"]
+        chosen = tune(
+            selector,
+            spec["grid"],
+            X_train,
+            y_train,
+            groups=groups[train] if grouped else None,
+            n_folds=spec["inner_folds"],
+            seed=derive_seed(spec["seed"], "inner"),
+            metric=spec["metrics"][0],
+            **settings,
+        ).parameters
+        selector.set_params(**chosen)
+    curve = accuracy_curve(
+        selector,
+        X_train,
+        y_train,
+        X[test],
+        y[test],
+        metrics=spec["metrics"],
+        relevant=relevant,
+        **settings,
+    )
+    return {
+        "scores": curve.scores,
+        "selections": curve.selections,
+        "features": curve.features,
+        "warnings": curve.warnings,
+        "chosen": chosen,
+        "seconds": curve.seconds,
+        "peak_mib": curve.peak_mib if np.isfinite(curve.peak_mib) else None,
+        "memory_source": curve.memory_source,
+        "cell_seconds": time.perf_counter() - start,
+        "n_train": len(train),
+        "n_test": len(test),
+        "machine": machine(),
+        "software": software(),
+    }
+
+
+def _selector(spec: dict):
+    cls = selector_class(spec["selector"])
+    parameters = dict(spec["parameters"])
+    if "random_state" in cls().get_params(deep=False):
+        parameters.setdefault("random_state", spec["seed"])
+    return cls(**parameters)
+
+
+@functools.cache
+def _compiled(name: str) -> None:
+    """Compile what a selector compiles at its first fit, so that no cell's seconds contain it."""
+    X = np.random.default_rng(0).standard_normal((24, 5))
+    try:
+        selector_class(name)(n_features_to_select=2).fit(X, np.arange(24) % 2)
+    except Exception:  # too small a problem for this method; the cell itself will tell
+        return
+
+
+@functools.cache
+def software() -> dict:
+    """Versions that a result may depend on."""
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    return {
+        "sparsieve": __version__,
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in packages},
+    }
+
+
+@functools.cache
+def machine() -> dict:
+    """Where a result was computed."""
+    return {
+        "node": platform.node(),
+        "system": platform.platform(),
+        "processor": platform.machine(),
+        "cpus": os.cpu_count(),
+    }

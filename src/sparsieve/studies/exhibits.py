@@ -1,0 +1,103 @@
+"""What a study or a reproduction shows: plain rows, and how they want to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+KINDS = ("lines", "bars", "points")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How to draw the rows of an exhibit; every name is a column of theirs.
+
+    Parameters
+    ----------
+    x, y : str
+    kind : {"lines", "bars", "points"}, default="lines"
+    colour : str
+        Column that tells lines, bars or points apart.
+    panel : str
+        Column with one picture per value; a report shows one at a time.
+    band : str
+        Column with the half width of a band around y, such as a standard error.
+    log_x, log_y : bool
+        Logarithmic axes; the x of bars are names, which have none.
+    x_title, y_title : str
+        What to write at the axes; the names of the columns if not given.
+
+    Examples
+    --------
+    >>> from sparsieve.studies.exhibits import Drawing
+    >>> Drawing("k", "accuracy", colour="method", panel="dataset").kind
+    'lines'
+    """
+
+    x: str
+    y: str
+    kind: str = "lines"
+    colour: str = ""
+    panel: str = ""
+    band: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    x_title: str = ""
+    y_title: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it needs."""
+        return [name for name in (self.x, self.y, self.colour, self.panel, self.band) if name]
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure: what was found, beside what was published where numbers were printed.
+
+    Parameters
+    ----------
+    name : str
+        As the paper calls it: "Table II", "Figure 4".
+    title : str
+        What it shows, in one line.
+    rows : list of dict
+        Plain values, the same keys in every row; None where there is no value. Columns that hold
+        numbers printed in the paper are called ``published`` or begin with ``published_``.
+    drawings : sequence of Drawing
+        Pictures of these rows.
+    note : str
+        How it was computed and how that differs from the paper, in plain sentences. A choice made
+        on test samples is called so here.
+    summary : list of dict
+        A few rows that say it shorter, for a terminal; the rows themselves if not given.
+
+    Examples
+    --------
+    >>> from sparsieve.studies.exhibits import Drawing, Exhibit
+    >>> rows = [{"k": 1, "accuracy": 0.5}, {"k": 2, "accuracy": 0.7}]
+    >>> Exhibit("Figure 1", "Accuracy", rows, [Drawing("k", "accuracy")]).columns
+    ['k', 'accuracy']
+    """
+
+    name: str
+    title: str
+    rows: Sequence[dict]
+    drawings: Sequence[Drawing] = ()
+    note: str = ""
+    summary: Sequence[dict] = ()
+
+    def __post_init__(self):
+        for drawing in self.drawings:
+            if drawing.kind not in KINDS:
+                raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {drawing.kind!r}")
+            if drawing.kind == "bars" and drawing.log_x:
+                raise ValueError(f"{self.name}: bars have names, not numbers, as x; set log_y")
+            missing = [name for name in drawing.columns if self.rows and name not in self.columns]
+            if missing:
+                raise ValueError(f"{self.name} has no column {missing[0]!r} to draw")
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))

@@ -1,0 +1,86 @@
+"""Resumable work that is not a study: one function, many settings, every result kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from joblib import delayed
+
+from .._version import __version__
+from .compute import guarded
+from .store import Store
+from .worker import Progress, Worker, chosen_backend
+
+
+def run_jobs(
+    name: str,
+    function: Callable[[dict], dict],
+    settings: Sequence[Mapping],
+    store_path,
+    *,
+    n_jobs: int = 1,
+    retry_failed: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[dict]:
+    """Call a function with every setting, unless the store has its result already.
+
+    Parameters
+    ----------
+    name : str
+        Under which the store keeps the plan, as it does for a study.
+    function : callable
+        Of a module (so that other processes can import it). Takes one setting and returns plain
+        data; loads its data itself. Its name is part of what identifies a result.
+    settings : sequence of dict
+        Plain data: numbers, text, lists and dicts.
+    store_path : str or path
+        SQLite file, see :class:`Store`.
+    n_jobs : int, default=1
+        Processes on this machine; -1 for one per CPU.
+    retry_failed : bool, default=False
+        Call again where it failed before.
+    on_progress : callable, default=None
+        Called with a :class:`Progress` at the start and after every call.
+
+    Returns
+    -------
+    outcomes : list of dict
+        In the order of the settings: ``setting``, and either ``result`` or, where the function
+        failed or another process is still at work, ``error``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.studies.jobs import run_jobs
+    >>> def length(setting):
+    ...     return {"length": len(setting["text"])}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcomes = run_jobs("lengths", length, [{"text": "ab"}, {"text": ""}],
+    ...                         pathlib.Path(folder) / "jobs.sqlite")
+    >>> [outcome["result"] for outcome in outcomes]
+    [{'length': 2}, {'length': 0}]
+    """
+    keys = [_key(function, setting) for setting in settings]
+    specs = {key: dict(setting) for key, setting in zip(keys, settings, strict=True)}
+    with chosen_backend(n_jobs) as backend, Store(store_path) as store:
+        store.plan(name, specs)
+        worker = Worker(name, store, retry_failed=retry_failed, on_progress=on_progress)
+        todo = worker.open_keys(specs)
+        worker.work({key: delayed(guarded)(key, function, specs[key]) for key in todo}, backend)
+        found = {cell["key"]: cell for cell in store.cells(name)}
+    return [
+        _outcome(dict(setting), found[key]) for key, setting in zip(keys, settings, strict=True)
+    ]
+
+
+def _key(function: Callable, setting: Mapping) -> str:
+    identity = [f"{function.__module__}.{function.__qualname__}", setting, __version__]
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _outcome(setting: dict, cell: dict) -> dict:
+    if cell["result"] is not None:
+        return {"setting": setting, "result": cell["result"]}
+    return {"setting": setting, "error": cell["error"] or "not computed: under way elsewhere"}

@@ -1,0 +1,197 @@
+"""Finished cells as tables: one row per number of features and classifier, and means."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from ..evaluation.metrics import METRICS
+from .store import Store
+
+_FACTS = ("redundancy_signed", "redundancy_absolute", "precision", "recall")
+# What the rows of one mean have in common.
+_PLACE = ("study", "dataset", "selector", "parameters", "tuning", "protocol", "classifier", "k")
+
+
+class ScoreTable(NamedTuple):
+    """Mean scores of every selector on every data set, ready for the statistics."""
+
+    scores: np.ndarray
+    datasets: list[str]
+    selectors: list[str]
+
+
+def result_rows(store: Store, study: str | None = None) -> list[dict]:
+    """Every score of the finished cells as flat rows.
+
+    Parameters
+    ----------
+    store : Store
+    study : str, default=None
+        Only this study; all studies of the store if not given.
+
+    Returns
+    -------
+    rows : list of dict
+        ``tuning`` says in every row how the parameters are chosen: "none", "inner-cv", or
+        "best-on-test" for the candidates of an optimistic choice on the test samples. ``k`` is
+        None where the model's own number of features was asked for; ``chosen`` are the
+        parameters found by "inner-cv".
+    """
+    names = store.studies() if study is None else [study]
+    return [
+        row
+        for name in names
+        for cell in store.cells(name, states=("done",))
+        if "fingerprint" in cell["spec"]  # the others are jobs, see run_jobs
+        for row in _cell_rows(name, cell)
+    ]
+
+
+def _cell_rows(study: str, cell: dict) -> list[dict]:
+    spec, result = cell["spec"], cell["result"]
+    facts = {selection["k"]: selection for selection in result["selections"]}
+    before = {
+        "study": study,
+        "dataset": spec["dataset"],
+        "n_samples": spec["n_samples"],
+        "n_features": spec["n_features"],
+        "selector": spec["label"],
+        "class": spec["selector"],
+        "parameters": json.dumps(spec["parameters"], sort_keys=True),
+        "tuning": spec["tuning"],
+        "chosen": json.dumps(result["chosen"], sort_keys=True),
+        "protocol": json.dumps(spec["protocol"], sort_keys=True),
+        "repeat": spec["repeat"],
+        "fold": spec["fold"],
+        "n_train": result["n_train"],
+        "n_test": result["n_test"],
+        "seed": spec["seed"],
+    }
+    software = result["software"]
+    after = {
+        "seconds": result["seconds"],
+        "peak_mib": result["peak_mib"],
+        "memory_source": result["memory_source"],
+        "warnings": " | ".join(result["warnings"]),
+        "features": json.dumps(result["features"]),
+        "fingerprint": spec["fingerprint"],
+        **{f"{name.replace('-', '_')}_version": version for name, version in software.items()},
+        "machine": "; ".join(str(value) for value in result["machine"].values()),
+        "finished_at": datetime.fromtimestamp(cell["finished_at"], UTC).isoformat(),
+        "cell": cell["key"],
+    }
+    return [
+        {
+            **before,
+            **{name: value for name, value in score.items() if name not in METRICS},
+            **{metric: score[metric] for metric in METRICS if metric in score},
+            **{name: facts[score["k"]].get(name) for name in _FACTS},
+            **after,
+        }
+        for score in result["scores"]
+    ]
+
+
+def summarise(rows: Sequence[dict]) -> list[dict]:
+    """Mean and standard deviation over the splits.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From :func:`result_rows`.
+
+    Returns
+    -------
+    means : list of dict
+        One for every data set, selector, parameters, classifier and k: ``n_splits``, the mean
+        and, as ``<metric>_sd``, the standard deviation of every metric, and the means of
+        n_selected, redundancy, recovery, seconds and memory. Where ``tuning`` is "best-on-test"
+        only the parameters with the best mean of the first metric are left.
+    """
+    metrics = [name for name in METRICS if rows and name in rows[0]]
+    groups: dict[tuple, list[dict]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in _PLACE)].append(row)
+    means = [_mean(dict(zip(_PLACE, place, strict=True)), group) for place, group in groups.items()]
+    best: dict[tuple, dict] = {}
+    for mean in means:
+        same = ("study", "dataset", "selector", "tuning", "protocol", "classifier", "k")
+        place = tuple(mean[name] for name in same)
+        if mean["tuning"] != "best-on-test":
+            place += (mean["parameters"],)
+        if place not in best or mean[metrics[0]] > best[place][metrics[0]]:
+            best[place] = mean
+    return list(best.values())
+
+
+def _mean(place: dict, rows: list[dict]) -> dict:
+    mean = {**place, "n_splits": len(rows)}
+    for name in METRICS:
+        if name in rows[0]:
+            values = np.array([row[name] for row in rows])
+            mean[name] = float(values.mean())
+            mean[f"{name}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else None
+    for name in ("n_selected", *_FACTS, "seconds", "peak_mib"):
+        known = [row[name] for row in rows if row[name] is not None]
+        mean[name] = float(np.mean(known)) if known else None
+    return mean
+
+
+def score_table(
+    rows: Sequence[dict], *, classifier: str, k: int | None, metric: str = "accuracy"
+) -> ScoreTable:
+    """Mean scores as a matrix of data sets x selectors.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From :func:`result_rows`.
+    classifier : str
+    k : int or None
+        None for studies with ``ks="own"``.
+    metric : str, default="accuracy"
+
+    Returns
+    -------
+    table : ScoreTable
+        ``scores`` (larger is better), ``datasets``, ``selectors``. A data set on which a
+        selector has no score is left out. Selectors whose parameters were chosen on the test
+        samples say so in their names.
+    """
+    found = {
+        (mean["dataset"], mean["selector"]): mean[metric]
+        for mean in summarise(rows)
+        if mean["classifier"] == classifier and mean["k"] == k
+    }
+    selectors = list(dict.fromkeys(selector for _, selector in found))
+    datasets = [
+        dataset
+        for dataset in dict.fromkeys(dataset for dataset, _ in found)
+        if all((dataset, selector) in found for selector in selectors)
+    ]
+    scores = [[found[dataset, selector] for selector in selectors] for dataset in datasets]
+    return ScoreTable(np.array(scores), datasets, selectors)
+
+
+def as_columns(rows: Sequence[dict]) -> dict[str, np.ndarray]:
+    """Rows as named columns, for :func:`sparsieve.io.write_table`; missing numbers are NaN.
+
+    Examples
+    --------
+    >>> from sparsieve.studies.results import as_columns
+    >>> as_columns([{"k": 1, "name": "a"}, {"k": None, "name": "b"}])["k"].tolist()
+    [1.0, nan]
+    """
+    columns = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        if any(value is None for value in values):
+            values = [float("nan") if value is None else value for value in values]
+        columns[name] = np.array(values)
+    return columns

@@ -1,0 +1,137 @@
+"""Run a study: plan its cells, then work on those that are not computed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from joblib import delayed
+
+from .compute import compute
+from .sources import StudyData, StudyError
+from .store import Store
+from .study import Cell, Study
+from .worker import Progress, Worker, chosen_backend
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """How a run ended.
+
+    Attributes
+    ----------
+    total, done, failed : int
+        Cells of the study.
+    computed : int
+        Cells that this run has computed.
+    elsewhere : int
+        Cells that another process is at work on.
+    skipped : dict of str to str
+        Data sets that could not be loaded or split, and why.
+    """
+
+    total: int
+    done: int
+    failed: int
+    computed: int
+    elsewhere: int
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+def run_study(
+    study: Study,
+    store_path,
+    *,
+    n_jobs: int = 1,
+    cluster: str | None = None,
+    retry_failed: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunSummary:
+    """Compute every cell of a study that is not in the store yet.
+
+    It may be killed at any moment and run again: finished cells are kept, unfinished ones are
+    computed. Several processes may run the same study on one store; no cell is computed twice.
+    The results do not depend on the order, the number of jobs or interruptions.
+
+    Parameters
+    ----------
+    study : Study
+    store_path : str or path
+        SQLite file of the results, on a local disk; it is made when it does not exist.
+    n_jobs : int, default=1
+        Processes on this machine; -1 for one per CPU.
+    cluster : str, default=None
+        Address of a Dask scheduler to compute on instead (workers with one thread each, so that
+        seconds and memory are those of one fit). Needs the extra ``dask``.
+    retry_failed : bool, default=False
+        Compute cells again that failed before.
+    on_progress : callable, default=None
+        Called with a :class:`Progress` at the start and after every cell.
+
+    Returns
+    -------
+    summary : RunSummary
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import Study, run_study
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(3), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = pathlib.Path(folder) / "small.sqlite"
+    ...     first, again = run_study(study, store), run_study(study, store)
+    >>> first.computed, again.computed, again.done
+    (3, 0, 3)
+    """
+    with chosen_backend(n_jobs, cluster) as backend, Store(store_path) as store:
+        planned, skipped = _planned(study)
+        store.plan(
+            study.name, {cell.key: cell.spec for cells in planned.values() for cell in cells}
+        )
+        worker = Worker(study.name, store, retry_failed=retry_failed, on_progress=on_progress)
+        for spec in study.datasets:
+            cells = {cell.key: cell for cell in planned.get(spec.name, [])}
+            todo = [cells[key] for key in worker.open_keys(cells)]
+            if todo:
+                data = spec.load()
+                calls = {cell.key: _call(cell, data) for cell in todo}
+                worker.work(calls, backend, large=[data.X])
+        counts = store.counts(study.name)
+    return RunSummary(
+        total=sum(counts.values()),
+        done=counts["done"],
+        failed=counts["failed"],
+        computed=worker.computed,
+        elsewhere=counts["running"],
+        skipped=skipped,
+    )
+
+
+def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str]]:
+    """Cells by data set, and why some data sets have none."""
+    planned: dict[str, list[Cell]] = {}
+    skipped: dict[str, str] = {}
+    for spec in study.datasets:
+        try:
+            planned[spec.name] = study.cells(spec.load())
+        except (ValueError, OSError, ImportError) as error:
+            skipped[spec.name] = " ".join(str(error).split())
+    if not planned:
+        raise StudyError(f"no data set can be used: {'; '.join(skipped.values())}")
+    return planned, skipped
+
+
+def _call(cell: Cell, data: StudyData):
+    # Every array is an argument of its own, so that joblib can map large ones into memory or
+    # send them to a cluster once.
+    return delayed(compute)(
+        cell.key,
+        cell.spec,
+        data.X,
+        data.y,
+        data.groups,
+        data.relevant,
+        cell.split.train,
+        cell.split.test,
+    )

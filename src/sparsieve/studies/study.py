@@ -1,0 +1,352 @@
+"""A study as data: data sets x selectors x splits, scored at all ks with all classifiers."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from sklearn.model_selection import ParameterGrid
+
+from .._checks import check_choice, check_flag, check_integer
+from .._version import __version__
+from ..evaluation.curves import CLASSIFIERS, OWN, check_asked
+from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
+from .sources import DatasetSpec, StudyData, StudyError
+
+TUNING = ("none", "inner-cv", "best-on-test")
+_ALL_FEATURES = "AllFeatures"
+
+
+@dataclass(frozen=True)
+class SelectorSpec:
+    """A selector of a study with its parameters, fixed or to be chosen.
+
+    Parameters
+    ----------
+    name : str
+        Class name such as "RidgeForwardSelector" or the command-line name "ridge-forward";
+        "AllFeatures" is the baseline that keeps everything.
+    parameters : dict
+        Fixed parameters.
+    grid : dict of str to list
+        Candidate values of parameters to choose.
+    tuning : {"none", "inner-cv", "best-on-test"}
+        How to choose from the grid. "inner-cv" chooses by cross-validation inside the training
+        part. "best-on-test" computes every candidate and reports the one that is best on the
+        test samples: an optimistic figure, for comparison with papers that did so, and labelled
+        everywhere. Default: "inner-cv" with a grid, "none" without.
+    inner_folds : int, default=3
+        Of "inner-cv".
+    label : str
+        How to call it in tables; made from name and parameters if not given.
+
+    Examples
+    --------
+    >>> from sparsieve.studies import SelectorSpec
+    >>> SelectorSpec("ridge-forward", {"ridge": 0.1}).label
+    'RidgeForwardSelector(ridge=0.1)'
+    >>> SelectorSpec("L21Selector", grid={"alpha": [1, 10]}, tuning="best-on-test").label
+    'L21Selector (best on test)'
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence] = field(default_factory=dict)
+    tuning: str = ""
+    inner_folds: int = 3
+    label: str = ""
+
+    def __post_init__(self):
+        def put(name, value):
+            object.__setattr__(self, name, value)
+
+        put("name", _class_name(self.name))
+        put("parameters", dict(self.parameters))
+        put("grid", {name: list(values) for name, values in self.grid.items()})
+        put("tuning", self.tuning or ("inner-cv" if self.grid else "none"))
+        check_choice("tuning", self.tuning, TUNING)
+        check_integer("inner_folds", self.inner_folds, minimum=2)
+        if bool(self.grid) != (self.tuning != "none"):
+            raise StudyError(
+                f'{self.name}: tuning="{self.tuning}" needs a grid of parameters'
+                if self.tuning != "none"
+                else f'{self.name}: a grid needs tuning="inner-cv" or "best-on-test"'
+            )
+        known = selector_class(self.name)().get_params(deep=False)
+        for name in (*self.parameters, *self.grid):
+            if name == "n_features_to_select":
+                raise StudyError(f"{self.name}: ks of the study says how many features to select")
+            if name not in known:
+                raise StudyError(f"{self.name} has no parameter {name!r}{_hint(name, known)}")
+        _plain((self.parameters, self.grid), f"parameters of {self.name}")
+        put("label", self._full_label())
+
+    def _full_label(self) -> str:
+        label = self.label
+        if not label:
+            settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+            label = f"{self.name}({settings})" if settings else self.name
+            label += " (tuned)" if self.tuning == "inner-cv" else ""
+        mark = " (best on test)"
+        return label + mark if self.tuning == "best-on-test" and mark not in label else label
+
+    def variants(self) -> Iterator[dict]:
+        """Fixed parameters of every cell: one choice, or all candidates for "best-on-test"."""
+        if self.tuning == "best-on-test":
+            for candidate in ParameterGrid(self.grid):
+                yield {**self.parameters, **candidate}
+        else:
+            yield dict(self.parameters)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One selection of a study: what to compute (``spec``, plain data), where, and its name."""
+
+    key: str
+    spec: dict
+    split: Split
+
+
+@dataclass(frozen=True)
+class Study:
+    """Data sets x selectors x splits, scored at all ks with all classifiers.
+
+    Parameters
+    ----------
+    name : str
+    datasets : sequence of DatasetSpec or str
+        Text is the name of a data set, see :func:`sparsieve.datasets.list_datasets`.
+    selectors : sequence of SelectorSpec or str
+    protocol : RepeatedSplits or Folds, default=RepeatedSplits()
+        The same splits serve every selector.
+    ks : sequence of int or "own"
+        Numbers of features, or what every model itself keeps.
+    classifiers : sequence of {"1nn", "5nn", "svm", "softmax"}
+    metrics : sequence of {"accuracy", "balanced_accuracy", "mcc", "f1"}
+        Inner tuning goes by the first.
+    zscore : bool, default=True
+        Centre and scale by the training part before selecting.
+    seed : int, default=0
+        Decides all splits and all random selectors, whatever the order of the work.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import Study, run_study
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(3), ks=[2, 4], classifiers=["svm"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcome = run_study(study, pathlib.Path(folder) / "small.sqlite")
+    >>> outcome.done, outcome.failed
+    (3, 0)
+    """
+
+    name: str
+    datasets: Sequence[Any]
+    selectors: Sequence[Any]
+    protocol: RepeatedSplits | Folds = field(default_factory=RepeatedSplits)
+    ks: Sequence[int] | str = (5, 10, 20, 50)
+    classifiers: Sequence[str] = tuple(CLASSIFIERS)
+    metrics: Sequence[str] = ("accuracy", "mcc", "f1")
+    zscore: bool = True
+    seed: int = 0
+
+    def __post_init__(self):
+        def put(name, value):
+            object.__setattr__(self, name, value)
+
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise StudyError("a study needs a name")
+        put("datasets", tuple(_made(DatasetSpec, spec) for spec in self.datasets))
+        put("selectors", tuple(_made(SelectorSpec, spec) for spec in self.selectors))
+        if not isinstance(self.protocol, (RepeatedSplits, Folds)):
+            raise StudyError(f"protocol must be RepeatedSplits or Folds, got {self.protocol!r}")
+        check_asked(self.ks, self.classifiers, self.metrics)
+        check_flag("zscore", self.zscore)
+        check_integer("seed", self.seed, minimum=0)
+        for kind, names in (
+            ("data set", [spec.name for spec in self.datasets]),
+            ("selector", [spec.label for spec in self.selectors]),
+        ):
+            if not names:
+                raise StudyError(f"a study needs at least one {kind}")
+            for name in names:
+                if names.count(name) > 1:
+                    raise StudyError(f"{kind} {name!r} is listed twice; give one another name")
+        seen: dict[str, str] = {}
+        for spec in self.selectors:
+            what = json.dumps([spec.name, spec.parameters, spec.grid, spec.tuning], sort_keys=True)
+            if what in seen:
+                raise StudyError(
+                    f"{spec.label!r} and {seen[what]!r} are the same selector with the same "
+                    "parameters; keep one"
+                )
+            seen[what] = spec.label
+
+    @classmethod
+    def from_toml(cls, path) -> Study:
+        """Read a study from a TOML file; data files are found relative to it.
+
+        Parameters
+        ----------
+        path : str or path
+            See ``examples/study.toml``.
+
+        Returns
+        -------
+        study : Study
+        """
+        path = Path(path)
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise StudyError(f"file {path} does not exist") from None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise StudyError(f"{path} cannot be read as TOML: {error}") from None
+        try:
+            return cls.from_dict({"name": path.stem, **content}, folder=path.parent)
+        except (ValueError, TypeError) as error:
+            raise StudyError(f"{path.name}: {error}") from None
+
+    @classmethod
+    def from_dict(cls, content: Mapping, folder=None) -> Study:
+        """Make a study from plain data, as a TOML file holds it.
+
+        Parameters
+        ----------
+        content : dict
+            The parameters of the class; data sets, selectors and the protocol as dicts.
+        folder : path, default=None
+            Where relative data files are looked for.
+
+        Returns
+        -------
+        study : Study
+
+        Examples
+        --------
+        >>> from sparsieve.studies import Study
+        >>> study = Study.from_dict({
+        ...     "name": "small", "datasets": ["wine"], "selectors": ["fisher"], "ks": [3],
+        ...     "protocol": {"kind": "folds", "n_folds": 3}})
+        >>> study.protocol
+        Folds(n_folds=3, n_repeats=1, grouped=False)
+        """
+        content = dict(content)
+        _known(content, cls, "a study")
+        protocol = dict(content.pop("protocol", {"kind": "splits"}))
+        kind = protocol.pop("kind", None)
+        check_choice("kind of the protocol", kind, PROTOCOLS)
+        _known(protocol, PROTOCOLS[kind], f"a protocol of kind {kind!r}")
+        lists: dict[str, Any] = {}
+        for name, made, what in (
+            ("datasets", DatasetSpec, "a data set"),
+            ("selectors", SelectorSpec, "a selector"),
+        ):
+            lists[name] = []
+            for item in content.pop(name, ()):
+                if isinstance(item, Mapping):
+                    _known(item, made, what)
+                    if "name" not in item:
+                        raise StudyError(f"{what} needs a name: {dict(item)}")
+                    item = made(**item)
+                lists[name].append(_made(made, item))
+        if folder is not None:
+            lists["datasets"] = [spec.relative_to(folder) for spec in lists["datasets"]]
+        return cls(**content, **lists, protocol=PROTOCOLS[kind](**protocol))
+
+    def cells(self, data: StudyData) -> list[Cell]:
+        """Every cell of one data set, in order: splits outside, selectors inside."""
+        splits = self.protocol.splits(data.y, data.groups, seed=self.seed)
+        fingerprint = data.fingerprint
+        return [
+            self._cell(data, fingerprint, split, selector, parameters)
+            for split in splits
+            for selector in self.selectors
+            for parameters in selector.variants()
+        ]
+
+    def _cell(self, data, fingerprint, split, selector, parameters) -> Cell:
+        identity = {
+            "dataset": data.name,
+            "fingerprint": fingerprint,
+            "selector": selector.name,
+            "parameters": parameters,
+            "tuning": selector.tuning,
+            "protocol": self.protocol.as_dict(),
+            "repeat": split.repeat,
+            "fold": split.fold,
+            "ks": OWN if isinstance(self.ks, str) else sorted(set(self.ks)),
+            "classifiers": list(self.classifiers),
+            "metrics": list(self.metrics),
+            "zscore": self.zscore,
+            "study_seed": self.seed,
+            "version": __version__,
+        }
+        if selector.tuning == "inner-cv":
+            identity.update(grid=selector.grid, inner_folds=selector.inner_folds)
+        text = json.dumps(identity, sort_keys=True)
+        key = hashlib.sha256(text.encode()).hexdigest()
+        # The seed is the same for all ks, classifiers and versions: it belongs to the selection.
+        seed = derive_seed(
+            self.seed, fingerprint, selector.name, parameters, split.repeat, split.fold
+        )
+        n_samples, n_features = data.X.shape
+        shown = {"label": selector.label, "n_samples": n_samples, "n_features": n_features}
+        return Cell(key, {**identity, **shown, "seed": seed}, split)
+
+
+def selector_class(name: str) -> type:
+    """The class behind the name of a selector."""
+    from ..discovery import all_selectors
+    from .baseline import AllFeatures
+
+    return AllFeatures if name == _ALL_FEATURES else all_selectors()[name]
+
+
+def _class_name(name: str) -> str:
+    from ..discovery import all_selectors
+
+    by_key = {_folded(known): known for known in (*all_selectors(), _ALL_FEATURES)}
+    key = _folded(str(name))
+    if key not in by_key:
+        close = difflib.get_close_matches(key, list(by_key), n=1, cutoff=0.5)
+        hint = f"did you mean {by_key[close[0]]!r}? " if close else ""
+        raise StudyError(f"unknown selector {name!r}; {hint}sparsieve methods lists them all")
+    return by_key[key]
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
+
+
+def _made(cls, spec):
+    return cls(spec) if isinstance(spec, str) else spec
+
+
+def _known(content: Mapping, cls, what: str) -> None:
+    known = [field.name for field in fields(cls) if not field.name.startswith("_")]
+    for name in content:
+        if name not in known:
+            raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")
+
+
+def _hint(name: str, known) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; it may be {', '.join(known)}"
+
+
+def _plain(value, what: str) -> None:
+    try:
+        json.dumps(value)
+    except TypeError as error:
+        raise StudyError(f"{what} must be plain numbers, text and lists: {error}") from None

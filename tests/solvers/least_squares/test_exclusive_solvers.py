@@ -1,0 +1,150 @@
+"""Solvers of the exclusive family: Newton steps, certificates, and agreement between them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparsieve.design import as_design
+from sparsieve.losses import SquaredLoss
+from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
+from sparsieve.solvers.base import Problem
+from sparsieve.solvers.least_squares.alm import ExclusiveALM
+from sparsieve.solvers.least_squares.block_cd import BlockCD
+from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton
+from sparsieve.solvers.least_squares.entry_newton import (
+    GramProducts,
+    SampleProducts,
+    newton_entries,
+)
+from sparsieve.solvers.least_squares.rescaled import RescaledRegression
+from sparsieve.solvers.least_squares.samples import SampleSet
+
+
+def correlated(rng, n, d, c):
+    X = rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 0.1 * rng.standard_normal(
+        (n, d)
+    )
+    return X, X[:, :3] @ rng.standard_normal((3, c)) + 0.3 * rng.standard_normal((n, c))
+
+
+def problem(X, Y, penalty):
+    return Problem(as_design(X), Y, SquaredLoss(), penalty)
+
+
+@pytest.mark.parametrize("products", [lambda X: GramProducts(X.T @ X), SampleProducts])
+@pytest.mark.parametrize("beta", [0.05, 5.0])
+def test_newton_steps_never_raise_the_objective(rng, beta, products):
+    X, Y = correlated(rng, 50, 20, 4)
+    penalty = ExclusiveL21(1.0, beta)
+    equations = problem(X, Y, penalty)
+    W = 0.1 * rng.standard_normal((20, 4))
+    W[rng.random((20, 4)) < 0.3] = 0.0
+    W = W[W.any(axis=1)]
+    X = X[:, : len(W)]
+    equations = problem(X, Y, penalty)
+    values = [equations.objective(W)]
+    for _ in range(15):
+        W = newton_entries(products(X), X.T @ Y, 1.0, beta, W)
+        values.append(equations.objective(W))
+        if not W.any(axis=1).all():
+            break
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+    assert values[-1] < 0.9 * values[0]
+
+
+@pytest.mark.parametrize("shape", [(60, 15, 3), (15, 60, 3), (20, 40, 1)])
+@pytest.mark.parametrize(("alpha", "beta"), [(5.0, 0.5), (0.1, 0.1), (0.0, 2.0)])
+def test_block_descent_agrees_with_proximal_gradients(rng, alpha, beta, shape):
+    X, Y = correlated(rng, *shape)
+    penalty = ExclusiveL21(alpha, beta)
+    equations = problem(X, Y, penalty)
+    result = BlockCD(tol=1e-9).solve(equations)
+    assert result.converged
+    W = result.W
+    step = 0.5 / np.linalg.norm(X, 2) ** 2
+    for _ in range(200):
+        W = penalty.prox(W - step * 2 * X.T @ (X @ W - Y), step)
+    assert equations.objective(W) == pytest.approx(result.objective, rel=1e-8)
+
+
+def test_few_samples_in_single_precision_or_sparse(rng):
+    X, Y = correlated(rng, 20, 100, 3)
+    X[np.abs(X) < 1.0] = 0.0
+    penalty = ExclusiveL21(2.0, 0.5)
+    expected = BlockCD(tol=1e-8).solve(problem(X, Y, penalty))
+    assert expected.converged
+    for design in (X.astype(np.float32), sparse.csr_array(X)):
+        result = BlockCD(tol=1e-6).solve(problem(design, Y.astype(design.dtype), penalty))
+        assert result.converged
+        assert result.W.dtype == design.dtype
+        assert result.objective == pytest.approx(expected.objective, rel=1e-5)
+
+
+def test_few_samples_along_a_path(rng):
+    X, Y = correlated(rng, 20, 100, 3)
+    penalties = [ExclusiveL21(alpha, 0.2) for alpha in (20.0, 10.0, 5.0, 2.0, 1.0)]
+    solver = BlockCD(tol=1e-8)
+    for penalty, result in zip(
+        penalties, solver.path(problem(X, Y, penalties[0]), iter(penalties)), strict=True
+    ):
+        alone = solver.solve(problem(X, Y, penalty))
+        assert result.converged
+        assert result.objective == pytest.approx(alone.objective, abs=2e-8 * (Y**2).sum())
+        residual = 2 * X.T @ (X @ result.W - Y)
+        np.testing.assert_allclose(result.pull, np.linalg.norm(residual, axis=1), atol=1e-8)
+
+
+def test_few_samples_keep_to_the_limit_on_sweeps(rng):
+    X, Y = correlated(rng, 20, 100, 3)
+    result = BlockCD(tol=1e-14, max_iter=7).solve(problem(X, Y, ExclusiveL21(0.1, 0.1)))
+    assert result.n_iter == 7
+    assert not result.converged
+
+
+def test_few_samples_move_only_to_what_is_lower(rng):
+    X, Y = correlated(rng, 10, 30, 2)
+    penalty = ExclusiveL21(1.0, 0.5)
+    state = SampleSet(as_design(X), Y)
+    state.add(np.arange(30))
+    state.descend(penalty, 1e-6, 1000)
+    best = state.W.copy()
+    state.move_if_lower(penalty, best + 0.1)
+    np.testing.assert_array_equal(state.W, best)
+    state.W = best + 0.1
+    state.move_if_lower(penalty, best.copy())
+    np.testing.assert_array_equal(state.W, best)
+
+
+def test_dual_newton_agrees_with_block_descent(rng):
+    X, Y = correlated(rng, 30, 25, 3)
+    equations = problem(X, Y, ExclusiveL21(0.0, 0.7))
+    primal, dual = BlockCD(tol=1e-9).solve(equations), ProximalDualNewton().solve(equations)
+    assert dual.objective == pytest.approx(primal.objective, rel=2e-6)
+    assert dual.converged
+    again = ProximalDualNewton().solve(equations, dual.W)
+    assert again.n_iter <= dual.n_iter
+
+
+def test_published_solver_reports_the_gap(rng):
+    X, Y = correlated(rng, 20, 30, 3)
+    equations = problem(X, Y, ExclusiveL21(2.0, 0.5))
+    best, published = BlockCD(tol=1e-9).solve(equations), ExclusiveALM().solve(equations)
+    assert published.objective >= best.objective * (1 - 1e-9)
+    assert published.objective - published.optimality <= best.objective * (1 + 1e-9)
+    assert published.history[-1] == pytest.approx(published.objective)
+
+
+def test_rescaled_regression_is_an_l21_problem_of_its_own_strength(rng):
+    X, Y = correlated(rng, 40, 20, 2)
+    result = RescaledRegression(tol=1e-9).solve(problem(X, Y, SquaredL21(3.0)))
+    strength = 2 * 3.0 * np.linalg.norm(result.W, axis=1).sum()
+    l21 = BlockCD(tol=1e-10).solve(problem(X, Y, L21(strength)))
+    np.testing.assert_allclose(result.W, l21.W, atol=1e-4 * np.abs(l21.W).max())
+
+
+def test_solvers_name_what_they_cannot_do(rng):
+    X, Y = correlated(rng, 10, 5, 2)
+    with pytest.raises(ValueError, match="alpha = 0 < beta"):
+        ProximalDualNewton().solve(problem(X, Y, ExclusiveL21(1.0, 1.0)))
+    with pytest.raises(TypeError, match="SquaredL21"):
+        RescaledRegression().solve(problem(X, Y, L21(1.0)))

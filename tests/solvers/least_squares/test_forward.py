@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sparsieve.design import as_design
+from sparsieve.solvers.least_squares.forward import forward_path
+
+
+def ridge_optimum(X, Y, ridge):
+    k = X.shape[1]
+    W = np.linalg.solve(X.T @ X + ridge * np.eye(k), X.T @ Y)
+    return ((Y - X @ W) ** 2).sum() + ridge * (W**2).sum(), W
+
+
+def plain_forward(X, Y, ridge, n_steps):
+    """Forward stepwise selection by refitting every candidate: slow and obvious."""
+    chosen, values = [], [(Y**2).sum()]
+    for _ in range(n_steps):
+        trials = {
+            j: ridge_optimum(X[:, [*chosen, j]], Y, ridge)[0]
+            for j in range(X.shape[1])
+            if j not in chosen
+        }
+        best = min(trials, key=trials.get)
+        chosen.append(best)
+        values.append(trials[best])
+    return chosen, np.array(values)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(8, 30),
+    d=st.integers(3, 14),
+    c=st.integers(1, 4),
+    ridge=st.sampled_from([1e-9, 0.1, 5.0, 100.0]),
+)
+@settings(max_examples=40, deadline=None)
+def test_equals_refitting_every_candidate(seed, n, d, c, ridge):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((n, d)), rng.standard_normal((n, c))
+    steps = min(d, 5)
+    path = forward_path(as_design(X), Y, ridge=ridge, n_steps=steps)
+    order, values = plain_forward(X, Y, ridge, steps)
+    assert path.order.tolist() == order
+    np.testing.assert_allclose(path.objectives, values, rtol=1e-8)
+    np.testing.assert_allclose(path.gains, -np.diff(values), rtol=1e-6, atol=1e-8 * values[0])
+    for k in range(1, steps + 1):
+        _, W = ridge_optimum(X[:, order[:k]], Y, ridge)
+        np.testing.assert_allclose(path.coefficients(k), W, atol=1e-8)
+
+
+def test_no_ridge_is_exact_forward_stepwise_and_stops_at_the_rank(rng):
+    X = rng.standard_normal((12, 6))
+    X = np.hstack([X, X[:, :2], X[:, [0]] - X[:, [1]], np.zeros((12, 1))])
+    Y = rng.standard_normal((12, 2))
+    path = forward_path(as_design(X), Y, ridge=0.0, n_steps=10)
+    _, values = plain_forward(X[:, :9], Y, 1e-12, 6)
+    assert len(path.order) == 6
+    np.testing.assert_allclose(path.objectives, values, rtol=1e-7)
+
+
+def test_remaining_is_what_each_feature_would_gain(rng):
+    X, Y = rng.standard_normal((20, 8)), rng.standard_normal((20, 2))
+    path = forward_path(as_design(X), Y, ridge=3.0, n_steps=3)
+    chosen = path.order.tolist()
+    left = ridge_optimum(X[:, chosen], Y, 3.0)[0]
+    for j in range(8):
+        gain = 0.0 if j in chosen else left - ridge_optimum(X[:, [*chosen, j]], Y, 3.0)[0]
+        assert path.remaining[j] == pytest.approx(gain, abs=1e-9)
+
+
+def test_long_paths_stay_exact(rng):
+    X, Y = rng.standard_normal((40, 120)), rng.standard_normal((40, 3))
+    path = forward_path(as_design(X), Y, ridge=10.0, n_steps=100)
+    assert len(set(path.order.tolist())) == 100
+    value, W = ridge_optimum(X[:, path.order], Y, 10.0)
+    assert path.objectives[-1] == pytest.approx(value, rel=1e-9)
+    np.testing.assert_allclose(path.coefficients(100), W, atol=1e-9)
+
+
+def test_sparse_dense_and_float32_agree(rng):
+    X, Y = rng.standard_normal((30, 50)), rng.standard_normal((30, 2))
+    X[np.abs(X) < 1] = 0
+    expected = forward_path(as_design(X), Y, ridge=30.0, n_steps=10)
+    from_sparse = forward_path(as_design(sparse.csr_array(X)), Y, ridge=30.0, n_steps=10)
+    from_f32 = forward_path(
+        as_design(X.astype(np.float32)), Y.astype(np.float32), ridge=30.0, n_steps=10
+    )
+    assert from_sparse.order.tolist() == expected.order.tolist() == from_f32.order.tolist()
+    np.testing.assert_allclose(from_f32.gains, expected.gains, rtol=1e-4)
+
+
+def test_eligible_and_stop_are_respected(rng):
+    X, Y = rng.standard_normal((30, 5)), rng.standard_normal((30, 1))
+    eligible = np.array([True, False, True, False, True])
+    path = forward_path(as_design(X), Y, ridge=1.0, n_steps=5, eligible=eligible)
+    assert sorted(path.order.tolist()) == [0, 2, 4]
+    short = forward_path(as_design(X), Y, ridge=1.0, n_steps=5, stop=lambda k, gain, rss: k == 2)
+    assert len(short.order) == 2

@@ -1,0 +1,196 @@
+"""The cone programs of the machines against cvxpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
+from scipy import sparse
+from sklearn.covariance import ledoit_wolf
+
+from sparsieve.design import Scaled, as_design
+from sparsieve.penalties import surrogate
+from sparsieve.solvers.engines.dca import DCA
+from sparsieve.solvers.minimax.generation import InfeasibleError
+from sparsieve.solvers.minimax.machine import accuracy_of, kappa_of, solve_mpm
+from sparsieve.solvers.minimax.moments import SampleGroup, TwoClassMoments
+from sparsieve.solvers.minimax.ratio import RatioMachine
+from sparsieve.solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine
+
+# samples, features, ridge: more samples than features, about as many, and far fewer
+SHAPES = [(120, 10, 0.0), (120, 10, 0.3), (40, 30, 0.0), (40, 60, 0.1), (50, 300, 0.05)]
+
+
+def as_moments(X, y, ridge=0.0, weights=None, **options):
+    groups = [SampleGroup.of(np.flatnonzero(y == label), weights) for label in (1, 0)]
+    return TwoClassMoments(as_design(X), *groups, ridge, **options)
+
+
+@pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
+def test_mpm_is_optimal(n, d, ridge):
+    X, y = random_problem(n + d, n, d)
+    found = solve_mpm(as_moments(X, y, ridge))
+    assert found.objective == pytest.approx(mpm(X, y, ridge), rel=1e-6)
+    assert found.gap <= 1e-8
+    assert sum(norms_at(X, y, found.weights, ridge)) == pytest.approx(found.objective, rel=1e-9)
+    assert found.accuracy == pytest.approx(accuracy_of(1.0 / found.objective))
+    assert (np.diff(found.history) <= 1e-12).all()
+
+
+def test_mpm_with_a_kink():
+    """Five samples of one class span little: the optimum may have no spread in that class."""
+    X, y = random_problem(3, 200, 20)
+    rows = np.concatenate([np.flatnonzero(y == 1)[:5], np.flatnonzero(y == 0)])
+    X, y = X[rows], y[rows]
+    found = solve_mpm(as_moments(X, y))
+    assert found.objective == pytest.approx(mpm(X, y), rel=1e-6)
+    assert found.gap <= 1e-6
+
+
+def test_mpm_separates_perfectly_without_spread():
+    X, y = random_problem(0, 20, 50)
+    found = solve_mpm(as_moments(X, y))
+    assert found.accuracy == 1.0
+    assert np.all((X @ found.weights - found.offset > 0) == (y == 1))
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_best_level_is_affine_invariant(seed):
+    rng = np.random.default_rng(seed)
+    X, y = random_problem(seed, 60, 5)
+    turn = rng.normal(size=(5, 5)) + 3.0 * np.eye(5)
+    moved = X @ turn + rng.normal(size=5)
+    assert solve_mpm(as_moments(moved, y)).accuracy == pytest.approx(
+        solve_mpm(as_moments(X, y)).accuracy, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8, 0.99])
+@pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
+def test_l1_machine_is_optimal(n, d, ridge, share):
+    X, y = random_problem(n * d, n, d)
+    moments = as_moments(X, y, ridge)
+    kappa = kappa_of(share * solve_mpm(moments).accuracy)
+    found = WeightedL1Machine(moments, kappa).solve(np.ones(d))
+    assert found.objective == pytest.approx(weighted_l1(X, y, np.ones(d), kappa, ridge), rel=1e-6)
+    assert found.objective == pytest.approx(np.abs(found.weights).sum(), rel=1e-9)
+    assert found.gap <= 1e-6
+    assert_feasible(X, y, found, kappa, ridge)
+
+
+def assert_feasible(X, y, found, kappa, ridge):
+    first, second = norms_at(X, y, found.weights, ridge)
+    above = X[y == 1].mean(axis=0) @ found.weights - found.offset
+    below = found.offset - X[y == 0].mean(axis=0) @ found.weights
+    assert above >= max(kappa * first, 1.0) * (1 - 1e-6)
+    assert below >= max(kappa * second, 1.0) * (1 - 1e-6)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.2]))
+@settings(max_examples=15, deadline=None)
+def test_any_costs(seed, ridge):
+    X, y = random_problem(seed, 40, 60)
+    costs = np.random.default_rng(seed).uniform(0.05, 1.0, size=60)
+    moments = as_moments(X, y, ridge)
+    kappa = kappa_of(0.8 * solve_mpm(moments).accuracy)
+    found = WeightedL1Machine(moments, kappa).solve(costs)
+    assert found.objective == pytest.approx(weighted_l1(X, y, costs, kappa, ridge), rel=1e-6)
+
+
+def test_level_decides_feasibility():
+    X, y = random_problem(5, 100, 8)
+    moments = as_moments(X, y)
+    best = solve_mpm(moments).accuracy
+    WeightedL1Machine(moments, kappa_of(0.999 * best)).solve(np.ones(8))
+    with pytest.raises(InfeasibleError):
+        WeightedL1Machine(moments, kappa_of(1.01 * best)).solve(np.ones(8))
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "capped_l1", "scad"])
+@pytest.mark.parametrize(("n", "d", "ridge"), [(80, 12, 0.0), (40, 80, 0.0), (40, 80, 0.1)])
+def test_every_dc_step_is_optimal(name, n, d, ridge):
+    X, y = random_problem(7, n, d)
+    moments = as_moments(X, y, ridge)
+    kappa = kappa_of(0.8 * solve_mpm(moments).accuracy)
+    delta = surrogate(name, 5.0)
+
+    class Checked(SurrogateProgram):
+        def solve_convex(self, slope, x0):
+            found = super().solve_convex(slope, x0)
+            costs = delta.slope_at_zero - slope
+            best = weighted_l1(X, y, costs, kappa, ridge)
+            value = costs @ np.abs(found.weights)
+            assert abs(value - best) <= 1e-6 * max(1.0, best)
+            return found
+
+    result = DCA(max_iter=50).solve(Checked(WeightedL1Machine(moments, kappa), delta), None)
+    assert result.converged
+    assert (np.diff(result.history) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
+def test_ratio_machine_is_optimal(n, d, ridge, share):
+    X, y = random_problem(n + 2 * d, n, d)
+    moments = as_moments(X, y, ridge)
+    lam = share * np.abs(moments.difference).max()
+    found = RatioMachine(moments, np.full(moments.n_features, lam)).solve()
+    assert found.objective == pytest.approx(ratio(X, y, lam, ridge), rel=1e-6)
+    assert found.objective == pytest.approx(sum(norms_at(X, y, found.weights, ridge)), rel=1e-9)
+    assert found.gap <= 1e-6
+
+
+@pytest.mark.parametrize("storage", ["csr", "csc", "lazy"])
+@pytest.mark.parametrize(("n", "d"), [(60, 12), (30, 90)])
+def test_factors_in_every_storage(storage, n, d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.3)
+    y = np.arange(n) % 3 == 0
+    held = as_moments(X, y.astype(int))
+    groups = [SampleGroup.of(np.flatnonzero(members)) for members in (y, ~y)]
+    if storage == "lazy":
+        design = Scaled(as_design(X), centre=np.zeros(d))
+    else:
+        design = as_design(sparse.csr_array(X).asformat(storage))
+    other = TwoClassMoments(design, *groups)
+    np.testing.assert_allclose(other.difference, held.difference, atol=1e-12)
+    everything = np.arange(d)
+    for which in (0, 1):
+        np.testing.assert_allclose(other.variances[which], held.variances[which], atol=1e-12)
+        factor = other.columns(which, everything)
+        spread = held.columns(which, everything)
+        np.testing.assert_allclose(factor.T @ factor, spread.T @ spread, atol=1e-12)
+    u = [rng.normal(size=rows) for rows in other.n_rows]
+    dense = [other.columns(which, everything) for which in (0, 1)]
+    np.testing.assert_allclose(other.price(*u), u[0] @ dense[0] + u[1] @ dense[1], atol=1e-12)
+    rows = np.vstack([*dense, other.difference])
+    np.testing.assert_allclose(other.gram(), rows @ rows.T, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 12), (30, 90)])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_ledoit_wolf(n, d, kind):
+    X, y = random_problem(1, n, d)
+    design = X if kind == "dense" else sparse.csr_array(X)
+    found = as_moments(design, y, "ledoit_wolf")
+    for which, label in enumerate((1, 0)):
+        expected, _ = ledoit_wolf(X[y == label])
+        Z = found.columns(which, np.arange(d))
+        np.testing.assert_allclose(Z.T @ Z + found.ridges[which] * np.eye(d), expected, atol=1e-12)
+
+
+def test_automatic_ridge():
+    X, y = random_problem(1, 40, 30, share=0.2)
+    found = as_moments(X, y, "auto")
+    assert sum(y == 1) < 30 < sum(y == 0) + 8
+    assert found.ridges[0] == pytest.approx(1e-2 * X[y == 1].var(axis=0).mean())
+
+
+def test_weights_are_repetitions():
+    X, y = random_problem(2, 30, 50)
+    counts = np.random.default_rng(0).integers(1, 4, size=30)
+    weighted = as_moments(X, y, 0.1, counts.astype(float))
+    repeated = as_moments(np.repeat(X, counts, axis=0), np.repeat(y, counts), 0.1)
+    first, second = solve_mpm(weighted), solve_mpm(repeated)
+    np.testing.assert_allclose(first.weights, second.weights, rtol=1e-6, atol=1e-9)

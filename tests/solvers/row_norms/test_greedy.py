@@ -1,0 +1,58 @@
+"""Supports under an l2,1 loss: growth, exchanges and the stack of all of them."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sparsieve.design import as_design
+from sparsieve.solvers.row_norms._all_supports import best_supports, can_try_all
+from sparsieve.solvers.row_norms.greedy import RobustGreedy, exact_fit
+from sparsieve.solvers.row_norms.problem import RobustData
+
+
+def data(seed=0, n=40, d=9, intercept=True):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    Y = X[:, :2] @ rng.standard_normal((2, 2)) + rng.standard_normal((n, 2))
+    return RobustData(as_design(X), Y, rng.uniform(0.5, 2.0, n), intercept)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 2.0])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_stack_orders_supports_as_exact_fits_do(gamma, intercept):
+    problem = data(intercept=intercept)
+    every = np.ones(9, dtype=bool)
+    assert can_try_all(problem, 9, 3)
+    exact = {s: exact_fit(problem, np.array(s), gamma).objective for s in combinations(range(9), 3)}
+    leading = best_supports(problem, gamma, every, 3, 5, steps=20)
+    assert min(exact[tuple(support)] for support in leading) == pytest.approx(min(exact.values()))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+def test_a_path_serves_every_size(gamma):
+    problem = data(1, n=50, d=60)
+    search = RobustGreedy(problem, gamma, np.ones(60, dtype=bool))
+    path = search.path(8)
+    assert [len(set(support)) for support in path.supports] == list(range(1, 9))
+    assert (np.diff(path.objectives) < 1e-6).all()
+    for support, objective in zip(path.supports, path.objectives, strict=True):
+        exact = exact_fit(problem, support, gamma)
+        assert exact.converged
+        assert exact.objective <= objective <= 1.01 * exact.objective
+
+
+def test_only_eligible_features_enter():
+    problem = data(2, d=20)
+    eligible = np.arange(20) >= 2
+    path = RobustGreedy(problem, 0.5, eligible).path(5)
+    assert min(path.supports[-1]) >= 2
+
+
+def test_improving_never_raises_the_objective():
+    problem = data(3, n=40, d=50)
+    search = RobustGreedy(problem, 0.3, np.ones(50, dtype=bool))
+    poor = search.fit(np.arange(40, 46))
+    better, _ = search.improve(poor)
+    assert better.objective < poor.objective
+    assert len(better.features) == 6

@@ -1,0 +1,126 @@
+"""The published method and reweighted least squares for the penalised robust model."""
+
+import numpy as np
+import pytest
+
+from sparsieve.design import as_design
+from sparsieve.penalties import TopKGap, row_norms
+from sparsieve.solvers.row_norms.irls import ReweightedLeastSquares
+from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG, penalised_objective
+from sparsieve.solvers.row_norms.problem import RobustData, RowNormRegression
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "intercept"])
+def data(request):
+    rng = np.random.default_rng(0)
+    n, d = 40, 25
+    X = rng.standard_normal((n, d))
+    Y = np.eye(3)[rng.integers(0, 3, n)]
+    return RobustData(as_design(X), Y, rng.uniform(0.5, 2.0, n), request.param)
+
+
+def plain_algorithm_1(X, Y, penalty, mu, n_iter):
+    """Algorithm 1 as printed, with the corrected proximal map, unweighted, without intercept."""
+
+    def ball(R):
+        return R / np.maximum(row_norms(R), 1.0)[:, None]
+
+    def smoothed(R):
+        P = ball(R / mu)
+        return float((P * R).sum() - 0.5 * mu * (P * P).sum())
+
+    gap = TopKGap(penalty.k, penalty.rho)
+
+    def value(W):
+        return smoothed(X @ W - Y) + penalty.gamma * smoothed(W) + gap.value(W)
+
+    def gradient(W):
+        return X.T @ ball((X @ W - Y) / mu) + penalty.gamma * ball(W / mu)
+
+    constant = ((X**2).sum() + X.shape[1] * penalty.gamma) / mu
+    tau, eta = 2 * constant, 0.9
+    delta = 0.1 * (tau - constant)
+    W = W_last = Z = np.zeros((X.shape[1], Y.shape[1]))
+    t_last, t, q, c = 0.0, 1.0, 1.0, value(W)
+    for _ in range(n_iter):
+        U = W + t_last / t * (Z - W) + (t_last - 1) / t * (W - W_last)
+        Z = gap.prox(U - gradient(U) / tau, 1 / tau)
+        W_last = W
+        if value(Z) <= c - 0.5 * delta * ((Z - U) ** 2).sum():
+            W = Z
+        else:
+            V = gap.prox(W - gradient(W) / tau, 1 / tau)
+            W = Z if value(Z) <= value(V) else V
+        t_last, t = t, (np.sqrt(4 * t * t + 1) + 1) / 2
+        c = (eta * q * c + value(W)) / (eta * q + 1)
+        q = eta * q + 1
+    return W
+
+
+def test_nmapg_follows_algorithm_1():
+    rng = np.random.default_rng(1)
+    X, Y = rng.standard_normal((20, 12)), np.eye(2)[rng.integers(0, 2, 20)]
+    penalty = TopKGap(3, 0.8, 0.1)
+    data = RobustData(as_design(X), Y, np.ones(20), False)
+    fit = NonmonotoneAPG(mu=0.05, max_iter=60, tol=1e-30).solve(data, penalty)
+    assert np.allclose(fit.W, plain_algorithm_1(X, Y, penalty, 0.05, 60), atol=1e-10)
+    assert fit.n_iter == len(fit.history) == 60
+
+
+@pytest.mark.parametrize("step_constant", ["printed", "spectral"])
+def test_nmapg_history_is_the_unsmoothed_objective(data, step_constant):
+    penalty = TopKGap(4, 1.0, 0.3)
+    fit = NonmonotoneAPG(step_constant=step_constant, max_iter=120).solve(data, penalty)
+    assert fit.history[-1] == fit.objective
+    assert fit.objective == pytest.approx(
+        penalised_objective(data, penalty, fit.W, fit.free), rel=1e-9
+    )
+    assert fit.objective < fit.history[0]
+
+
+def test_the_spectral_constant_gets_further(data):
+    penalty = TopKGap(4, 1.0, 0.3)
+    printed = NonmonotoneAPG(mu=0.01, max_iter=200).solve(data, penalty)
+    spectral = NonmonotoneAPG(mu=0.01, max_iter=200, step_constant="spectral").solve(data, penalty)
+    assert spectral.objective < printed.objective
+
+
+def test_nmapg_starts_where_it_is_told(data):
+    penalty = TopKGap(4, 1.0, 0.3)
+    first = NonmonotoneAPG(mu=0.01, max_iter=50).solve(data, penalty)
+    told = []
+    again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty, told.append, start=first)
+    # One proximal step without momentum, from the solution given.
+    length = np.hypot(np.linalg.norm(again.W - first.W), np.linalg.norm(again.free - first.free))
+    size = np.hypot(np.linalg.norm(again.W), np.linalg.norm(again.free))
+    assert told[0]["moved"] == pytest.approx(length / max(size, 1.0), rel=1e-9)
+    from_zero = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty)
+    lead = from_zero.objective - first.objective
+    assert lead > 0
+    assert abs(again.objective - first.objective) < 0.1 * lead
+
+
+def test_a_large_rho_enforces_the_limit(data):
+    penalty = TopKGap(4, 100.0, 0.3)
+    fit = NonmonotoneAPG(max_iter=400).solve(data, penalty)
+    assert 1 <= fit.W.any(axis=1).sum() <= 4
+
+
+def test_irls_never_rises_and_reports_its_objective(data):
+    penalty = TopKGap(4, 1.0, 0.3)
+    fit = ReweightedLeastSquares().solve(data, penalty, np.ones(25, dtype=bool))
+    assert (np.diff(fit.history[1:]) <= 1e-9).all()
+    exact = penalised_objective(data, penalty, fit.W, fit.free)
+    assert fit.objective == pytest.approx(exact, rel=1e-3)
+
+
+def test_without_rho_both_approach_the_convex_optimum(data):
+    gamma = 2.0
+    optimum = RowNormRegression(data, np.ones(25, dtype=bool)).solve(gamma).objective
+    penalty = TopKGap(4, 0.0, gamma)
+    irls = ReweightedLeastSquares(max_iter=500, tol=1e-9).solve(data, penalty, np.ones(25, bool))
+    nmapg = NonmonotoneAPG(max_iter=4000, stage_iter=1000, step_constant="spectral").solve(
+        data, penalty
+    )
+    assert optimum * (1 - 1e-6) <= irls.objective <= optimum * (1 + 1e-4)
+    assert optimum * (1 - 1e-6) <= nmapg.objective <= optimum * (1 + 1e-2)

@@ -1,0 +1,78 @@
+import pytest
+
+from sparsieve.papers import published
+from sparsieve.studies import Store, result_rows
+from sparsieve.studies.exhibits import Drawing, Exhibit
+from sparsieve.studies.jobs import run_jobs
+
+calls = []
+
+
+def square(setting):
+    calls.append(setting["x"])
+    if setting["x"] < 0:
+        raise ValueError("negative")
+    return {"square": setting["x"] ** 2}
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    calls.clear()
+
+
+def test_every_setting_is_computed_once(tmp_path):
+    store = tmp_path / "jobs.sqlite"
+    settings = [{"x": x} for x in (3, 1, 2)]
+    first = run_jobs("squares", square, settings, store)
+    assert [outcome["result"]["square"] for outcome in first] == [9, 1, 4]
+    more = run_jobs("squares", square, [*settings, {"x": 5}], store)
+    assert more[:3] == first
+    assert calls == [3, 1, 2, 5]
+
+
+def test_the_same_whatever_n_jobs(tmp_path):
+    settings = [{"x": x} for x in range(6)]
+    one = run_jobs("squares", square, settings, tmp_path / "one.sqlite")
+    two = run_jobs("squares", _power, settings, tmp_path / "two.sqlite", n_jobs=2)
+    assert [o["result"] for o in one] == [o["result"] for o in two]
+
+
+def _power(setting):
+    return {"square": setting["x"] ** 2}
+
+
+def test_failures_are_kept_apart_and_retried_on_request(tmp_path):
+    store = tmp_path / "jobs.sqlite"
+    settings = [{"x": -1}, {"x": 2}]
+    bad, good = run_jobs("squares", square, settings, store)
+    assert bad == {"setting": {"x": -1}, "error": "ValueError: negative"}
+    assert good["result"] == {"square": 4}
+    run_jobs("squares", square, settings, store)
+    assert calls == [-1, 2]
+    run_jobs("squares", square, settings, store, retry_failed=True)
+    assert calls == [-1, 2, -1]
+
+
+def test_jobs_are_no_rows_of_a_study(tmp_path):
+    store = tmp_path / "jobs.sqlite"
+    run_jobs("squares", square, [{"x": 1}], store)
+    with Store(store) as opened:
+        assert result_rows(opened) == []
+
+
+def test_printed_numbers():
+    table = published("l20_table2")
+    assert {row["classifier"] for row in table} == {"knn5", "softmax"}
+    baseline = next(r for r in table if (r["dataset"], r["method"]) == ("Brain", "baseline"))
+    assert baseline["accuracy"] == 71.67
+    assert published("l0mpm_tables3_5_6_7")[0]["percent_features"] is None
+
+
+def test_an_exhibit_refuses_an_unknown_kind():
+    with pytest.raises(ValueError, match="kind must be one of"):
+        Exhibit("F", "t", [{"a": 1}], [Drawing("a", "a", kind="pie")])
+
+
+def test_bars_have_no_logarithm_of_names():
+    with pytest.raises(ValueError, match="set log_y"):
+        Exhibit("F", "t", [{"a": 1}], [Drawing("a", "a", kind="bars", log_x=True)])
