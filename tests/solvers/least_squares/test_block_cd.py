@@ -6,8 +6,8 @@ from scipy import sparse
 from sparsieve.design import as_design
 from sparsieve.losses import SquaredLoss
 from sparsieve.penalties import L21, row_norms
-from sparsieve.solvers.base import Problem
 from sparsieve.solvers.least_squares.block_cd import BlockCD
+from sparsieve.solvers.least_squares.problem import Problem
 from sparsieve.solvers.least_squares.row_newton import newton_rows
 
 

@@ -7,7 +7,6 @@ from scipy import sparse
 from sparsieve.design import as_design
 from sparsieve.losses import SquaredLoss
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
-from sparsieve.solvers.base import Problem
 from sparsieve.solvers.least_squares.alm import ExclusiveALM
 from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton
@@ -16,6 +15,7 @@ from sparsieve.solvers.least_squares.entry_newton import (
     SampleProducts,
     newton_entries,
 )
+from sparsieve.solvers.least_squares.problem import Problem
 from sparsieve.solvers.least_squares.rescaled import RescaledRegression
 from sparsieve.solvers.least_squares.samples import SampleSet
 

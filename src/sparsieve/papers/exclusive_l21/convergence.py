@@ -8,8 +8,8 @@ from sklearn.preprocessing import StandardScaler
 from ...design import as_design
 from ...losses import SquaredLoss
 from ...penalties import ExclusiveL21
-from ...solvers.base import Problem
 from ...solvers.least_squares.alm import ExclusiveALM
+from ...solvers.least_squares.problem import Problem
 from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
 from .data import absent, centred_indicators, loaded
