@@ -22,7 +22,7 @@ class SolverSettings:
 
     @classmethod
     def _names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls).parameters]
+        return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name.
@@ -92,7 +92,7 @@ class HasSolver(BaseEstimator):
             kind = self._solvers.get(solver)
             example = kind.__name__ if kind is not None else "a solver object"
             raise ValueError(
-                f"{nested[0]} sets a parameter of a solver object, but solver={solver!r} is a plain "
-                f"name; pass solver={example}() first"
+                f"{nested[0]} sets a parameter of a solver object, but solver={solver!r} is a "
+                f"plain name; pass solver={example}() first"
             )
         return super().set_params(**params)
