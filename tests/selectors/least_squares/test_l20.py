@@ -200,7 +200,8 @@ def test_scores_do_not_depend_on_k_or_units_and_noise_scores_like_noise():
 @pytest.mark.parametrize("solver", ["hiht", "ahiht"])
 def test_homotopy_scores_are_standardised_coefficients(problem, solver):
     X, y = problem
-    selector = L20Selector(lam=0.3, solver=solver).fit(X, y)
+    selector = L20Selector(lam=0.02, solver=solver).fit(X, y)
+    assert 1 < len(selector.path_) < 50
     size = np.sqrt(((np.eye(3)[y] - np.eye(3)[y].mean(axis=0)) ** 2).sum() / len(y))
     norms = np.linalg.norm(selector.coef_ * X.std(axis=0), axis=0)
     np.testing.assert_allclose(selector.scores_, norms / size, rtol=1e-8)
@@ -210,7 +211,7 @@ def test_homotopy_scores_are_standardised_coefficients(problem, solver):
     )
     np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-6)
     with pytest.raises(ValueError, match="fit with n_features_to_select >="):
-        selector.at(len(selector.path_) + 1)
+        selector.at(int(selector.support_.sum()) + 1)
 
 
 # -- homotopy ----------------------------------------------------------------------------
@@ -294,7 +295,7 @@ def test_all_starts_end_in_the_same_support(problem, kind, options):
             assert other.lam_ == zero.lam_
             # The first step removes what it was given.
             assert other.history_[0] == pytest.approx(zero.history_[0])
-            assert other.n_iter_ > zero.n_iter_
+            assert other.n_iter_ >= zero.n_iter_
 
 
 @pytest.mark.parametrize("name", ["leukemia_38", pytest.param("breast3", marks=pytest.mark.slow)])
