@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from scipy import sparse
 from sklearn.covariance import ledoit_wolf
 
+from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from sparsieve.design import Scaled, as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.engines.dca import DCA
@@ -126,7 +126,7 @@ def test_every_dc_step_is_optimal(name, n, d, ridge):
 
     result = DCA(max_iter=50).solve(Checked(WeightedL1Machine(moments, kappa), delta), None)
     assert result.converged
-    assert (np.diff(result.history) <= 1e-9).all()
+    assert (np.diff(result.trace) <= 1e-9).all()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
