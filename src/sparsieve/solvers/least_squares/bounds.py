@@ -50,7 +50,9 @@ class DualPoint:
         if self.agreement <= 0.0:
             return np.zeros(len(sums))
         below = (self.power + sums / ridge) * (1.0 + 8 * EPS)
-        return self.agreement**2 / below * (1.0 - 8 * EPS) if self.power > 0 else np.zeros(len(sums))
+        return (
+            self.agreement**2 / below * (1.0 - 8 * EPS) if self.power > 0 else np.zeros(len(sums))
+        )
 
 
 class BoundSearch:
@@ -98,6 +100,15 @@ class BoundSearch:
             self._take_in(wanted)
         self._forget(dual.pulls, k)
         return found, dual
+
+    def objective(self, support: np.ndarray) -> float:
+        """What these features reach."""
+        if len(support) == 0:
+            return self.power
+        columns = self.design.dense_columns(support)
+        return GramProblem(
+            columns.T @ columns, self.cross[support], self.power, self.ridge
+        ).full_value()
 
     def certified(self, weights: np.ndarray) -> DualPoint:
         """A = Y - X_S W with one product over all features."""

@@ -104,7 +104,7 @@ class _Tree:
         self.n_nodes = 1
         self.trace: list[float] = []
         start = np.asarray(start, dtype=np.int64)
-        self.best = _objective_of(search, start)
+        self.best = search.objective(start)
         self.best_features = np.sort(start)
         # The root removes most features for good.
         scale = dual.agreement / (dual.power + _top(dual.pulls, k) / self.ridge)
@@ -119,9 +119,7 @@ class _Tree:
         self.columns = search.design.dense_columns(self.features)
         self.cross = search.cross[self.features]
         self.norms = np.einsum("ij,ij->j", self.columns, self.columns)
-        self.gram = (
-            self.columns.T @ self.columns if len(self.features) <= GRAM_SIZE else None
-        )
+        self.gram = self.columns.T @ self.columns if len(self.features) <= GRAM_SIZE else None
         self.Y = search.Y
         largest = float(self.norms.max(initial=0.0))
         self.slack = 16 * (len(self.Y) + k + 32) * EPS * (1 + k * largest / self.ridge) * self.power
@@ -178,7 +176,9 @@ class _Tree:
         bound = min(bound, self.best)
         gap = (self.best - bound) / self.best if self.best > 0 else 0.0
         found = BestSupport(self.best_features, bound, self.n_nodes, len(self.features))
-        return Result(found, self.best, gap, self.n_nodes, gap <= self.tol, self.trace or [self.best])
+        return Result(
+            found, self.best, gap, self.n_nodes, gap <= self.tol, self.trace or [self.best]
+        )
 
     def _enough(self) -> float:
         return self.best * (1.0 - self.tol)
@@ -288,7 +288,9 @@ class _Tree:
         out = free & (bound + (values[left - 1] - pulls) / self.ridge > best)
         sure = free & (bound + (pulls - values[left]) / self.ridge > best)
         opened = node.open & ~out
-        return replace(node, open=opened, inside=np.concatenate([node.inside, np.flatnonzero(sure)]))
+        return replace(
+            node, open=opened, inside=np.concatenate([node.inside, np.flatnonzero(sure)])
+        )
 
     def _gram_of(self, members: np.ndarray) -> np.ndarray:
         if self.gram is not None:
@@ -346,7 +348,7 @@ def _merged(members, z, new) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _feasible(z: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
-    """z within its budget: what is not fixed shrinks in proportion."""
+    """Z within its budget: what is not fixed shrinks in proportion."""
     fixed = low > 0.0
     room = budget - float(low.sum())
     used = float(z[~fixed].sum())
@@ -362,9 +364,3 @@ def _top(values: np.ndarray, count: int) -> float:
     if count >= len(values):
         return float(values.sum())
     return float(np.partition(values, len(values) - count)[len(values) - count :].sum())
-
-
-def _objective_of(search: BoundSearch, support: np.ndarray) -> float:
-    columns = search.design.dense_columns(support)
-    problem = GramProblem(columns.T @ columns, search.cross[support], search.power, search.ridge)
-    return problem.full_value()

@@ -168,7 +168,7 @@ def _vertex(pulls: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
 
 
 def _largest_sum(pulls: np.ndarray, low: np.ndarray, budget: float) -> float:
-    """max of pulls'z over the feasible z."""
+    """Max of pulls'z over the feasible z."""
     free = low == 0.0
     fixed = float(pulls[~free].sum())
     room = budget - float(low.sum())
