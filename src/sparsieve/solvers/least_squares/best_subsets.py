@@ -9,13 +9,15 @@ from math import comb
 import numpy as np
 
 from ...design import DesignMatrix, in_double
-from ..base import Event, Path, Result
+from ..base import Event, Path, Result, relative
 from .bounds import BoundSearch
 from .exact import BestSupport, best_support
 
 # Without a ridge every support is tried; more than this many would take too long.
 MOST_SUPPORTS = 2_000_000
 BATCH = 4096
+# Accuracy of the relaxation that may rule a size out by its price.
+PRICED = 1e-4
 
 Callback = Callable[[Event], "bool | None"]
 
@@ -61,9 +63,8 @@ def best_subsets(
     for k in range(1, len(supports)):
         if search is None:
             found = every_support(design, Y, k, eligible)
-        elif price is not None and _too_dear(search, k, price, objectives, tol):
-            bound = search.solve(k, tol=tol)[1].bounds(k, ridge)[-1]
-            gaps[k] = max(objectives[k] - bound, 0.0) / objectives[k] if objectives[k] > 0 else 0.0
+        elif price is not None and (bound := _too_dear(search, k, price, objectives)) is not None:
+            gaps[k] = relative(objectives[k] - bound, objectives[k])
             continue
         else:
             try:
@@ -96,11 +97,11 @@ def _keep(found: Result[BestSupport], k: int, supports, objectives, gaps) -> Non
     objectives[k], gaps[k] = found.objective, found.optimality
 
 
-def _too_dear(search: BoundSearch, k: int, price: float, objectives, tol: float) -> bool:
-    """Whether no support of this size can cost less in all than the best one known."""
+def _too_dear(search: BoundSearch, k: int, price: float, objectives) -> float | None:
+    """The bound for this size, if no support of it can cost less in all than the best known."""
     totals = 0.5 * objectives + price * np.arange(len(objectives))
-    bound = search.solve(k, tol=tol)[1].bounds(k, search.ridge)[-1]
-    return 0.5 * bound + price * k > float(totals.min())
+    bound = float(search.solve(k, tol=PRICED)[1].bounds(k, search.ridge)[-1])
+    return bound if 0.5 * bound + price * k > float(totals.min()) else None
 
 
 def every_support(

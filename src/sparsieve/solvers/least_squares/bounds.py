@@ -160,25 +160,3 @@ class BoundSearch:
         self.features, self.z = self.features[keep], self.z[keep]
         self.columns = np.asfortranarray(self.columns[:, keep])
         self.gram = self.gram[np.ix_(keep, keep)]
-
-
-def lower_bounds(
-    design: DesignMatrix,
-    Y: np.ndarray,
-    ridge: float,
-    sizes: np.ndarray,
-    *,
-    eligible: np.ndarray | None = None,
-    tol: float = 1e-4,
-) -> tuple[np.ndarray, BoundSearch]:
-    """Proven lower bounds for every number of features in ``sizes``, and the search for more."""
-    search = BoundSearch(design, Y, ridge, eligible)
-    most = int(max(sizes, default=0))
-    best = np.zeros(most + 1)
-    # No feature at all: the target itself, but for rounding.
-    best[0] = search.power * (1.0 - (search.Y.size + 16) * EPS)
-    for k in sorted(int(size) for size in sizes if size > 0):
-        dual = search.solve(k, tol=tol)[1]
-        found = dual.bounds(most, ridge)
-        best[: len(found)] = np.maximum(best[: len(found)], found)
-    return best[np.asarray(sizes, dtype=int)], search
