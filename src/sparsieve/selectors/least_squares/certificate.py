@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -89,9 +90,6 @@ class Certifiable:
     def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
         """The problem that was searched, and its absolute ridge."""
 
-    @abstractmethod
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData: ...
-
     def certify(
         self,
         X: Any,
@@ -136,9 +134,8 @@ class Certifiable:
                 f"certify needs the X of the fit, with {self.n_features_in_} features, got shape "
                 f"{X.shape}"
             )
-        names = {key: value for key, value in vars(self).items() if key.startswith("classes_")}
-        data = self._training_data(X, y, sample_weight)
-        vars(self).update(names)
+        # A copy: validation sets attributes of the estimator that it is done for.
+        data = copy.copy(self)._training_data(X, y, sample_weight)  # type: ignore[attr-defined]
         problem, ridge = self._searched(data)
         self._check_same(data, problem)
         n_always = data.fixed.n_always
@@ -146,8 +143,10 @@ class Certifiable:
         search = BoundSearch(problem.design, problem.Y, ridge, ~problem.constant)
         objective = np.array([search.objective(self.path_.supports[k - n_always]) for k in sizes])
         bound = _bounds(search, sizes - n_always)
+        if self.path_.optimality is not None:  # an exact search has proven more
+            proven = np.asarray(self.path_.optimality)[sizes - n_always]
+            bound = np.maximum(bound, objective * (1.0 - proven))
         bound = np.minimum(bound, objective)
-        # The path's own bound may be better than what another size's relaxation says of it.
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = np.where(objective > 0, (objective - bound) / objective, 0.0)
             possible = search.power - bound
@@ -157,8 +156,15 @@ class Certifiable:
         )
         return self.certificate_
 
+    @abstractmethod
+    def _relative_ridge(self) -> float: ...
+
     def _check_certifiable(self) -> None:
-        """Refuse models without a ridge; overridden where the path may be another model's."""
+        if self._relative_ridge() == 0.0:
+            raise ValueError(
+                f"{type(self).__name__} was fitted without a ridge, which is what bounds rest on; "
+                'fit with ridge=1.0, or search exactly with L20Selector(solver="exact")'
+            )
 
     def _remember(self, data: TrainingData, problem: Prepared) -> None:
         """Keep, at fit time, what tells whether ``certify`` is given the same data."""
