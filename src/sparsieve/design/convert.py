@@ -7,15 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .base import DesignMatrix
+from .base import COPY_BYTES, DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
-
-# A dense X up to this size is standardised once into a working copy, because solvers read it
-# hundreds of times; a larger one is standardised lazily, so memory stays at X plus small change.
-COPY_BYTES = 64 << 20
 
 # A column whose standard deviation is below this share of its magnitude is constant up to
 # rounding: scaling it up would only amplify noise.
