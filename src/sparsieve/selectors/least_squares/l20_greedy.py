@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -154,4 +154,4 @@ def greedy_supports(
         problem.constant,
     )
     values = np.asarray(path.objective).tolist()
-    return replace(start, solution=supports, objective=values[-1], trace=values[1:])
+    return Result(supports, values[-1], start.optimality, len(path), True, values[1:])
