@@ -39,7 +39,7 @@ class Greedy(SolverSettings):
     >>> from sparsieve import Greedy, L20Selector
     >>> X, y = load_wine(return_X_y=True)
     >>> L20Selector(4, solver=Greedy(swaps=0)).fit(X, y).get_support(indices=True)
-    array([ 6,  9, 11, 12])
+    array([ 0,  9, 11, 12])
     """
 
     swaps: int = 1
