@@ -10,10 +10,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sparsieve import (
+    AHIHT,
+    HIHT,
     ESFSSelector,
     ExactPenaltySVMSelector,
     ExclusiveL21Selector,
     ExclusiveLassoSelector,
+    Greedy,
     L0SVMSelector,
     L20Selector,
     L21Selector,
@@ -30,10 +33,9 @@ OFFERING = [cls() for cls in all_selectors().values() if "always_keep" in cls._g
 # Every solver has its own way to leave columns alone.
 VARIANTS = [
     *OFFERING,
-    L20Selector(solver="hiht", L_0=500.0),
-    L20Selector(solver="ahiht", init="gaussian", random_state=0),
-    L20Selector(loss="l21"),
-    L20Selector(swaps=0, ridge=0.0),
+    L20Selector(solver=HIHT(L_0=500.0)),
+    L20Selector(solver=AHIHT(init="gaussian"), random_state=0),
+    L20Selector(solver=Greedy(swaps=0), ridge=0.0),
     RobustL20Selector(solver="irls", max_iter=1000),
     RobustL20Selector(solver="nmapg", step_constant="spectral", tol=1e-4, max_iter=3000),
     RobustL20Selector(compare=True, gamma=0.5),
@@ -240,7 +242,6 @@ def test_covariates_are_not_penalised(selector, model, intercept, three_classes)
         (RobustL20Selector(5, gamma=2.0), 2.0),
         (RobustL20Selector(5, gamma=2.0, solver="irls"), 2.0),
         (RPMFSSelector(5), 0.0),
-        (L20Selector(n_features_to_select=5, loss="l21"), 0.0),
     ],
     ids=_id,
 )
@@ -341,7 +342,6 @@ def test_copies_of_covariates_have_nothing_to_add(confounded):
     for selector in (
         RidgeForwardSelector(4, ridge=0.0, clip=None),
         L20Selector(n_features_to_select=4, ridge=0.0),
-        L20Selector(n_features_to_select=4, loss="l21"),
         ESFSSelector(4),
         RPMFSSelector(4),
     ):
@@ -355,7 +355,6 @@ def test_no_feature_is_kept_for_its_own_sake_beside_covariates(confounded):
         L21Selector(alpha=1e9),
         ExclusiveL21Selector(alpha=1e9),
         L20Selector(lam=1e9),
-        L20Selector(lam=1e9, loss="l21"),
     ):
         assert selector.fit(X, y).support_.sum() == 1
         selector.set_params(always_keep=[0, 3]).fit(X, y)

@@ -121,9 +121,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     objective_ : float
         Value of the model at ``coef_`` on the standardised data, the price included.
     optimality_ : float
-        "hiht": the last L ||dW||^2 relative to the objective. "ahiht": 0 once the price has come
-        down to ``lam``. Greedy: 0, the fit on the support being exact; nothing certifies the
-        support itself.
+        "hiht": the last L ||dW||^2 relative to the objective, or the share by which the price
+        has still to fall if that is larger. "ahiht": this share, 0 at the end. Greedy: 0, the fit
+        on the support being exact; nothing certifies the support itself.
     converged_ : bool
         Whether ``optimality_`` is at most ``tol``.
     n_iter_ : int
@@ -170,8 +170,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         """What ``scores_`` say, in one sentence for their reader."""
         if isinstance(resolve_solver(self.solver, self._solvers), HIHT):
             return (
-                "Size of a feature's standardised coefficients relative to the target; 0 if left "
-                "out. They belong together: compare features of one fit only."
+                "Size of a feature's standardised coefficients relative to the target, 0 if left "
+                "out; coefficients depend on each other, so compare features of one fit only."
             )
         return (
             "Share of the target that a feature explains when it enters; for those left out, what "
@@ -296,7 +296,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             callback=printer(self.verbose, type(self).__name__),
         )
         result, solution = found.result, found.result.solution
-        self._keep_result(result, measure="a relative squared step or price ahead of")
+        self._keep_result(result)
         self.lam_ = min(found.lam, solution.lam)
         norms = standardized_norms(solution.W, problem.Y, data.total_weight)
         scores = FeatureScores(
