@@ -11,7 +11,7 @@ import numpy as np
 from ...design import DesignMatrix
 from .entry_newton import GramProducts, newton_entries
 from .row_newton import newton_rows
-from .working_set import WorkingSet
+from .working_set import Goal, WorkingSet
 
 SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
@@ -76,8 +76,8 @@ class GramSet(WorkingSet):
         value, _ = _restricted_gap(self, penalty, Q, certify=False)
         _accept_if_lower(self, penalty, Q, candidate, value, np.inf, certify=False)
 
-    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
-        """Coordinate descent until the duality gap of the restricted problem reaches ``goal``.
+    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+        """Coordinate descent until the duality gap of the restricted problem reaches its goal.
 
         Sweeps find the support; Newton steps then take over the slow tail, in the row norms
         where the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are
@@ -91,13 +91,13 @@ class GramSet(WorkingSet):
         sweeps = since_newton = 0
         trail: list[np.ndarray] = []
         value, gap = _restricted_gap(self, penalty, Q)
-        while sweeps < max_sweeps and gap > goal:
+        while sweeps < max_sweeps and gap > goal.gap(value):
             trail.append(W.copy())
             active = _sweep(self, Q, alpha, beta)
             sweeps += SWEEPS_PER_CHECK
             since_newton += SWEEPS_PER_CHECK
             value, gap = _restricted_gap(self, penalty, Q)
-            if gap <= goal:
+            if gap <= goal.gap(value):
                 break
             candidate = None
             worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
@@ -106,7 +106,7 @@ class GramSet(WorkingSet):
                 candidate = np.zeros_like(W)
                 gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
                 if beta == 0:
-                    accuracy = max(0.1 * goal, 0.01 * gap)
+                    accuracy = max(0.1 * goal.gap(value), 0.01 * gap)
                     candidate[active] = newton_rows(
                         gram, correlation, alpha, W[active], self.power, accuracy
                     )
@@ -118,7 +118,9 @@ class GramSet(WorkingSet):
                 candidate, trail = _extrapolate([*trail, W]), []
             if candidate is not None:
                 # With beta > 0 the bound is only sharp after a sweep, so it can wait for the next.
-                gap = _accept_if_lower(self, penalty, Q, candidate, value, gap, certify=beta == 0)
+                value, gap = _accept_if_lower(
+                    self, penalty, Q, candidate, value, gap, certify=beta == 0
+                )
         return sweeps
 
 
@@ -161,16 +163,16 @@ def _subtract(gram, Q, rows, deltas) -> None:
 
 def _accept_if_lower(
     state, penalty, Q, candidate, value: float, gap: float, certify: bool = True
-) -> float:
-    """Move to a candidate that lowers the objective; return the gap of where we stand."""
+) -> tuple[float, float]:
+    """Move to a candidate that lowers the objective; return value and gap of where we stand."""
     before, Q_before = state.W.copy(), Q.copy()
     state.W[:] = candidate
     Q[:] = state.pull()
     new_value, new_gap = _restricted_gap(state, penalty, Q, certify)
     if new_value < value:
-        return new_gap
+        return new_value, new_gap
     state.W[:], Q[:] = before, Q_before
-    return gap
+    return value, gap
 
 
 def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:

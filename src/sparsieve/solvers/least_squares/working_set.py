@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...design import DesignMatrix
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How small a gap is enough: a share of the objective, but no less than ``least``."""
+
+    share: float
+    floor: float = 0.0  # of the objective
+    least: float = 0.0
+
+    def gap(self, objective: float) -> float:
+        """The gap that is enough at this objective."""
+        return max(self.share * max(objective, self.floor), self.least)
 
 
 class WorkingSet:
@@ -49,8 +64,8 @@ class WorkingSet:
         """How many features are worth adding at once."""
         raise NotImplementedError
 
-    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
-        """Lower the objective until the gap of the restricted problem is at most ``goal``.
+    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+        """Lower the objective until the gap of the restricted problem is small enough.
 
         Returns the number of sweeps made.
         """
