@@ -19,14 +19,6 @@ class L21:
         """Penalty of W."""
         return float(self.alpha * row_norms(W).sum())
 
-    def prox(self, V, step):
-        """Shrink every row towards zero by ``alpha * step``; short rows become exactly zero."""
-        norms = row_norms(V)
-        threshold = self.alpha * step
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(norms > threshold, 1.0 - threshold / norms, 0.0)
-        return V * factor[:, None].astype(V.dtype)
-
     def row_strengths(self) -> tuple[float, float]:
         """(alpha, beta) of alpha ||w||_2 + beta ||w||_1^2."""
         return self.alpha, 0.0

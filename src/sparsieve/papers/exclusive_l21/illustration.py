@@ -34,9 +34,9 @@ def solve_illustration(setting: dict) -> dict:
     """Coefficients under one of the penalties."""
     plain = {"fit_intercept": False, "standardize": False, "task": "regression", "tol": 1e-9}
     if setting["alpha"]:
-        selector = ExclusiveL21Selector(setting["alpha"], setting["beta"], **plain)
+        selector = ExclusiveL21Selector(alpha=setting["alpha"], beta=setting["beta"], **plain)
     else:
-        selector = ExclusiveLassoSelector(setting["beta"], **plain)
+        selector = ExclusiveLassoSelector(beta=setting["beta"], **plain)
     return {"coefficients": selector.fit(X, Y).coef_.T.tolist()}
 
 

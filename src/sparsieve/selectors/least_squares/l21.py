@@ -151,7 +151,7 @@ class L21Selector(LinearSelector):
         entry = np.zeros(len(pull))
         order: list[int] = []
         before = largest
-        for alpha, result in zip(alphas, self._solve(problem, alphas), strict=True):
+        for alpha, result in zip(alphas, self._solve(problem, alphas, decided=True), strict=True):
             new = np.flatnonzero((entry == 0) & result.solution.W.any(axis=1))
             # Within a step features enter in the order of how hard they pulled before it.
             new = new[np.lexsort((new, -pull[new]))]
@@ -172,8 +172,10 @@ class L21Selector(LinearSelector):
             complete=False,
         )
 
-    def _solve(self, problem: Prepared, alphas: Iterable[float]) -> Iterator[Result[Rows]]:
-        return BlockCD(tol=self.tol, max_iter=self.max_iter).path(
+    def _solve(
+        self, problem: Prepared, alphas: Iterable[float], decided: bool = False
+    ) -> Iterator[Result[Rows]]:
+        return BlockCD(tol=self.tol, max_iter=self.max_iter, decided=decided).path(
             Problem(problem.design, problem.Y, None),
             (L21(float(alpha)) for alpha in alphas),
             callback=printer(self.verbose, type(self).__name__),

@@ -33,10 +33,13 @@ class BlockCD:
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
         Largest number of sweeps over the working set, in all rounds together.
+    decided : bool
+        Go on where the gap cannot tell which rows of a plain l2,1 problem are zero.
     """
 
     tol: float = 1e-6
     max_iter: int = 10_000
+    decided: bool = False
 
     def solve(
         self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
@@ -65,6 +68,7 @@ class BlockCD:
             _predict(state, penalty, trace)
             result = self._solve(state, penalty, norms, problem.floor, callback)
             norms = result.solution.pull
+            state.seen[state.features[state.active()]] = True
             trace = [*trace[-1:], (penalty.row_strengths()[0], state.W.copy())]
             yield result
 
@@ -90,7 +94,8 @@ class BlockCD:
         while True:
             grown = self._grow(state, norms, alpha, patient=beta == 0)
             # A gap far above the wanted one is not worth chasing with half of the features.
-            goal = Goal(GOAL_SHARE * self.tol, floor, LEAST_SHARE * gap)
+            decided = self.decided and beta == 0
+            goal = Goal(GOAL_SHARE * self.tol, floor, LEAST_SHARE * gap, decided)
             sweeps = state.descend(penalty, goal, self.max_iter - n_sweeps)
             n_sweeps += sweeps
             R = state.residual()

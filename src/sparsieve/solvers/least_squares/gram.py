@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...design import DesignMatrix
+from ...penalties import row_norms
 from .entry_newton import GramProducts, newton_entries
 from .row_newton import newton_rows
 from .working_set import Goal, WorkingSet
@@ -16,6 +17,9 @@ from .working_set import Goal, WorkingSet
 SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
 NEWTON_SHARE = 1.0
+# A new row has to fit this many gaps to be nonzero for good, and to stay clear of its strength by
+# this share of what the gap allows to be zero for good; a tenth suffices in practice.
+PASSING, WANTING = 1.0, 0.1
 
 
 class GramSet(WorkingSet):
@@ -91,14 +95,18 @@ class GramSet(WorkingSet):
         sweeps = since_newton = 0
         trail: list[np.ndarray] = []
         value, gap = _restricted_gap(self, penalty, Q)
-        while sweeps < max_sweeps and gap > goal.gap(value):
+        while sweeps < max_sweeps:
+            while goal.decided and gap <= goal.gap(value) and self._in_doubt(Q, alpha, gap):
+                goal = goal.sharper()
+            if not gap > goal.gap(value):  # also where it is no number
+                break
             trail.append(W.copy())
             active = _sweep(self, Q, alpha, beta)
             sweeps += SWEEPS_PER_CHECK
             since_newton += SWEEPS_PER_CHECK
             value, gap = _restricted_gap(self, penalty, Q)
             if gap <= goal.gap(value):
-                break
+                continue
             candidate = None
             worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
             if len(active) and since_newton >= worth:
@@ -122,6 +130,22 @@ class GramSet(WorkingSet):
                     self, penalty, Q, candidate, value, gap, certify=beta == 0
                 )
         return sweeps
+
+    def _in_doubt(self, Q: np.ndarray, alpha: float, gap: float) -> bool:
+        """Whether a row is nonzero, or zero, by less than the gap can tell.
+
+        A gap bounds the error of the residual by its root: a zero row whose pull comes that
+        close to the strength may have to be nonzero, and a nonzero row that fits no more than
+        the gap may be so in passing.
+        """
+        news = np.flatnonzero(~self.seen[self.features])
+        squares = self.gram[news, news]
+        lengths, pull = row_norms(self.W[news]), 2.0 * row_norms(Q[:, news].T)
+        nonzero = lengths > 0
+        passing = nonzero & (squares * lengths**2 <= PASSING * gap)
+        near = WANTING * 2.0 * np.sqrt(squares * gap)
+        wanting = ~nonzero & (squares > 0) & (alpha - pull <= near)
+        return bool((passing | wanting).any())
 
 
 def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float) -> np.ndarray:
