@@ -1,9 +1,12 @@
 """RLSRSelector and ESFSSelector."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import ESFSSelector, RLSRSelector
 from sparsieve.selectors.least_squares.rlsr import project_to_simplex
@@ -83,6 +86,66 @@ def test_semi_supervised_without_hidden_labels_is_supervised(rng):
         RLSRSelector(alpha=2.0, semi_supervised=True).fit(X, y),
     )
     np.testing.assert_array_equal(plain.coef_, soft.coef_)
+
+
+def published_objective(X, Y, alpha, n_iter):
+    """The alternation of the paper, as printed."""
+    theta = np.full(X.shape[1], 1.0 / X.shape[1])
+    for _ in range(n_iter):
+        W = np.linalg.solve(X.T @ X + alpha * np.diag(1.0 / theta), X.T @ Y)
+        norms = np.linalg.norm(W, axis=1)
+        theta = norms / norms.sum()
+    return ((X @ W - Y) ** 2).sum() + alpha * norms.sum() ** 2
+
+
+@pytest.mark.parametrize("shape", [(40, 15), (15, 40)])
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
+def test_published_alternation_ends_at_the_same_objective_or_says_that_it_stalls(shape, alpha):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    Y = X[:, :3] @ rng.standard_normal((3, 2)) + 0.5 * rng.standard_normal((shape[0], 2))
+    exact = RLSRSelector(alpha=alpha, **PLAIN).fit(X, Y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        published = RLSRSelector(alpha=alpha, solver="published", **PLAIN).fit(X, Y)
+    assert published.objective_ == pytest.approx(exact.objective_, rel=1e-4)
+    assert published.converged_ == (published.optimality_ <= 1e-6)
+    stalls = any("published iteration stalls" in str(w.message) for w in caught)
+    assert stalls == (not published.converged_)
+    assert (np.diff(published.history_) <= 1e-9 * published.history_[0]).all()
+    assert published.history_[9:10] == pytest.approx(
+        [published_objective(X, Y, alpha, 10)] if published.n_iter_ > 9 else [], rel=1e-8
+    )
+
+
+def test_published_alternation_says_when_it_is_cut_short(rng):
+    X, y = rng.standard_normal((30, 60)), np.arange(30) % 3
+    with pytest.warns(ConvergenceWarning, match="published iteration stalls"):
+        selector = RLSRSelector(solver="published", max_iter=3).fit(X, y)
+    assert selector.n_iter_ == len(selector.history_) == 3
+    assert not selector.converged_
+
+
+def test_scores_are_standardised_coefficients(rng):
+    X, y = rng.standard_normal((120, 20)), np.arange(120) % 3
+    X[np.arange(120), y] += 2.0
+    selector = RLSRSelector(3).fit(X, y)
+    target = np.eye(3)[y] - 1 / 3
+    spread = np.sqrt((target**2).sum() / 120)
+    norms = np.linalg.norm(selector.coef_ * X.std(axis=0), axis=0) / spread
+    np.testing.assert_allclose(selector.scores_, norms, atol=1e-8)
+    np.testing.assert_allclose(RLSRSelector(6).fit(X, y).scores_, selector.scores_)
+    noise = RLSRSelector(3).fit(X, rng.permutation(y))
+    assert noise.scores_.max() < 0.5 * selector.scores_[:3].min()
+
+
+def test_targets_that_cannot_be_squared_are_refused_in_words(rng):
+    X = rng.standard_normal((30, 8))
+    for solver in ("root", "published"):
+        with pytest.raises(ValueError, match="rescale y or the sample weights"):
+            RLSRSelector(solver=solver).fit(X, 1e200 * rng.standard_normal(30))
+    with pytest.raises(ValueError, match="solver must be one of"):
+        RLSRSelector(solver="newton").fit(X, np.arange(30) % 2)
 
 
 def test_bad_labels_are_named(rng):

@@ -128,7 +128,7 @@ class L21Selector(LinearSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._prepared(data, squared_loss=True)
-        pull = _pull_at_zero(problem)
+        pull = _pull_at_zero(_equations(problem))
         largest = float(pull.max(initial=0.0))
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
             return self._follow_path(problem, pull, self._n_own(data, 1))
@@ -176,7 +176,7 @@ class L21Selector(LinearSelector):
         self, problem: Prepared, alphas: Iterable[float], decided: bool = False
     ) -> Iterator[Result[Rows]]:
         return BlockCD(tol=self.tol, max_iter=self.max_iter, decided=decided).path(
-            Problem(problem.design, problem.Y, None),
+            _equations(problem),
             (L21(float(alpha)) for alpha in alphas),
             callback=printer(self.verbose, type(self).__name__),
         )
@@ -220,7 +220,7 @@ class L21Selector(LinearSelector):
         check_integer("n_alphas", n_alphas)
         check_real("ratio", ratio, minimum=0, strict=True)
         problem = self._prepared(self._training_data(X, y, sample_weight), squared_loss=True)
-        largest = float(_pull_at_zero(problem).max(initial=0.0))
+        largest = float(_pull_at_zero(_equations(problem)).max(initial=0.0))
         if alphas is None:
             alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
         alphas = np.asarray(alphas, dtype=np.float64)
@@ -246,6 +246,10 @@ class L21Selector(LinearSelector):
         )
 
 
-def _pull_at_zero(problem: Prepared) -> np.ndarray:
+def _equations(problem: Prepared) -> Problem:
+    return Problem(problem.design, problem.Y, penalty=None)  # every strength brings its own
+
+
+def _pull_at_zero(problem: Problem) -> np.ndarray:
     """How hard every feature wants in where every coefficient is zero."""
     return row_norms(2.0 * problem.design.rmatmul(problem.Y)).astype(np.float64, copy=False)

@@ -105,6 +105,8 @@ class GramSet(WorkingSet):
             sweeps += SWEEPS_PER_CHECK
             since_newton += SWEEPS_PER_CHECK
             value, gap = _restricted_gap(self, penalty, Q)
+            if not np.isfinite(gap):
+                break
             if gap <= goal.gap(value):
                 continue
             candidate = None
@@ -224,7 +226,7 @@ def _restricted_gap(state: GramSet, penalty, Q, certify: bool = True) -> tuple[f
     if not certify:
         return value, np.inf
     bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
-    return value, value - bound
+    return value, max(value - bound, 0.0)
 
 
 def _extrapolate(trail: list[np.ndarray]) -> np.ndarray | None:

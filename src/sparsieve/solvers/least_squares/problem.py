@@ -12,6 +12,9 @@ from ...design import DesignMatrix
 
 LegacyCallback = Callable[[dict[str, Any]], "bool | None"]
 
+# ||Y||^2 outside of [this, 1 / this] is refused: its products with squares of X would overflow.
+SMALLEST = 1e-150
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -26,7 +29,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         largest = float(np.abs(self.Y).max(initial=0.0))
-        if largest > 0 and not np.finfo(float).tiny <= self.power < np.inf:
+        if largest > 0 and not SMALLEST <= self.power <= 1.0 / SMALLEST:
             size = "large" if largest > 1 else "small"
             raise ValueError(
                 f"the target is too {size} for its squares (its largest centred, weighted value "

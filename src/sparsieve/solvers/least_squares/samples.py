@@ -58,7 +58,7 @@ class SampleSet(WorkingSet):
             sweeps += self._sweep(R, alpha, beta, enough, max_sweeps - sweeps)
             value = self._value(penalty, R)
             gap = value - self._bound(penalty, R)
-            if not gap > goal.gap(value):  # also where it is no number
+            if gap <= goal.gap(value) or not np.isfinite(gap):
                 break
             active = self.active()
             if len(active):
