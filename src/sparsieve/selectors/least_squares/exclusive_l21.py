@@ -128,6 +128,7 @@ class ExclusiveSelector(LinearSelector):
 
     def _wanted_nonzeros(self, total: int) -> int:
         wanted = self.target_sparsity
+        assert wanted is not None
         if isinstance(wanted, (int, np.integer)):
             if wanted > total:
                 raise ValueError(

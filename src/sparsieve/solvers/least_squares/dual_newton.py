@@ -62,6 +62,8 @@ class ProximalDualNewton:
         alpha, beta = penalty.row_strengths()
         if alpha != 0 or not beta > 0:
             raise ValueError(f"ProximalDualNewton is for alpha = 0 < beta, got ({alpha}, {beta})")
+        if not np.isfinite(design.column_sq_norms()).all():
+            raise ValueError("X is too large for its squares; rescale its columns")
         Y = problem.Y.astype(np.float64)
         W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0.astype(np.float64)
         dual = R = Y - _matmul(design, W)
