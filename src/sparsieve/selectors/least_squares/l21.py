@@ -214,7 +214,7 @@ class L21Selector(LinearSelector):
         >>> from sparsieve import L21Selector
         >>> path = L21Selector().path(*load_wine(return_X_y=True), n_alphas=4)
         >>> path.n_features
-        array([ 0,  6, 11, 13, 13])
+        array([ 0,  6,  9, 11, 12])
         """
         self._check_parameters()
         check_integer("n_alphas", n_alphas)
