@@ -59,7 +59,7 @@ def test_strengths_of_entry(wine, drawn):
     assert display.kind == "entry"
     kept, rest = display.lines_
     both = np.concatenate([kept.get_xdata(), rest.get_xdata()])
-    np.testing.assert_array_equal(both, selector.path_.strength)
+    np.testing.assert_array_equal(both, selector.path_.strength[1:])
     assert len(kept.get_xdata()) == 4
     assert drawn(display)[-2:] == ["kept", "left out"]
     assert display.names == list(X.columns[selector.path_.features])
@@ -121,7 +121,7 @@ def test_a_robust_path_and_a_mere_order(wine):
 
 @pytest.mark.parametrize(
     ("selector", "strengths"),
-    [(L21Selector(), 50), (L21Selector(standardize=False), 50), (RFSSelector(), 20)],
+    [(L21Selector(), 51), (L21Selector(standardize=False), 51), (RFSSelector(), 20)],
 )
 def test_norms_over_the_strength(wine, selector, strengths):
     X, y = wine
@@ -130,7 +130,7 @@ def test_norms_over_the_strength(wine, selector, strengths):
     assert display.kind == "norms"
     assert not hasattr(selector, "n_features_in_")  # a copy was used
     path = selector.path(X, y)
-    assert len(display.x) == len(path) == strengths
+    assert len(display.x) == len(path.n_features) == strengths
     assert len(display.lines_) == min(10, len(display.values))
     np.testing.assert_array_equal((display.values > 0).sum(axis=0), path.n_features)
     # The last strength, in the units of the model.

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._checks import check_integer
-from ..selectors.path import RegularisationPath
 from ..selectors.row_norms.rfs import RFSPath
 from .base import (
     LEFT_OUT,
@@ -157,7 +156,7 @@ class PathDisplay(Display):
         return cls(
             "norms",
             strengths,
-            "alpha" if isinstance(path, RegularisationPath) else "gamma",
+            "gamma" if isinstance(path, RFSPath) else "alpha",
             names_of(selector, feature_names, named),
             norms[order],
             n_features=len(order),
@@ -168,6 +167,8 @@ class PathDisplay(Display):
         n_kept = int(selector.get_support().sum()) - selector._fixed.n_always
         supports = _supports(path)
         entered = getattr(path, "strength", None)
+        if entered is not None and len(entered) > len(supports):
+            entered = entered[1:]  # the first belongs to the empty selection
         what = "strength at entry"
         if entered is None and getattr(selector, "path_scores_", None) is not None:
             entered, what = selector.path_scores_, "score when picked"
@@ -321,7 +322,7 @@ def _row_norms(path, n_features: int) -> tuple[np.ndarray, np.ndarray]:
             norms[features, i] = np.linalg.norm(coef, axis=0)
         return np.asarray(path.gammas), norms
     norms = np.column_stack([np.sqrt((coef**2).sum(axis=0)) for coef in path.coefs])
-    return np.asarray(path.strengths), norms
+    return np.asarray(path.strength), norms
 
 
 def _supports(path) -> list[np.ndarray]:

@@ -1,7 +1,5 @@
-"""Losses as functions of (Y, Z = XW)."""
+"""Going: the l2,1 loss belongs to its wing."""
 
-from .base import Loss
 from .l21 import L21Loss
-from .squared import SquaredLoss
 
-__all__ = ["L21Loss", "Loss", "SquaredLoss"]
+__all__ = ["L21Loss"]

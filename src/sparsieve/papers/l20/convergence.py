@@ -21,7 +21,7 @@ SAID_FAST = ("RFS", "RPMFS", "AHIHT")
 AHIHT_1 = "AHIHT (L0 = 1)"
 _METHODS: dict[str, tuple[str, dict]] = {
     "RFS": ("RFSSelector", {"gamma": GAMMA}),
-    "RLSR": ("RLSRSelector", {"gamma": GAMMA}),
+    "RLSR": ("RLSRSelector", {"alpha": GAMMA}),
     "RPMFS": ("RPMFSSelector", {"n_features_to_select": COUNT}),
     "ESFS": ("ESFSSelector", {"n_features_to_select": COUNT}),
     "HIHT": ("L20Selector", {"lam": LAM, "solver": "hiht"}),

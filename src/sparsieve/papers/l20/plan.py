@@ -126,7 +126,7 @@ def methods(scale: Scale) -> list[Method]:
         Method("Relief", "ReliefFSelector"),
         Method("mRMR", "MRMRSelector", {"criterion": "mid"}),
         Method("RFS", "RFSSelector", grid=gammas),
-        Method("RLSR", "RLSRSelector", grid=gammas),
+        Method("RLSR", "RLSRSelector", grid={"alpha": list(scale.gammas)}),
         Method("RPMFS", "RPMFSSelector", {"max_iter": scale.rpmfs_iterations}, each_k=True),
         Method("ESFS", "ESFSSelector", each_k=True),
         Method(OURS, "L20Selector", {"solver": "ahiht"}, {"lam": list(scale.lams)}),

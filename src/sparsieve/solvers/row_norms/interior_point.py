@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ...penalties import row_norms
+from ..engines.conjugate_gradients import conjugate_gradients
 from ._weighted_kernel import WeightedKernel
 
 # Newton systems with more rows than this are solved by conjugate gradients.
@@ -310,12 +311,10 @@ class _InteriorPoint:
             def solve(right, near):
                 # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
                 # The predictor only shows the way; the corrector starts from it.
-                limit = mu / a
-                if near is None:
-                    return _conjugate_gradients(
-                        apply, right, scale, np.zeros_like(right), 0.3 * limit
-                    )
-                return _conjugate_gradients(apply, right, scale, near, accuracy * limit)
+                limit = (0.3 if near is None else accuracy) * (mu / a)
+                return conjugate_gradients(
+                    apply, right, lambda r: scale * r, limit=limit, start=near, max_steps=300
+                )
 
         def step(target, near):
             da = solve(target / a + pull, near)
@@ -350,22 +349,3 @@ class _InteriorPoint:
         if reaching.any():
             length = min(length, BOUNDARY * float((slack[reaching] / below[reaching]).min()))
         return length
-
-
-def _conjugate_gradients(apply, right, scale, start, limit) -> np.ndarray:
-    """Solve apply(x) = right until |residual| <= limit, preconditioned by ``scale``."""
-    x = start.copy()
-    residual = right - apply(x) if start.any() else right.copy()
-    direction = scale * residual
-    power = float(residual @ direction)
-    for _ in range(300):
-        if (np.abs(residual) <= limit).all():
-            break
-        image = apply(direction)
-        size = power / float(direction @ image)
-        x += size * direction
-        residual -= size * image
-        scaled = scale * residual
-        power, last = float(residual @ scaled), power
-        direction = scaled + (power / last) * direction
-    return x
