@@ -79,8 +79,8 @@ class RPMFSSelector(RobustSelector):
     objective_ : float
         Loss of the fit on the standardised data.
     optimality_ : float
-        Certified relative duality gap of the fit on the k features, or by how much the copies of
-        W differ at the end, relatively, where that is larger.
+        Certified relative duality gap of the fit on the k features; where the copies of W did
+        not come to agree, by how much they still differ, relatively, if that is larger.
     converged_ : bool
         Whether ``optimality_`` came down to ``tol``. The published mode often fails to: its
         growing mu freezes the copies before they agree.
@@ -140,7 +140,8 @@ class RPMFSSelector(RobustSelector):
         best = best[~self._fixed.always[best]][: min(n_chosen, len(self._kept))]
         fit = self._model.fit(best)
         self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
-        apart, gap = self._way.optimality, fit.optimality
+        # Once they agree as well as their precision allows, the support is what it is.
+        apart, gap = 0.0 if self._way.converged else self._way.optimality, fit.optimality
         self._keep_result(
             replace(
                 self._way,

@@ -123,9 +123,7 @@ class RobustGreedySearch(SolverSettings):
         if self.compare is None:
             return
         if not isinstance(self.compare, NmAPG | IRLS):
-            raise ValueError(
-                f"compare must be NmAPG(...), IRLS(...) or None, got {self.compare!r}"
-            )
+            raise ValueError(f"compare must be NmAPG(...), IRLS(...) or None, got {self.compare!r}")
         self.compare._check()
 
 

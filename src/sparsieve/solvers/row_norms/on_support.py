@@ -12,7 +12,7 @@ from .problem import RobustData, RobustSolution
 def exact_fit(
     data: RobustData, features: np.ndarray, alpha: float, *, tol: float = 1e-6, max_iter: int = 200
 ) -> Result[RobustSolution]:
-    """sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| on ``features``; alpha may be zero."""
+    """Minimise sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| on features; alpha >= 0."""
     n_samples, n_features = data.design.shape
     if alpha > 0:
         problem = data.restricted(features, alpha)
