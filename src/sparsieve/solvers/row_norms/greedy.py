@@ -99,6 +99,7 @@ class RobustGreedy:
             ridge = np.full(design.shape[1], 1e-12)
             if alpha > 0:
                 half[:size] = np.sqrt(norms / alpha)
+                half[size:] = np.sqrt(data.mean(sizes))  # so that no entry depends on units
                 ridge[:size] = 1.0
             weight = data.weights / sizes
             scaled = design * half
