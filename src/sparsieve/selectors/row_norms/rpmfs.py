@@ -40,8 +40,8 @@ class RPMFSSelector(RobustSelector):
         iteration, both constraints weighing the same. Its selection depends on the units of y
         (y in thousands, or 0.1 % larger, may select other features), so that it serves to
         reproduce published results. "scaled" divides the target by the mean length of its
-        centred rows first, which makes the selection independent of units, and weighs the copy
-        of W by WWW.
+        centred rows first, which makes the selection independent of units, and gives the
+        copy of W the weight sqrt(n), with which losses are lowest on average.
     tol : float, default=1e-6
         Relative duality gap of the final fit on the k features; the augmented Lagrangian ends
         when the two copies of W it works with differ by less than this.

@@ -44,7 +44,8 @@ class TopKLagrangian:
     Parameters
     ----------
     mu, growth : weight of the constraints and its factor from one iteration to the next.
-    copy_weight : weight of W = V relative to that of the residuals; None is XXX.
+    copy_weight : weight of W = V relative to that of the residuals. None is the mean square
+        norm of the columns divided by sqrt(n): sqrt(n) on standardised columns.
     scaled : divide Y by the mean norm of its rows first.
     max_iter, tol : stop when the copies differ by less than ``tol``, relative to V.
     """
@@ -131,7 +132,10 @@ class _RidgeSystem:
         self.wide = self.design.shape[1] >= self.design.shape[0]
         matrix = self.design.cross_gram() if self.wide else self.design.gram()
         if weight is None:
-            weight = float(np.trace(matrix)) / max(n_eligible, 1) or 1.0
+            # Between the published 1, with which the copies hardly ever agree, and n, with which
+            # the first support is seldom left: on eight data sets the lowest losses.
+            column = float(np.trace(matrix)) / max(n_eligible, 1)
+            weight = column / np.sqrt(data.total_weight) or 1.0
         matrix[np.diag_indices(len(matrix))] += weight
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True)
 
