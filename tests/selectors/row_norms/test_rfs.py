@@ -215,7 +215,7 @@ def test_the_published_iteration_is_the_printed_one(n, d):
     with pytest.warns(ConvergenceWarning, match="published iteration's objective"):
         selector.fit(X, y)
     W, value_ = joint_iteration(X, Y, 2.0, 6)
-    assert selector.coef_.T == pytest.approx(W, abs=1e-7)
+    assert pytest.approx(W, abs=1e-7) == selector.coef_.T
     assert selector.objective_ == pytest.approx(value_, rel=1e-9)
     assert selector.n_iter_ == len(selector.history_) == 6
 

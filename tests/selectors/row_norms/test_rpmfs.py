@@ -173,7 +173,7 @@ def test_the_published_method_is_the_plain_loop(n, d, intercept):
             problem = RobustData(as_design(X - centre), Y, np.ones(n), intercept)
             lagrangian = TopKLagrangian.published(max_iter=n_iter)
             fit = lagrangian.solve(problem, 5, np.ones(d, dtype=bool))
-            assert fit.solution.W == pytest.approx(W, abs=1e-7)
+            assert pytest.approx(W, abs=1e-7) == fit.solution.W
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
