@@ -315,6 +315,8 @@ class PathDisplay(Display):
 def _row_norms(path) -> tuple[np.ndarray, np.ndarray]:
     """(strengths, norms of shape (n_features, n_strengths)) of a path of coefficients."""
     if isinstance(path, Path):  # without the empty selection
+        assert path.strength is not None
+        assert path.coefs is not None
         strengths, coefs = path.strength[1:], path.coefs[1:]
     else:
         strengths, coefs = path.strengths, path.coefs

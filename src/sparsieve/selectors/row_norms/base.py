@@ -86,7 +86,8 @@ class ModelOnSupports:
         W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
         W[self.features] = fit.solution.W
         coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))
-        return replace(fit, solution=UserModel(coef, intercept, self.problem.importances(W)))
+        model = UserModel(coef, intercept, self.problem.importances(W))
+        return Result(model, fit.objective, fit.optimality, fit.n_iter, fit.converged, fit.trace)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

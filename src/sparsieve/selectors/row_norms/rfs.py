@@ -202,12 +202,12 @@ class RFSSelector(RobustSelector):
     def _solve(self, problem: RobustProblem, alphas: Any) -> list[Result[RobustSolution]]:
         """One model for every strength, each started from the last where that helps."""
         eligible = ~problem.constant
-        limits = {"tol": float(self.tol), "max_iter": int(self.max_iter)}
+        tol, max_iter = float(self.tol), int(self.max_iter)
         show = printer(self.verbose, type(self).__name__)
         if self.solver == "published":
-            published = PublishedReweighting(**limits)
+            published = PublishedReweighting(max_iter, tol)
             return [published.solve(problem.data, float(a), eligible, show) for a in alphas]
-        solver = RowNormRegression(problem.data, eligible, callback=show, **limits)
+        solver = RowNormRegression(problem.data, eligible, tol, max_iter, show)
         return [solver.solve(float(alpha)) for alpha in alphas]
 
     def _measure(self) -> str:

@@ -163,7 +163,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         settings = resolve_solver(self.solver, self._solvers)
         problem = self._robust_problem(data)
         self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
@@ -173,7 +173,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
             path, leftover, way = self._search(problem, settings, count)
             self.path_ = path
             if self.lam is not None:
-                count = int(np.argmin(path.objective))
+                count = int(np.argmin(np.asarray(path.objective)))
         else:
             path, leftover, way = self._penalised(problem, settings, count)
         self._supports = path.supports

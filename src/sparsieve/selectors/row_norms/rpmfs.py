@@ -121,15 +121,15 @@ class RPMFSSelector(RobustSelector):
         tol = max(float(self.tol), 100 * float(np.finfo(problem.data.design.dtype).eps))
         kind = TopKLagrangian.published if self.solver == "published" else TopKLagrangian
         split = kind(max_iter=int(self.max_iter), tol=tol)
-        self._way: Result = split.solve(
+        way: Result = split.solve(
             problem.data, k, eligible, printer(self.verbose, type(self).__name__)
         )
-        self._kept = self._way.solution.features
+        self._kept = way.solution.features
         self._model = ModelOnSupports.of(problem, self._kept, 0.0, self.tol, FIT_ITERATIONS)
         # Dependent columns may get zero rows; they were chosen all the same.
-        ties = row_norms(self._way.solution.wanted)
+        ties = row_norms(way.solution.wanted)
         ties[self._kept] += ties.max(initial=0.0) + 1.0
-        self._way = replace(self._way, solution=None)
+        self._way = replace(way, solution=None)  # a fitted selector stays small
         scores = self._model.fit(self._kept).solution.importances
         return FeatureScores(
             scores, n_kept=count, ties=ties, constant=problem.constant, complete=False

@@ -51,7 +51,7 @@ class NmAPG(SolverSettings):
     (178, 4)
     """
 
-    name: ClassVar[str] = "nmapg"
+    name = "nmapg"
     max_iter: ClassVar[int] = 800
 
     rho: float | str = "auto"
@@ -85,7 +85,7 @@ class IRLS(SolverSettings):
     (178, 4)
     """
 
-    name: ClassVar[str] = "irls"
+    name = "irls"
     max_iter: ClassVar[int] = 300
 
     rho: float | str = "auto"
@@ -114,7 +114,7 @@ class RobustGreedySearch(SolverSettings):
     (178, 4)
     """
 
-    name: ClassVar[str] = "greedy"
+    name = "greedy"
     max_iter: ClassVar[int] = 200  # of the fit on a support
 
     compare: NmAPG | IRLS | None = None
