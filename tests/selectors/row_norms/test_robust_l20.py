@@ -315,7 +315,7 @@ def test_a_low_price_keeps_many_and_a_high_one_the_best():
 
 def regression(seed):
     rng = np.random.default_rng(seed)
-    n, d, k = int(rng.integers(30, 60)), int(rng.integers(12, 45)), int(rng.integers(2, 6))
+    n, d, k = int(rng.integers(30, 50)), int(rng.integers(31, 45)), int(rng.integers(2, 5))
     X = rng.standard_normal((n, d)) @ (np.eye(d) + 0.3 * rng.standard_normal((d, d)))
     y = X[:, :k] @ rng.standard_normal(k) + rng.standard_normal(n)
     y[: n // 6] += 10 * rng.standard_normal(n // 6)
