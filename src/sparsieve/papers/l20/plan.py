@@ -120,14 +120,19 @@ class Method:
 
 def methods(scale: Scale) -> list[Method]:
     """The methods of Table II in its order."""
-    gammas = {"gamma": list(scale.gammas)}
+    alphas = {"alpha": list(scale.gammas)}
     return [
         Method(BASELINE, "AllFeatures"),
         Method("Relief", "ReliefFSelector"),
         Method("mRMR", "MRMRSelector", {"criterion": "mid"}),
-        Method("RFS", "RFSSelector", grid=gammas),
-        Method("RLSR", "RLSRSelector", grid={"alpha": list(scale.gammas)}),
-        Method("RPMFS", "RPMFSSelector", {"max_iter": scale.rpmfs_iterations}, each_k=True),
+        Method("RFS", "RFSSelector", grid=alphas),
+        Method("RLSR", "RLSRSelector", grid=alphas),
+        Method(
+            "RPMFS",
+            "RPMFSSelector",
+            {"solver": "published", "max_iter": scale.rpmfs_iterations},
+            each_k=True,
+        ),
         Method("ESFS", "ESFSSelector", each_k=True),
         Method(OURS, "L20Selector", {"solver": "ahiht"}, {"lam": list(scale.lams)}),
     ]
