@@ -318,8 +318,8 @@ def ratio_machine(bench: Bench) -> Iterator[Exhibit]:
         "L0-MPM against S-MPM: accuracy, correlation, features kept, iterations",
         rows,
         note=(
-            f"{protocol(bench)} {LEVELS}. Iterations of S-MPM are those of the fractional program by "
-            "quadratic interpolation, reconstructed from the paper's words; those of L0-MPM are "
+            f"{protocol(bench)} {LEVELS}. Iterations of S-MPM are those of the fractional program "
+            "by quadratic interpolation, reconstructed from the paper's words; those of L0-MPM are "
             "cone programs of the DC algorithm. L0-MPM at 0.8 of reach keeps fewer features than "
             f"S-MPM on {share(fewer)} sets."
         ),
