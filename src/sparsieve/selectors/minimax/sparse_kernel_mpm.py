@@ -6,13 +6,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
 from ..._checks import check_choice
 from ...design import as_design
 from ...penalties import SURROGATES
 from ..base import keep_result
 from ..input import training_data
+from ..renamed import TakesNoOldNames
 from .base import LevelSelector
 from .level import L0MPMSelector, L1MPMSelector
 from .similarities import SimilarityMargins, check_kernel
@@ -24,7 +25,7 @@ AUTO_RIDGE_SHARE = 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
+class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNames):
     """A kernel machine of a given worst-case accuracy that refers to few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
