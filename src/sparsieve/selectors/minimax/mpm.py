@@ -21,6 +21,7 @@ from .tasks import (
     check_ridge,
     machine_view,
     two_class_tasks,
+    warn_of_column,
 )
 
 
@@ -124,6 +125,7 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_integer("max_iter", self.max_iter)
         check_real("tol", self.tol, minimum=0, strict=True)
+        warn_of_column(y)
         data = training_data(self, X, y, sample_weight, accept_regression=False)
         design = data.design
         if self.kernel is not None:

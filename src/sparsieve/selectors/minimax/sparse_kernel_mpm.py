@@ -17,7 +17,7 @@ from ..renamed import TakesNoOldNames
 from .base import LevelSelector
 from .level import L0MPMSelector, L1MPMSelector
 from .similarities import SimilarityMargins, check_kernel
-from .tasks import FittedPlanes, machine_view
+from .tasks import FittedPlanes, machine_view, warn_of_column
 
 # Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
 # larger puts levels such as 0.9 out of reach for wide kernels.
@@ -132,6 +132,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNa
         check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
         inner = self._inner()
         inner._check_parameters()
+        warn_of_column(y)
         data = training_data(self, X, y, sample_weight, accept_regression=False)
         design = as_design(self._kernel_features(data))
         view = machine_view(design, data.sample_weight, self.standardize)
