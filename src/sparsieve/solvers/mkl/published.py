@@ -23,7 +23,7 @@ from .machine import KernelMachine, solve_kernel_machine
 from .model import MKLModel, SparseKernelMachine
 from .weights import KernelWeights, UnboundedObjectiveError, WeightProgram
 
-# An objective below minus this many times its first value has no bottom in reach.
+# An objective below minus this many times the number of samples has no bottom in reach.
 FALLEN = 1e12
 # Weights below this are discarded in the end.
 THRESHOLD = 1e-5
@@ -119,13 +119,14 @@ class PublishedMKL:
     ) -> KernelMachine:
         """Algorithm 3, with the gradient of h as printed (half of what it is).
 
-        ``trace`` is for the error where F falls out of reach.
+        Where F falls out of reach the error's trace is that of the rounds before, given here as
+        ``trace``, and of the steps of this one.
         """
         K = model.bank.combine(weights.features, weights.d, keep=False)
         price = model.lambda2 * model.surrogate.total(weights.d)
         rho = max(float(np.linalg.eigvalsh(K)[-1]), 0.0) + RHO_MARGIN
         none = np.zeros_like(K)
-        now = start
+        now, values = start, list(trace)
         for _ in range(self.inner_max_iter):
             slope = model.lambda1 * (rho * now.u - K @ now.u)
             found = solve_kernel_machine(
@@ -139,13 +140,13 @@ class PublishedMKL:
                 slope=slope,
                 regulariser=none,
             ).solution
-            value = price + _loss(model, K, found)
-            if not value >= -FALLEN * max(1.0, abs(trace[0]) if trace else 1.0):
+            values.append(price + _loss(model, K, found))
+            if not values[-1] >= -FALLEN * len(model.y):
                 raise UnboundedObjectiveError(
-                    f"the published iteration diverges: its objective is {value:.3g} in round "
+                    f"the published iteration diverges: its objective is {values[-1]:.3g} in round "
                     f"{len(trace) + 1}, because an indefinite kernel leaves it without a lower "
                     'bound; use formulation="shift" or a positive semidefinite kernel',
-                    [*trace, value],
+                    values,
                 )
             step = float(np.sum((found.u - now.u) ** 2)) + (found.bias - now.bias) ** 2
             now = found
