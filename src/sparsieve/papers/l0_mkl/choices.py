@@ -107,7 +107,7 @@ def protocol(bench: Bench) -> str:
     reduced = " Quick: fewer sets, splits and parameters." if bench.quick else ""
     missing = ", ".join(bench.missing())
     return (
-        f"{n_repeats(bench)} splits into halves, a class of n testing floor(n/2); first two classes; "
+        f"{n_repeats(bench)} splits into halves, floor(n/2) of a class to test; first two classes; "
         "features standardised on the training half; parameters by cross-validation inside it "
         "unless said to be best on test. l0-MKL and MIK-FS minimise a shifted objective with "
         "weights up to 1, because the published one has no lower bound for indefinite kernels; "
