@@ -180,8 +180,10 @@ class WeightProgram:
         inside = self.charge(x.features) + costs[x.features] - pull[x.features]
         inside = np.where(x.d >= self.d_max, np.maximum(inside, 0.0), np.abs(inside))
         scale = max(float(np.abs(pull).max()), float(costs.max()))
-        violation = max(worst, float(inside.max(initial=0.0))) / scale
-        return violation if np.isfinite(violation) else np.inf
+        # Comparisons pass over numbers that are none; such a point is not stationary.
+        if not (np.isfinite(pull).all() and np.isfinite(self.energy).all()):
+            return np.inf
+        return max(worst, float(inside.max(initial=0.0))) / scale
 
     def _entering(self, residual, costs, working, room, tol) -> np.ndarray:
         """Features outside whose weight wants to grow, most eager first, at most ``room``.
