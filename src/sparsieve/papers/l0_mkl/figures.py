@@ -98,9 +98,9 @@ def curves(bench: Bench) -> Iterator[Exhibit]:
             ),
         ],
         note=(
-            f"{protocol(bench)} The k features that move the fitted machine's decision function "
-            "most are kept (the paper keeps those with the largest kernel weights) and its "
-            "coefficients solved again; features without a weight take no part. "
+            f"{protocol(bench)} The k features that add most to the fitted machine's margin are "
+            "kept (the paper keeps those with the largest kernel weights) and its coefficients "
+            "solved again; features without a weight take no part. "
             f"{verdicts(bench, end, 'accuracy', f'accuracy at {last} features', ran(choices))}"
         ),
         summary=summary,

@@ -50,9 +50,9 @@ class MKLSelector(MarginPredictions, BaseSelector):
     # One kernel per feature makes dense columns of sparse ones.
     _accepts_sparse: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "How far the feature moves the decision function: the standard deviation of its part over "
-        "the training samples, where the margin is 1, and the mean over the classes where there "
-        "are several; 0 for features that take no part."
+        "What the feature adds to the margin, which is 1: half the difference of the two classes' "
+        "means of its part of the decision function (several classes: the mean over each against "
+        "the rest); 0 for features that take no part."
     )
 
     def _check_parameters(self) -> None:
@@ -106,12 +106,15 @@ class MKLSelector(MarginPredictions, BaseSelector):
         self._keep_result(results, measure="a stationarity residual of")
         found = [result.solution for result in results]
         used = np.unique(np.concatenate([one.weights.features for one in found]))
-        # A feature without weight ranks by what it would gain as the next one.
+        # A feature without weight ranks by what it would gain as the next one, behind those that
+        # the machine uses, even if only to correct others.
         gains = [one.gains / max(np.abs(one.gains).max(), 1e-300) for one in found]
+        ties = np.mean(gains, axis=0)
+        ties[used] = np.inf
         return FeatureScores(
-            np.mean([one.contributions for one in found], axis=0),
+            np.maximum(np.mean([one.contributions for one in found], axis=0), 0.0),
             n_kept=max(1, len(used)),
-            ties=np.mean(gains, axis=0),
+            ties=ties,
             constant=view.constant,
         )
 

@@ -85,9 +85,9 @@ class L0MKLSelector(MKLSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        How far the feature moves the decision function: the standard deviation of its part over
-        the training samples, where the margin is 1, and the mean over the classes where there
-        are several; 0 for features that take no part.
+        What the feature adds to the margin, which is 1: half the difference of the two classes'
+        means of its part of the decision function (several classes: the mean over each against
+        the rest); 0 for features that take no part.
     ranking_ : ndarray of shape (n_features,)
         By score; features without weight by what they would gain as the next one.
     support_ : ndarray of shape (n_features,)

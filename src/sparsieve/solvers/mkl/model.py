@@ -91,8 +91,8 @@ class SparseKernelMachine:
     gains : ndarray of shape (n_features,)
         What every feature would gain per unit of weight.
     contributions : ndarray of shape (n_features,)
-        Standard deviation over the samples of what a feature adds to the decision function; the
-        margin is one.
+        What every feature adds to the margin of one: half the difference of the two classes'
+        means of its part of the decision function.
     """
 
     weights: KernelWeights
