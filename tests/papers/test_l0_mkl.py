@@ -45,7 +45,8 @@ def bench(tmp_path_factory):
 def exhibits(bench):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choices, "grids", lambda quick, printed: GRIDS)
-        patch.setattr(choices, "n_repeats", lambda bench: 2)
+        for module in (choices, figures, printed, tables):
+            patch.setattr(module, "n_repeats", lambda bench: 2)
         patch.setattr(figures, "QUICK_KS", (1, 3, 40))
         patch.setattr(figures, "QUICK_THETAS", (1.0, 5.0))
         found = {

@@ -214,6 +214,7 @@ def test_scores_are_what_a_feature_adds_to_the_margin(selector):
     assert (np.diff(in_order) <= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # noise is hard
 @pytest.mark.parametrize("cls", [L0MKLSelector, MIKFSSelector])
 @pytest.mark.parametrize("kernel", ["sigmoid", "rbf"])
 @pytest.mark.parametrize(("n_samples", "n_features"), [(200, 30), (100, 100)])
@@ -252,7 +253,7 @@ def test_kernels_that_overflow_are_refused_in_words():
         with pytest.raises(ValueError, match=message), np.errstate(all="ignore"):
             selector.fit(X * factor, y)
     sometimes = L0MKLSelector(kernel=lambda u, v: np.where(u * v > 16, np.nan, u * v))
-    X[:20, 39] *= 50.0  # beyond what is looked at beforehand
+    X[0, 39] = 1e4  # not among the values that are looked at beforehand
     with pytest.raises(ValueError, match="kernel values are not finite"):
         sometimes.fit(X, y)
 

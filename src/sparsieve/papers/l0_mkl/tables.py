@@ -99,11 +99,12 @@ def verdicts(
     bench: Bench, rows: Sequence[dict], column: str, measure: str, what: dict, printed: str = ""
 ) -> str:
     """What the rows say of the claim that l0-MKL is the best: chosen honestly, on test, printed."""
-    settings = {"splits": n_repeats(bench), "chance": chance(bench) if "F1" not in measure else {}}
-    said = [verdict_of(rows, column, "l0-MKL", measure=measure, ran=what, **settings)]
-    best = f"{column}_best_on_test"
-    settings["measure"] = f"{measure} with parameters best on test"
-    said.append(verdict_of(rows, best, "l0-MKL", ran=what, **settings))
+    splits, levels = n_repeats(bench), {} if "F1" in measure else chance(bench)
+    columns = {column: measure, f"{column}_best_on_test": f"{measure} with parameters best on test"}
+    said = [
+        verdict_of(rows, name, "l0-MKL", measure=words, splits=splits, chance=levels, ran=what)
+        for name, words in columns.items()
+    ]
     if printed:
         said.append(verdict_of(rows, printed, "l0-MKL", measure=f"printed {measure}"))
     return " ".join(map(str, said))

@@ -99,8 +99,8 @@ def run_published(setting: dict) -> dict:
         max_iter=ROUNDS,
         **setting["parameters"],
     )
-    # With coefficients of zero every sample costs one.
-    trace, outcome = [float(len(split.train))], {"n_used": None, "accuracy": None}
+    trace = [float(len(split.train))]  # with coefficients of zero every sample costs one
+    outcome: dict[str, float | None] = {"n_used": None, "accuracy": None}
     definite = False
     try:
         with warnings.catch_warnings():
