@@ -55,6 +55,7 @@ class KernelBank:
         self.roots = np.sqrt(self.weights)
         self.centred = centred
         self.max_memory = max_memory
+        self._check_sizes()
         self._shifts = np.full(self.n_features, 0.0 if kernel.semidefinite else np.nan)
         self._plan_expansions()
         self._held: np.ndarray | None = None
@@ -159,14 +160,21 @@ class KernelBank:
 
     # -- inside --------------------------------------------------------------------------
 
-    def _plan_expansions(self) -> None:
-        """Group the features by the size of their values; find each group's expansion."""
-        largest = float(np.abs(self.values).max(initial=0.0))
+    def _check_sizes(self) -> None:
+        largest, heaviest = float(np.abs(self.values).max(initial=0.0)), float(self.weights.max())
         if not largest <= LARGEST_VALUE:
             raise ValueError(
                 f"kernels of single features need values of moderate size, got {largest:.3g}; use "
                 "standardize=True or scale X"
             )
+        if not heaviest <= LARGEST_VALUE:
+            raise ValueError(
+                f"sample and class weights need moderate sizes, got {heaviest:.3g}; divide them "
+                "by their mean"
+            )
+
+    def _plan_expansions(self) -> None:
+        """Group the features by the size of their values; find each group's expansion."""
         low, high = self.values.min(axis=1), self.values.max(axis=1)
         movable = self.kernel.shift_invariant
         self._middle = 0.5 * (low + high) if movable else np.zeros(self.n_features)

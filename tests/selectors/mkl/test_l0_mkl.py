@@ -258,7 +258,7 @@ def test_kernels_that_overflow_are_refused_in_words():
         sometimes.fit(X, y)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e90])
 def test_weights_over_many_orders_end(scale):
     X, y = small_problem()
     weight = np.where(np.arange(50) % 2, scale, 1.0)

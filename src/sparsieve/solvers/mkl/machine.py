@@ -112,6 +112,8 @@ def _newton_direction(A, R, shift, quadratic, sy, active, gradient) -> np.ndarra
     hessian[-1, -1] = 2.0 * float(sy[active] @ sy[active])
     diagonal = np.einsum("ii->i", hessian)
     diagonal[:-1] += quadratic * shift
+    if not np.isfinite(hessian).all():
+        return np.zeros_like(gradient)  # overflow: nowhere to go
     jitter = max(ridge, 1e-14 * float(diagonal.max()))
     for _ in range(8):
         diagonal += jitter
