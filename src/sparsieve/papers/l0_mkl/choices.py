@@ -109,10 +109,10 @@ def protocol(bench: Bench) -> str:
     return (
         f"{n_repeats(bench)} splits into halves, floor(n/2) of a class to test; first two classes; "
         "features standardised on the training half; parameters by cross-validation inside it "
-        "unless said to be best on test. l0-MKL and MIK-FS minimise a shifted objective with "
-        "weights up to 1, because the published one has no lower bound for indefinite kernels; "
-        "there theta <= 1 is the l1 norm and counts as MIK-FS, so every l0-MKL here has a larger "
-        f"theta.{reduced}" + (f" Not at hand: {missing}." if missing else "")
+        "unless said to be best on test. l0-MKL and MIK-FS minimise a shifted objective, because "
+        "the published one has no lower bound for indefinite kernels. The weights of l0-MKL go up "
+        f"to 1: theta <= 1 then is the l1 norm and counts as MIK-FS.{reduced}"
+        + (f" Not at hand: {missing}." if missing else "")
     )
 
 
