@@ -177,8 +177,9 @@ def about_repeats(n_repeats: int) -> str:
     """The splits, in a sentence."""
     reduced = f" (the paper: {FULL.n_repeats})" if n_repeats != FULL.n_repeats else ""
     return (
-        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class for training; "
-        "features are scaled and selected by the training part alone."
+        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class, rounded up, "
+        "for training, which gives test parts of the size that the printed numbers imply; features"
+        " are scaled and selected by the training part alone."
     )
 
 

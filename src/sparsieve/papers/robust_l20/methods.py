@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator
 
 from ...design import as_design
 from ...evaluation.curves import accuracy_curve
-from ...evaluation.protocol import PROTOCOLS
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap, largest
 from ...selectors.preparation import compress_outputs
@@ -23,6 +22,7 @@ from ...solvers.row_norms.lagrangian import TopKLagrangian
 from ...solvers.row_norms.nmapg import NonmonotoneAPG
 from ...solvers.row_norms.problem import RobustData
 from ...studies.sources import DatasetSpec
+from ..splits import protocol_from
 
 ITERATE_TOLERANCE = 1e-7  # of the relative step, equation (6.1) of the paper
 STAGE_ITERATIONS = 200  # of Algorithm 2 at every smoothing
@@ -140,8 +140,7 @@ class SelectionPerK(BaseEstimator):
 def score_per_k(setting: dict) -> dict:
     """Scores of a :class:`SelectionPerK` on one split, as a study gives them for a selector."""
     data = DatasetSpec(setting["dataset"]).load()
-    options = dict(setting["protocol"])
-    protocol = PROTOCOLS[options.pop("kind")](**options)
+    protocol = protocol_from(setting["protocol"])
     split = next(
         split
         for split in protocol.splits(data.y, data.groups, seed=setting["seed"])
