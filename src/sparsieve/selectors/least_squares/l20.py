@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ..._checks import check_choice, check_integer, check_real
@@ -380,6 +381,10 @@ class L20Selector(RobustSelector):
         return W / np.sqrt(max(shape[0], 1))
 
     # -- supports ------------------------------------------------------------------------
+
+    def reaching(self, n_features):
+        """Return an unfitted copy whose fit goes so far; with a price, as far as that goes."""
+        return super().reaching(n_features) if self.lam is None else clone(self)
 
     def _union(self) -> np.ndarray:
         """All features that are in a support of some size."""
