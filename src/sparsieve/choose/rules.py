@@ -118,7 +118,7 @@ def best(curve: CountCurve) -> int:
     >>> means = np.array([0.53, 0.75, 0.92, 0.93, 0.92])
     >>> scores = means[:, None] + np.random.default_rng(0).normal(0.0, 0.05, (5, 20))
     >>> int(ks[best(CountCurve(ks, scores))])
-    27
+    81
     """
     first, last = curve.plateau
     middle = (np.log(curve.ks[first]) + np.log(curve.ks[last])) / 2
