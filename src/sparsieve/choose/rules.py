@@ -114,11 +114,11 @@ def best(curve: CountCurve) -> int:
     --------
     >>> import numpy as np
     >>> from sparsieve.choose.rules import CountCurve, best
-    >>> ks = np.array([1, 3, 9, 27, 81])
-    >>> means = np.array([0.53, 0.75, 0.92, 0.93, 0.92])
+    >>> ks = np.array([1, 5, 25, 125, 625])
+    >>> means = np.array([0.5, 0.9, 0.91, 0.9, 0.5])
     >>> scores = means[:, None] + np.random.default_rng(0).normal(0.0, 0.05, (5, 20))
     >>> int(ks[best(CountCurve(ks, scores))])
-    81
+    25
     """
     first, last = curve.plateau
     middle = (np.log(curve.ks[first]) + np.log(curve.ks[last])) / 2

@@ -10,7 +10,6 @@ import numpy as np
 from .._checks import check_flag, check_real, resolve_count
 from ..design import standardised
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
-from ..solvers.base import Path
 from ..solvers.least_squares.forward import forward_path
 from .base import DEFAULT_COUNT, class_moments, ratio
 
@@ -120,7 +119,7 @@ class FisherSelector(BaseSelector):
         H = (members - sizes / data.total_weight) / np.sqrt(sizes)
         if weights is not None:
             H *= np.sqrt(weights)[:, None]
-        path = forward_path(
+        found = forward_path(
             view.design,
             H.astype(data.design.dtype),
             ridge=float(self.ridge) * data.total_weight,
@@ -128,15 +127,15 @@ class FisherSelector(BaseSelector):
                 self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features)
             ),
             eligible=~view.constant,
-        )
-        self.path_ = Path.nested(path.order, objective=path.objectives)
-        scores = path.remaining.copy()
-        scores[path.order] = path.gains
-        scores *= (1.0 + float(self.ridge)) / path.start
+        ).solution
+        self.path_, order = found.path, found.path.features
+        scores = found.remaining.copy()
+        scores[order] = found.gains
+        scores *= (1.0 + float(self.ridge)) / float(np.vdot(H, H))
         return FeatureScores(
             scores,
-            n_kept=min(DEFAULT_COUNT, len(path.order)),
-            order=path.order,
+            n_kept=min(DEFAULT_COUNT, len(order)),
+            order=order,
             constant=view.constant,
             complete=False,
         )
