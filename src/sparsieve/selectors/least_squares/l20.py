@@ -52,9 +52,9 @@ class L20Selector(HasSolver, LinearSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. Give this or ``lam``. With neither, the greedy
-        solver keeps adding features as long as each explains more than the best of as many
-        columns of noise would be expected to, and the homotopy ends at 0.001 of the price at
-        which the first feature enters.
+        solver goes on while the features left out say together more about what is left of the
+        target than noise would, and the next one explains at least 0.2 % of it; the homotopy
+        ends at 0.001 of the price at which the first feature enters.
     lam : float or None, default=None
         Price of one feature in the objective. None asks for a number of features instead.
     ridge : float or "auto", default="auto"
