@@ -23,7 +23,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 
 # 1. Score every number of features by cross-validation: one selection per fold serves them all.
 model = make_pipeline(StandardScaler(), LogisticRegression())
-search = SelectorCV(RidgeForwardSelector(), model, rule="one_se").fit(X, y)
+search = SelectorCV(RidgeForwardSelector(), estimator=model, rule="one_se").fit(X, y)
 print("features  accuracy")
 for k, mean, std in zip(
     search.cv_results_["param_k"],

@@ -84,9 +84,18 @@ def tune(
     folds = [(split.train, split.test) for split in inner.splits(y, groups, seed=seed)]
 
     def score(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:
-        options = {"classifiers": classifiers, "metrics": [metric], "zscore": zscore}
-        parts = (X[train], y[train], X[test], y[test])
-        return accuracy_curve(trial, *parts, ks=ks, **options).mean(metric)
+        curve = accuracy_curve(
+            trial,
+            X[train],
+            y[train],
+            X[test],
+            y[test],
+            ks=ks,
+            classifiers=classifiers,
+            metrics=[metric],
+            zscore=zscore,
+        )
+        return curve.mean(metric)
 
     scores: list[float] = []
     first_error: Exception | None = None
