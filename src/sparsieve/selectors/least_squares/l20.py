@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -15,6 +15,8 @@ from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
 from ..settings import HasSolver, SolverSettings, resolve_solver
+from .certificate import Certifiable
+from .l20_exact import ExactSearch, exact_supports
 from .l20_greedy import Greedy, SupportsBySize, greedy_supports
 from .l20_homotopy import AHIHT, HIHT, is_auto, run_homotopy
 from .path_length import price_rule, signal_rule
@@ -26,7 +28,7 @@ RIDGE = 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L20Selector(HasSolver, LinearSelector):
+class L20Selector(HasSolver, Certifiable, LinearSelector):
     """Few features that explain the target best, priced one by one.
 
     The model is ``1/2 ||XW - Y||^2 + lam * (number of nonzero rows of W)``, plus
@@ -41,6 +43,12 @@ class L20Selector(HasSolver, LinearSelector):
     ``Greedy(swaps=0)`` it *is* forward selection, and with the default ridge it is the search of
     :class:`RidgeForwardSelector` with exchanges but without that selector's clipping and class
     balance.
+
+    ``solver="exact"`` goes on from there by branch and bound until the support of every size is
+    proven to be the best, or its time is up (:class:`ExactSearch`). Either way ``optimality_``
+    is the proven gap: no support of that size has an objective lower by more than this share.
+    What is proven is the training objective, not accuracy. :meth:`certify` bounds the gap of the
+    greedy solver's supports at a fraction of the cost.
 
     ``solver="hiht"`` and ``solver="ahiht"`` are homotopy iterative hard thresholding, plain and
     accelerated, as published by Sun and Yu. They rank features by the row norms of one W.
@@ -152,6 +160,7 @@ class L20Selector(HasSolver, LinearSelector):
     verbose: int = 0
 
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
+        "exact": ExactSearch,
         "greedy": Greedy,
         "hiht": HIHT,
         "ahiht": AHIHT,
@@ -191,18 +200,51 @@ class L20Selector(HasSolver, LinearSelector):
         self._own: SupportFit | None = None
         self._by_size: SupportsBySize | None = None
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
+        self._interrupted = False
         problem = self._prepared(data, squared_loss=True)
+        self._remember(data, problem)
         settings = resolve_solver(self.solver, self._solvers)
-        ridge = self.ridge
-        if isinstance(ridge, str):
-            ridge = RIDGE if isinstance(settings, Greedy) else 0.0
+        ridge = self._relative_ridge()
         if isinstance(settings, HIHT):
-            return self._fit_homotopy(settings, data, problem, float(ridge))
-        assert isinstance(settings, Greedy)
-        return self._fit_greedy(settings, data, problem, float(ridge))
+            return self._fit_homotopy(settings, data, problem, ridge)
+        return self._fit_supports(settings, data, problem, ridge)
 
-    def _fit_greedy(
-        self, settings: Greedy, data: TrainingData, problem: Prepared, ridge: float
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the support of every size.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, a 0/1 indicator matrix, or real targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of every sample in the loss; a weight of two counts as the sample given
+            twice.
+
+        Returns
+        -------
+        self : object
+            The fitted selector. Ctrl-C during the exact search leaves it fitted with the best
+            supports found so far, and is then raised.
+        """
+        super().fit(X, y, sample_weight)
+        if self._interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _relative_ridge(self) -> float:
+        if not isinstance(self.ridge, str):
+            return float(self.ridge)
+        homotopy = isinstance(resolve_solver(self.solver, self._solvers), HIHT)
+        return 0.0 if homotopy else RIDGE
+
+    def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
+        ridge = self._relative_ridge() * data.total_weight
+        return self._prepared(data, squared_loss=True), ridge
+
+    def _fit_supports(
+        self, settings: SolverSettings, data: TrainingData, problem: Prepared, ridge: float
     ) -> FeatureScores:
         stop, n_open = None, data.fixed.n_open
         if self.lam is not None:
@@ -215,22 +257,39 @@ class L20Selector(HasSolver, LinearSelector):
                 ridge=ridge,
                 power=float(np.vdot(problem.Y, problem.Y)),
             )
-        result = greedy_supports(
-            problem,
-            ridge=ridge,
-            total_weight=data.total_weight,
-            n_steps=self._n_own(data, n_open),
-            stop=stop,
-            n_swaps=int(settings.swaps),
-            callback=printer(self.verbose, type(self).__name__),
-        )
-        self._keep_result(result)
+        n_steps, callback = self._n_own(data, n_open), printer(self.verbose, type(self).__name__)
+        if isinstance(settings, ExactSearch):
+            result, self._interrupted = exact_supports(
+                settings,
+                problem,
+                ridge=ridge,
+                total_weight=data.total_weight,
+                n_steps=n_steps,
+                stop=stop,
+                price=None if self.lam is None else self.lam_,
+                callback=callback,
+            )
+        else:
+            assert isinstance(settings, Greedy)
+            result = greedy_supports(
+                problem,
+                ridge=ridge,
+                total_weight=data.total_weight,
+                n_steps=n_steps,
+                stop=stop,
+                n_swaps=int(settings.swaps),
+                callback=callback,
+            )
         self._by_size = result.solution
         self._model, self.path_ = self._by_size.model, self._by_size.path
         count = len(self.path_)
         if self.lam is not None:
             objectives = np.asarray(self.path_.objective)
             count = int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
+        if self.path_.optimality is not None:
+            gap = float(self.path_.optimality[count])
+            result = replace(result, optimality=gap, converged=gap <= self.tol)
+        self._keep_result(result, measure="a proven gap of")
         return replace(self._by_size.at(len(self.path_)), n_kept=count)
 
     def _fit_homotopy(
@@ -281,3 +340,6 @@ class L20Selector(HasSolver, LinearSelector):
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.objective_ = solution.value + self.lam_ * len(support)
         self.optimality_ = solution.optimality
+        if self.path_.optimality is not None:
+            self.optimality_ = float(self.path_.optimality[len(support)])
+            self.converged_ = bool(self.optimality_ <= self.tol)

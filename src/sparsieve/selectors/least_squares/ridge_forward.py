@@ -12,6 +12,8 @@ from ...solvers.base import Path, printer
 from ...solvers.least_squares.forward import forward_path
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
+from ..preparation import Prepared
+from .certificate import Certifiable
 from .path_length import signal_rule
 from .scores import shares_of_target
 
@@ -20,7 +22,7 @@ CLIP = 3.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeForwardSelector(LinearSelector):
+class RidgeForwardSelector(Certifiable, LinearSelector):
     """Add the feature that helps a ridge regression most, again and again.
 
     Every step adds the feature with the largest decrease of
@@ -127,14 +129,21 @@ class RidgeForwardSelector(LinearSelector):
                 'fit_intercept=True; leave clip="auto" or pass clip=None'
             )
 
-    def _fit(self, data: TrainingData) -> FeatureScores:
+    def _relative_ridge(self) -> float:
+        return float(self.ridge)
+
+    def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
         clip = self.clip
         if isinstance(clip, str):
             clip = CLIP if self.standardize and self.fit_intercept else None
         problem = self._prepared(
             data, squared_loss=True, clip=clip, output_scale=self._class_scale(data)
         )
-        ridge = float(self.ridge) * data.total_weight
+        return problem, float(self.ridge) * data.total_weight
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        problem, ridge = self._searched(data)
+        self._remember(data, problem)
         n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
             stop = signal_rule(

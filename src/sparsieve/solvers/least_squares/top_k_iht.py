@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 
 from ...design import DesignMatrix
 from ...penalties import row_norms
@@ -22,6 +23,8 @@ from ..base import Callback, Event, Result, relative
 # A step that changes the support must decrease the objective by this share of what a quadratic
 # model promises; one that does not is shortened by the second factor.
 SUFFICIENT, SHORTER = 0.01, 0.5
+# Steps that leave the support alone do worse than a fit: after this many of them comes the fit.
+REST = 10
 # Decreases below this share of ||Y||^2 are rounding.
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
@@ -59,12 +62,14 @@ class TopKIHT:
     ) -> Result[LargestRows]:
         """Start from W = 0 with ``start`` as its support; the fit on ``start`` is the worst end."""
         run = _Run(design, Y, callback)
-        start = np.sort(start)
-        support, optimality = self._threshold(run, start)
-        # Thresholding has no eye on the fit that follows it: keep what it was given if better.
-        best = min(run.fit(support), run.fit(start), key=lambda fit: fit.value)
+        best = run.fit(np.sort(start))
+        optimality = 0.0
+        if best.value > run.floor:  # else there is nothing left to lower
+            support, optimality = self._threshold(run, best.support)
+            # Thresholding has no eye on the fit that follows it: keep what it was given if better.
+            best = min(run.fit(support), best, key=lambda fit: fit.value)
         run.tell(best.value, optimality)
-        if optimality <= self.tol:
+        if len(run.trace) < self.max_iter and best.value > run.floor:
             best, optimality = self._pursue(run, best)
         solution = LargestRows(best.W, row_norms(run.gradient(best.W, best.support)))
         done = optimality <= self.tol
@@ -75,6 +80,7 @@ class TopKIHT:
         design, Y = run.design, run.Y
         W = np.zeros((design.shape[1], Y.shape[1]), dtype=Y.dtype)
         value, optimality = float(np.vdot(Y, Y)), np.inf
+        n_same = 0
         while len(run.trace) < self.max_iter - 1 and not run.stopped:
             gradient = run.gradient(W, support)
             inside = gradient[support]
@@ -97,13 +103,13 @@ class TopKIHT:
                 if step * float(np.vdot(image, image)) <= bound:
                     break
                 step *= SHORTER
-            settled = np.array_equal(kept, support)
+            n_same = n_same + 1 if np.array_equal(kept, support) else 0
             W, support = following, kept
             new_value = run.value(W, support)
             optimality = run.decrease(value, new_value)
             value = new_value
             run.tell(value, optimality)
-            if settled and optimality <= self.tol:
+            if n_same >= REST or (n_same and optimality <= self.tol):
                 break
         return support, optimality
 
@@ -148,11 +154,11 @@ class _Run:
         self.design, self.Y, self.callback = design, Y, callback
         self.trace: list[float] = []
         self.stopped = False
-        self._floor = ROUNDING[np.dtype(Y.dtype)] * float(np.vdot(Y, Y))
+        self.floor = ROUNDING[np.dtype(Y.dtype)] * float(np.vdot(Y, Y))
 
     def decrease(self, value: float, new_value: float) -> float:
         """What a step gained, relative to what is left."""
-        return relative(value - new_value, new_value, self._floor)
+        return relative(value - new_value, new_value, self.floor)
 
     def tell(self, value: float, optimality: float) -> None:
         self.trace.append(value)
@@ -175,5 +181,6 @@ class _Run:
     def fit(self, support: np.ndarray) -> _Fit:
         W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.Y.dtype)
         columns = self.columns(support).astype(np.float64)
-        W[support] = np.linalg.lstsq(columns, self.Y.astype(np.float64), rcond=None)[0]
+        Y = self.Y.astype(np.float64)
+        W[support] = linalg.lstsq(columns, Y, lapack_driver="gelsy", check_finite=False)[0]
         return _Fit(W, self.value(W, support), support)
