@@ -16,6 +16,29 @@ its standard error over data sets, and "spread" is the standard deviation of log
 folds of a data set. Run with a folder for results, which is resumed::
 
     python -m benchmarks.how_many build/how_many [data set ...]
+
+Measured on 32 data sets (28 of them with two or three divisions into outer folds, 82 in all):
+
+=============== ======== ============ ==== ====== ======== ============ ==== ======
+                develop                           decide
+--------------- --------------------------------- ---------------------------------
+choice          accuracy - always 100    k spread accuracy - always 100    k spread
+=============== ======== ============ ==== ====== ======== ============ ==== ======
+best possible       88.9 +3.3 ± 0.6     27   1.17     89.9 +3.7 ± 1.1     24   1.10
+always 100          85.6                96            86.2                93
+always 70           85.3 -0.3 ± 0.3     75            85.9 -0.2 ± 0.3     74
+always 50           84.6 -1.0 ± 0.3     47            84.6 -1.6 ± 0.7     47
+always 30           83.3 -2.4 ± 0.7     30            84.0 -2.1 ± 1.0     30
+best before         84.6 -1.1 ± 0.4     50   0.90     84.7 -1.5 ± 0.8     42   1.06
+one_se before       82.5 -3.1 ± 1.0     32   0.89     83.2 -3.0 ± 0.9     26   0.95
+None before         77.1 -8.6 ± 3.0     26   0.23     77.5 -8.7 ± 2.9     23   0.19
+best                85.4 -0.2 ± 0.3     59   0.46     85.4 -0.8 ± 0.6     60   0.53
+one_se              82.8 -2.9 ± 0.9     32   0.62     83.8 -2.4 ± 0.9     36   0.86
+None                85.2 -0.5 ± 0.4     64   0.25     84.4 -1.7 ± 1.1     54   0.12
+=============== ======== ============ ==== ====== ======== ============ ==== ======
+
+("None before" and "None" were scored at the nearest k of the grid, at most 100.) No rule that looks
+at cross-validated accuracy was found to do better at about 30 features than always taking 30.
 """
 
 from __future__ import annotations
