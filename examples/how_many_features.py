@@ -48,7 +48,7 @@ for name in stable.get_feature_names_out():
 
 # 3. What do several methods agree on?
 together = EnsembleSelector(n_features_to_select=5, aggregation="rra").fit(X, y)
-print("\nfive features that three methods agree on:", ", ".join(together.get_feature_names_out()))
+print("\nfive features that two methods agree on:", ", ".join(together.get_feature_names_out()))
 
 if len(sys.argv) > 1:
     AccuracyCurveDisplay.from_estimator(search).figure_.savefig(sys.argv[1])

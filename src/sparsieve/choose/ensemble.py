@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_choice, check_integer, resolve_count
-from ..filters.fisher import FisherSelector
 from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
@@ -34,11 +33,11 @@ class EnsembleSelector(MetaSelector):
     ----------
     selectors : list of estimators or None, default=None
         Selectors of this package, or estimators that have ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`,
-        :class:`L21Selector` and, for classes, :class:`FisherSelector`.
+        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector` and
+        :class:`L21Selector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
-    aggregation : {"mean", "median", "borda", "rra"}, default="mean"
+    aggregation : {"mean", "median", "borda", "rra"}, default="borda"
         Mean rank; median rank; points for the first ``n_ranked`` of every selector; or robust
         rank aggregation, which asks how unlikely the ranks of a feature would be by chance and
         lets a few good ranks outweigh bad ones.
@@ -67,6 +66,13 @@ class EnsembleSelector(MetaSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
 
+    Notes
+    -----
+    Do not expect much: an ensemble mostly predicts like its better members. With the first 10, 20
+    and 50 features of eight small data sets (linear SVM, five folds) the default was 0.6 points
+    better than its best member, RidgeForwardSelector alone, with a standard error of 0.4; adding
+    FisherSelector, or L20Selector instead of L21Selector, or mean ranks gave 0.3 to -1.3.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -87,7 +93,7 @@ class EnsembleSelector(MetaSelector):
         selectors: Sequence[Any] | None = None,
         *,
         n_features_to_select: Count = None,
-        aggregation: str = "mean",
+        aggregation: str = "borda",
         n_ranked: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -97,10 +103,9 @@ class EnsembleSelector(MetaSelector):
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs
 
-    def _members(self, task: str = "classification") -> list:
+    def _members(self) -> list:
         if self.selectors is None:
-            members = [RidgeForwardSelector(), L21Selector()]
-            return [*members, FisherSelector()] if task == "classification" else members
+            return [RidgeForwardSelector(), L21Selector()]
         return list(self.selectors)
 
     @property
@@ -123,7 +128,7 @@ class EnsembleSelector(MetaSelector):
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
         X, y = arrays_of(data)
-        members = self._members(data.target.task)
+        members = self._members()
         self.selectors_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fitted)(
                 prepared(clone(member), n_ranked, data.target.task),
