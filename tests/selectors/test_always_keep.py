@@ -276,7 +276,7 @@ def test_l1_svm_does_not_charge_for_covariates(intercept, confounded):
     always, others = [0, 4], np.setdiff1d(np.arange(12), [0, 4])
     for selector, charge, bound in (
         (L0SVMSelector(surrogate="l1", C=0.3, theta=1.0), 1.0, np.inf),
-        (ExactPenaltySVMSelector(C=0.02, penalty=1.0, bound=50.0), 0.04, 50.0),
+        (ExactPenaltySVMSelector(C=0.02, penalty=1.0, max_weight=50.0), 0.04, 50.0),
     ):
         selector.set_params(always_keep=always, fit_intercept=intercept, standardize=False)
         selector.fit(X, signs)
@@ -298,7 +298,7 @@ def test_l1_svm_does_not_charge_for_covariates(intercept, confounded):
 
 def test_bound_of_the_exact_penalty_svm_is_not_for_covariates(confounded):
     X, y = confounded
-    selector = ExactPenaltySVMSelector(C=10.0, bound=0.1, always_keep=[0], standardize=False)
+    selector = ExactPenaltySVMSelector(C=10.0, max_weight=0.1, always_keep=[0], standardize=False)
     selector.fit(X, y > 0)
     assert abs(selector.coef_[0, 0]) > 0.5
     assert np.abs(selector.coef_[0, 1:]).max() <= 0.1 * (1 + 1e-9)

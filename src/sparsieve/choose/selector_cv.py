@@ -64,7 +64,7 @@ class SelectorCV(MetaSelector):
     ----------
     selector : estimator or None, default=None
         A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit, also at the end of a pipeline. Its own
+        ``feature_importances_`` or ``coef_`` after fit; also at the end of a pipeline. Its own
         ``n_features_to_select`` is replaced. None is :class:`RidgeForwardSelector`.
     estimator : estimator or None, default=None
         The model that scores the selections. None is ridge regression on standardised columns
@@ -92,7 +92,7 @@ class SelectorCV(MetaSelector):
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
     verbose : int, default=0
-        1 prints a line per fold.
+        1 prints every iteration; here a line per fold.
 
     Attributes
     ----------

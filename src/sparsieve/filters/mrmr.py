@@ -67,7 +67,8 @@ class MRMRSelector(BaseSelector):
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cmim"}, default="fcq"
         What to maximise; see above. Real targets need "fcq" or "fcd".
     discretize : {"std", "mdl", "frequency"} or None, default="std"
-        How numbers become levels for mutual information, as in `InfoGainSelector`.
+        How numbers become levels: for the criteria of mutual information, as in
+        :class:`InfoGainSelector`.
     n_bins : int, default=5
         Number of levels of "frequency".
     task : {"auto", "classification", "regression"}, default="auto"

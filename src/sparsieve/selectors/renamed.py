@@ -10,6 +10,7 @@ _HOMOTOPY = ("init", "L_0", "lambda_0", "eta", "growth")
 
 # By class and old name: what to write instead.
 OLD_NAMES: dict[str, dict[str, str]] = {
+    "ExactPenaltySVMSelector": {"bound": "max_weight"},
     "FisherSelector": {"generalised": "generalized"},
     "InfoGainSelector": {"discretise": "discretize"},
     "L0MPMSelector": {"alpha": "theta"},

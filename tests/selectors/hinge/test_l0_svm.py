@@ -79,7 +79,9 @@ def test_objective_falls_and_is_what_it_says(name):
 
 def test_exact_penalty_objective():
     X, y = small_problem(2)
-    selector = ExactPenaltySVMSelector(C=3.0, penalty=2.0, bound=0.8, standardize=False).fit(X, y)
+    selector = ExactPenaltySVMSelector(C=3.0, penalty=2.0, max_weight=0.8, standardize=False).fit(
+        X, y
+    )
     assert (np.diff(selector.history_) <= 1e-9).all()
     size = np.abs(selector.coef_[0])
     assert (size <= 0.8 + 1e-9).all()
@@ -92,7 +94,7 @@ def test_exact_penalty_objective():
 
 def test_exact_penalty_is_capped_l1_when_nothing_reaches_the_switches():
     X, y = small_problem(3)
-    exact = ExactPenaltySVMSelector(C=0.5, penalty=1.0, bound=100.0).fit(X, y)
+    exact = ExactPenaltySVMSelector(C=0.5, penalty=1.0, max_weight=100.0).fit(X, y)
     capped = L0SVMSelector(surrogate="capped_l1", C=0.5, theta=2.0 / 100.0).fit(X, y)
     assert exact.objective_ == pytest.approx(capped.objective_, rel=1e-6)
 

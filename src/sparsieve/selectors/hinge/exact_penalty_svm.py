@@ -14,10 +14,10 @@ class ExactPenaltySVMSelector(HingeSelector):
     """Linear SVM that counts features with one switch per feature (EP-SVM).
 
     Minimises ``C sum_i max(0, 1 - y_i (w'x_i + b)) + sum_j u_j + t sum_j min(u_j, 1 - u_j)``
-    under ``|w_j| <= bound * u_j`` and ``0 <= u_j <= 1``, where t is ``penalty``: with t large
+    under ``|w_j| <= max_weight * u_j`` and ``0 <= u_j <= 1``, where t is ``penalty``: with t large
     enough every switch u_j ends at 0 or 1 and their sum is the number of features. For t >= 1
     the best u_j can be written down, which leaves the capped l1 penalty of
-    :class:`L0SVMSelector` with ``theta = (1 + penalty) / bound``; what differs is the bound on
+    :class:`L0SVMSelector` with ``theta = (1 + penalty) / max_weight``; what differs is the bound on
     the weights and that a feature becomes free of charge only beyond half of that bound.
 
     Several classes get one model each against the rest, ranked jointly as in
@@ -31,7 +31,7 @@ class ExactPenaltySVMSelector(HingeSelector):
         Price of margin violations in the objective; large values allow fewer.
     penalty : float, default=4.0
         Strength t of the penalty on switches between 0 and 1; at least 1.
-    bound : float, default=1.0
+    max_weight : float, default=1.0
         Largest weight ``|w_j|``, in standard deviations of the feature where ``standardize`` holds;
         those of ``always_keep`` have none.
     fit_intercept : bool, default=True
@@ -74,15 +74,15 @@ class ExactPenaltySVMSelector(HingeSelector):
     """
 
     penalty: float = 4.0
-    bound: float = 1.0
+    max_weight: float = 1.0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("penalty", self.penalty, minimum=1)
-        check_real("bound", self.bound, minimum=0, strict=True)
+        check_real("max_weight", self.max_weight, minimum=0, strict=True)
 
     def _largest_weight(self) -> float:
-        return float(self.bound)
+        return float(self.max_weight)
 
     def _program(self, svm: WeightedL1SVM) -> ExactPenaltyProgram:
         return ExactPenaltyProgram(svm, float(self.penalty))

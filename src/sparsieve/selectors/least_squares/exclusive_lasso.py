@@ -31,7 +31,7 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     beta : float or None, default=None
         Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
     target_sparsity : int, float or None, default=None
-        Wanted number of nonzero coefficients (or share of all), reached by scaling ``beta``; as
+        Wanted number of nonzero coefficients (or share of all): reached by scaling ``beta``; as
         every feature keeps one, it cannot be fewer than the features.
     fit_intercept : bool, default=True
         Fit an intercept that is not penalised.

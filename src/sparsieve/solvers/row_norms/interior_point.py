@@ -22,8 +22,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ...penalties import row_norms
-from ..engines.conjugate_gradients import conjugate_gradients
 from ..base import Result, relative
+from ..engines.conjugate_gradients import conjugate_gradients
 from ._weighted_kernel import WeightedKernel
 
 # Newton systems with more rows than this are solved by conjugate gradients.
