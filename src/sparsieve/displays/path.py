@@ -168,6 +168,8 @@ class PathDisplay(Display):
         n_kept = int(selector.get_support().sum()) - selector._fixed.n_always
         supports = _supports(path)
         entered = getattr(path, "strength", None)
+        if entered is not None and len(entered) > len(path):
+            entered = entered[1:]  # number 0 is the empty selection
         what = "strength at entry"
         if entered is None and getattr(selector, "path_scores_", None) is not None:
             entered, what = selector.path_scores_, "score when picked"
