@@ -13,9 +13,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.preprocessing import StandardScaler
 
 from ...evaluation.curves import CLASSIFIERS, accuracy_curve
-from ...evaluation.protocol import Folds, RepeatedSplits, derive_seed
+from ...evaluation.protocol import Folds, derive_seed
 from ...studies.sources import DatasetSpec
 from ...studies.study import selector_class
+from ..splits import PaperSplits
 
 SEED = 0
 # Iterations of a long descent that are kept for drawing.
@@ -33,9 +34,9 @@ class Part(NamedTuple):
     y_test: np.ndarray
 
 
-def protocol(n_repeats: int) -> RepeatedSplits:
+def protocol(n_repeats: int) -> PaperSplits:
     """The splits of the paper; those of a larger number of repeats begin with the same ones."""
-    return RepeatedSplits("2/3", n_repeats, per_class=True)
+    return PaperSplits("2/3", n_repeats)
 
 
 def nested_accuracy(setting: dict) -> dict:
