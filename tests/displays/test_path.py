@@ -70,7 +70,7 @@ def test_a_homotopy_is_drawn_in_order_of_entry(wine):
     display = PathDisplay.from_estimator(selector)
     assert display.kind == "entry"
     assert (np.diff(display.x) <= 0).all()
-    strengths = dict(zip(selector.path_.features, selector.path_.strength, strict=True))
+    strengths = dict(zip(selector.path_.features, selector.path_.strength[1:], strict=True))
     by_name = {wine[0].columns[j]: strength for j, strength in strengths.items()}
     assert dict(zip(display.names, display.x, strict=True)) == by_name
 
@@ -101,7 +101,7 @@ def test_supports_that_take_back_earlier_choices():
     mask = np.asarray(cells.get_array()).reshape(display.values.shape).astype(bool)
     assert mask.sum(axis=0).tolist() == list(range(1, 11))
     for k in (1, 5, 10):
-        names = {f"x{j}" for j in selector.path_.support(k)}
+        names = {f"x{j}" for j in selector.path_.supports[k]}
         assert {name for name, row in zip(display.names, mask, strict=True) if row[k - 1]} == names
     assert display.n_kept == 7
     few = PathDisplay.from_estimator(selector, n_features=3)
