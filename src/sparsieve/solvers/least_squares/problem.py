@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...design import DesignMatrix
-
-LegacyCallback = Callable[[dict[str, Any]], "bool | None"]
 
 # ||Y||^2 outside of [this, 1 / this] is refused: its products with squares of X would overflow.
 SMALLEST = 1e-150
@@ -67,16 +64,3 @@ class Rows:
 
     W: np.ndarray
     pull: np.ndarray
-
-
-@dataclass
-class LegacyResult:
-    """To be replaced by solvers.base.Result."""
-
-    W: np.ndarray
-    objective: float
-    optimality: float
-    n_iter: int
-    converged: bool
-    history: list[float] = field(default_factory=list)
-    pull: np.ndarray = field(default_factory=lambda: np.empty(0))
