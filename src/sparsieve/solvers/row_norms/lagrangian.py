@@ -111,6 +111,8 @@ class TopKLagrangian:
             mu *= self.growth
             gap_E /= self.growth
             gap_V /= self.growth
+        if self.scaled:
+            rows = _first_copies(data, rows, eligible)
         solution = SplitSolution(
             rows, unit * candidate.astype(np.float64), unit * W.astype(np.float64)
         )
@@ -146,6 +148,23 @@ class _RidgeSystem:
         if self.wide:
             return self.design.rmatmul(cho_solve(self.factor, scaled)), free
         return cho_solve(self.factor, self.design.rmatmul(scaled)), free
+
+
+def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> np.ndarray:
+    """Of equal columns the first ones; the multipliers make copies take turns."""
+    columns = data.columns(rows)
+    products = data.design.rmatmul(columns.astype(data.design.dtype))
+    squares = np.einsum("ij,ij->j", columns, columns)
+    chosen = {int(j) for j in rows}
+    for place, j in enumerate(rows):
+        off = np.abs(products[:j, place] - squares[place])
+        for i in np.flatnonzero(eligible[:j] & (off <= 1e-5 * squares[place])):
+            if int(i) in chosen:
+                continue
+            if np.array_equal(data.columns(np.array([i]))[:, 0], columns[:, place]):
+                chosen = (chosen - {int(j)}) | {int(i)}
+                break
+    return np.array(sorted(chosen), dtype=np.int64)
 
 
 def _shrink_rows(R, threshold: float):
