@@ -47,12 +47,6 @@ def joint_sizes(importances) -> np.ndarray:
     return (importances / np.where(top > 0, top, 1.0)).mean(axis=0)
 
 
-def joint_scores(importances) -> np.ndarray:
-    """``joint_sizes`` of several models; a single model keeps its own scale."""
-    importances = np.asarray(importances)
-    return importances[0].copy() if len(importances) == 1 else joint_sizes(importances)
-
-
 def shared_out(total: float, sizes: np.ndarray) -> np.ndarray:
     """``total`` divided among the features in proportion to the squares of their sizes.
 
