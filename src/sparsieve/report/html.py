@@ -12,16 +12,16 @@ from typing import Any
 from .._optional import require
 from .._version import __version__
 from .charts import specification
-from .data import Chart, Column, Facts, Listing, Report, Table
+from .data import Chart, Column, Contents, Facts, Listing, Table
 from .vega import vega_script
 
 
-def render(report: Report) -> str:
+def render(report: Contents) -> str:
     """The page.
 
     Parameters
     ----------
-    report : Report
+    report : Contents
 
     Returns
     -------
@@ -51,12 +51,12 @@ def render(report: Report) -> str:
     )
 
 
-def framed(report: Report, height: int = 720) -> str:
+def framed(report: Contents, height: int = 720) -> str:
     """The page in a frame, so that its style does not touch a notebook's."""
     from markupsafe import escape
 
     return (
-        f'<iframe srcdoc="{escape(report.to_html())}" title="{escape(report.title)}" '
+        f'<iframe srcdoc="{escape(render(report))}" title="{escape(report.title)}" '
         f'style="width: 100%; height: {height}px; border: 0"></iframe>'
     )
 

@@ -7,7 +7,8 @@ from collections import Counter
 
 from ..papers import Reproduction
 from ..studies.exhibits import Drawing, Exhibit
-from .data import Chart, Column, Report, Section, Table, table_of
+from .data import Chart, Column, Section, Table, table_of
+from .page import Report
 from .provenance import how_made
 from .wording import counted
 

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_integer, check_real
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
-from .data import Report
+from .page import Report
 from .provenance import how_made
 from .selected_data import SelectedData
 from .selection_sections import (

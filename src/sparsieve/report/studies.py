@@ -10,7 +10,8 @@ import numpy as np
 
 from ..evaluation import friedman_nemenyi
 from ..studies import Store, StoreError, result_rows
-from .data import Report, Section, Table, table_of
+from .data import Section, Table, table_of
+from .page import Report
 from .provenance import how_made
 from .study_results import MODELS, StudyResults, at_k
 from .study_sections import (
