@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..evaluation import redundancy_rate
-from ..selectors.trace import descent_of
+from ..selectors.trace import descent_of, why_not_converged
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
 from .selected_data import SelectedData
@@ -243,23 +243,20 @@ def convergence_section(selector) -> Section | None:
         return None
     found = descent_of(selector)
     rows = [
-        (label, found.first + step, float(value))
-        for label, history in zip(found.labels, found.histories, strict=True)
-        for step, value in enumerate(history)
+        (found.first + step, float(value))
+        for step, value in enumerate(found.values)
         if np.isfinite(value)
     ]
     if len(rows) < 2:
         return None
     columns = {
-        "x": Column(found.step_name, [row[1] for row in rows]),
-        "y": Column("objective", [row[2] for row in rows], digits=7),
+        "x": Column(found.step_name, [step for step, _ in rows]),
+        "y": Column("objective", [value for _, value in rows], digits=7),
     }
-    if len(found.labels) > 1:
-        columns["series"] = Column("", [row[0] for row in rows])
-    text = []
-    optimality = getattr(selector, "optimality_", None)
-    if isinstance(optimality, (int, float)) and np.isfinite(optimality):
-        text.append(f"Optimality at the end (0 is exact): {optimality:.2g}.")
+    text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
+    reason = why_not_converged(selector)
+    if reason:
+        text.append(f"Not converged: {reason}.")
     chart = Chart(
         f"Objective by {found.step_name}", "lines", columns, options={"marks": len(rows) < 100}
     )
