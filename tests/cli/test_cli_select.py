@@ -297,3 +297,10 @@ def test_unexpected_errors_and_debug(sparsieve, flowers, monkeypatch):
     assert "Traceback" in traced.err
     assert "in broken" in traced.err
     assert "Traceback" in sparsieve("--debug", *arguments).err
+
+
+def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, monkeypatch):
+    monkeypatch.setattr(FisherSelector, "_renamed", {"weights": "class_weight"}, raising=False)
+    result = sparsieve("select", flowers, "-t", "kind", *FISHER, "--param", "weights=balanced")
+    assert result.code == ExitCode.BAD_USAGE
+    assert result.err == "error: --param: fisher calls 'weights' 'class_weight' now\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import time
 import warnings
 from collections.abc import Sequence
@@ -111,10 +110,13 @@ def _resolved(resolve_count, count, n_features: int) -> int:
         raise UsageError(str(error).replace("n_features_to_select", "-k")) from None
 
 
-def build_selector(method: Method, count, task: str, settings: Sequence[str]):
+def build_selector(
+    method: Method, count: int | float | None, task: str, settings: Sequence[str]
+) -> Any:
     """The unfitted selector that the options describe."""
-    selector = method.cls(n_features_to_select=count)
-    known = selector.get_params(deep=False)
+    from ..selectors.parameters import configured
+
+    parameters = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         name = name.strip()
@@ -122,9 +124,14 @@ def build_selector(method: Method, count, task: str, settings: Sequence[str]):
             raise UsageError(f"--param wants name=value, got {setting!r}")
         if name in _OPTION_OF:
             raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
-        if name not in known:
-            raise UsageError(_unknown_parameter(name, method, known))
-        selector.set_params(**{name: _literal(text)})
+        parameters[name] = _literal(text)
+    try:
+        selector = configured(method.cls, parameters, hidden=_OPTION_OF)
+    except ValueError as error:
+        sentence = str(error).replace(method.cls.__name__, method.name, 1)
+        raise UsageError(f"--param: {sentence}") from None
+    selector.set_params(n_features_to_select=count)
+    known = selector.get_params(deep=False)
     if task == "regression" and not method.takes_regression:
         raise UsageError(
             f"{method.name} selects for class labels only; sparsieve methods shows which methods "
@@ -139,14 +146,7 @@ def build_selector(method: Method, count, task: str, settings: Sequence[str]):
     return selector
 
 
-def _unknown_parameter(name: str, method: Method, known) -> str:
-    offered = [other for other in known if other not in _OPTION_OF]
-    close = difflib.get_close_matches(name, offered, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(offered) or 'none'}"
-    return f"{method.name} has no parameter {name!r}; {hint}"
-
-
-def _literal(text: str):
+def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError):

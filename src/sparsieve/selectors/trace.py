@@ -31,7 +31,7 @@ class Descent:
 def descent_of(selector: Any) -> Descent:
     """``history_`` of a fitted selector with its meaning."""
     values = np.asarray(selector.history_, dtype=np.float64)
-    path = getattr(selector, "path_", None)
+    path: Any = getattr(selector, "path_", None)
     by_size = getattr(path, "objective", None)
     # The objectives of a path that grows by one feature a step are no iterations.
     if by_size is not None and 0 < len(values) <= len(by_size):
