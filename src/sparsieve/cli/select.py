@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,10 @@ from .errors import UsageError
 from .options import AsJson, Debug
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
+
+if TYPE_CHECKING:  # loading these takes a while
+    from ..report import Report
+    from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
 
@@ -185,7 +189,7 @@ def _check_outputs(
             raise UsageError(str(error)) from None
 
 
-def _write(selection, output: Path | None, ranking: Path | None) -> list[Path]:
+def _write(selection: Selection, output: Path | None, ranking: Path | None) -> list[Path]:
     from ..io.write import replacing, write_table
 
     if output is not None and output.suffix.lower() == ".json":
@@ -198,7 +202,7 @@ def _write(selection, output: Path | None, ranking: Path | None) -> list[Path]:
     return [path for path in (output, ranking) if path is not None]
 
 
-def _report(selection, command: str):
+def _report(selection: Selection, command: str) -> Report:
     from ..report import selector_report
 
     table = selection.table
@@ -212,7 +216,7 @@ def _report(selection, command: str):
     )
 
 
-def _print_selected(selection) -> None:
+def _print_selected(selection: Selection) -> None:
     from ..io.write import as_text
 
     scores = as_text(selection.scores[selection.kept])
@@ -227,7 +231,7 @@ def _print_selected(selection) -> None:
         say(f"... and {selection.n_kept - shown} more; --names-only or -o gives all of them")
 
 
-def _say_summary(selection, written: list[Path]) -> None:
+def _say_summary(selection: Selection, written: list[Path]) -> None:
     table = selection.table
     n_samples, n_features = table.X.shape
     target = table.target_name

@@ -103,7 +103,7 @@ def parse_count(text: str | None) -> int | float | None:
     return count
 
 
-def _resolved(resolve_count, count, n_features: int) -> int:
+def _resolved(resolve_count: Any, count: Any, n_features: int) -> int:
     try:
         return resolve_count(count, n_features, default=n_features)
     except ValueError as error:
@@ -153,7 +153,7 @@ def _literal(text: str) -> Any:
         return text.strip()
 
 
-def run_selection(method: Method, selector, table: Table) -> Selection:
+def run_selection(method: Method, selector: Any, table: Table) -> Selection:
     """Fit the selector on the table."""
     from .._checks import check_finite, resolve_count
 
@@ -188,7 +188,7 @@ def run_selection(method: Method, selector, table: Table) -> Selection:
     )
 
 
-def _sentences(caught) -> list[str]:
+def _sentences(caught: Any) -> list[str]:
     """What the selector warned the user of, once each; warnings for developers left out."""
     for_user = [w for w in caught if issubclass(w.category, UserWarning)]
     return list(dict.fromkeys(" ".join(str(w.message).split()) for w in for_user))

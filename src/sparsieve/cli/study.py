@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -99,7 +99,7 @@ def run(
         raise typer.Exit(int(ExitCode.BAD_DATA))
 
 
-def _sentence(summary, path: Path) -> str:
+def _sentence(summary: Any, path: Path) -> str:
     parts = [f"{summary.done} of {summary.total} cells done ({summary.computed} computed now)"]
     if summary.elsewhere:
         parts.append(f"{summary.elsewhere} under way in another process")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def read_npz(path: Path) -> dict:
     return entries
 
 
-def _member(archive, key: str):
+def _member(archive: Any, key: str) -> Any:
     try:
         return archive[key]
     except ValueError as error:
@@ -109,7 +110,7 @@ def read_mat(path: Path) -> dict:
     )
 
 
-def _plain_labels(labels):
+def _plain_labels(labels: Any) -> np.ndarray:
     if hasattr(labels, "toarray"):
         labels = labels.toarray()
     labels = np.ravel(labels)
@@ -165,7 +166,7 @@ def _target_column(header: list[str]) -> int:
     return named[0] if named else len(header) - 1
 
 
-def _csv_target(cells, name: str):
+def _csv_target(cells: Any, name: str) -> np.ndarray:
     cells = np.char.strip(cells)
     if np.isin(cells, MISSING_CELLS).any():
         raise ValueError(f"the target column '{name}' has empty cells; drop those rows")
@@ -175,7 +176,7 @@ def _csv_target(cells, name: str):
         return cells
 
 
-def _numbers(cells, names: list[str]):
+def _numbers(cells: Any, names: list[str]) -> np.ndarray:
     try:
         return cells.astype(np.float64)
     except ValueError:

@@ -49,7 +49,9 @@ class ConvergenceDisplay(Display):
     line_: Any = field(init=False)
 
     @classmethod
-    def from_estimator(cls, selector, *, relative=False, ax=None, **line_kw) -> ConvergenceDisplay:
+    def from_estimator(
+        cls, selector: Any, *, relative: bool = False, ax: Any = None, **line_kw: Any
+    ) -> ConvergenceDisplay:
         """Draw ``history_`` of a fitted selector.
 
         Parameters
@@ -74,7 +76,7 @@ class ConvergenceDisplay(Display):
         display = cls(found.values, found.first, found.step_name)
         return display.plot(ax=ax, relative=relative, **line_kw)
 
-    def plot(self, ax=None, *, relative=False, **line_kw) -> ConvergenceDisplay:
+    def plot(self, ax: Any = None, *, relative: bool = False, **line_kw: Any) -> ConvergenceDisplay:
         """Draw.
 
         Parameters

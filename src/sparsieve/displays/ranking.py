@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,7 +56,13 @@ class RankingDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, selector, *, n_features=20, feature_names=None, ax=None, **bar_kw
+        cls,
+        selector: Any,
+        *,
+        n_features: int = 20,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        ax: Any = None,
+        **bar_kw: Any,
     ) -> RankingDisplay:
         """Draw the ranking of a fitted selector.
 
@@ -91,7 +98,7 @@ class RankingDisplay(Display):
         )
         return display.plot(ax=ax, **bar_kw)
 
-    def plot(self, ax=None, **bar_kw) -> RankingDisplay:
+    def plot(self, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
         """Draw.
 
         Parameters

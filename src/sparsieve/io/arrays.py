@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -131,7 +132,7 @@ def without(table: Table, drop: Sequence[str], owner: str) -> Table:
     return table.select(kept)
 
 
-def as_real(X):
+def as_real(X: Any) -> Any:
     """X as float32 where it is no wider, else float64; sparse matrices as CSR."""
     dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
     if sparse.issparse(X):
@@ -139,7 +140,7 @@ def as_real(X):
     return np.asarray(X, dtype=dtype)
 
 
-def _uncelled(values):
+def _uncelled(values: Any) -> Any:
     """MATLAB's cell arrays of text as arrays of text."""
     if sparse.issparse(values) or values.dtype.kind != "O":
         return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     return Table(X, target_from_values(y, name, path.name), names, name, notes)
 
 
-def _is_numeric(types, kind) -> bool:
+def _is_numeric(types: Any, kind: Any) -> bool:
     return (
         types.is_integer(kind)
         or types.is_floating(kind)

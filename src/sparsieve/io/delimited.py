@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -233,7 +233,7 @@ def _parse(
     return np.frombuffer(values, dtype=np.float64).reshape(len(texts), len(features)), texts
 
 
-def _getter(indices: list[int]):
+def _getter(indices: list[int]) -> Any:
     if len(indices) > 1:
         return itemgetter(*indices)
     return lambda row: [row[j] for j in indices]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -34,7 +35,9 @@ _READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
 READABLE_SUFFIXES = tuple(_READERS)
 
 
-def read_table(path, target: str | None = None, drop: Sequence[str] = ()) -> Table:
+def read_table(
+    path: str | os.PathLike[str], target: str | None = None, drop: Sequence[str] = ()
+) -> Table:
     r"""Read a data file into features, target and names.
 
     Parameters

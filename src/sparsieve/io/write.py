@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from .errors import DataError
 from .read import suffix_of
 
 
-def write_table(path, columns: Mapping[str, np.ndarray]) -> None:
+def write_table(path: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
     """Write columns of equal length to a file, in the format of its suffix.
 
     Parameters
@@ -45,7 +46,7 @@ def write_table(path, columns: Mapping[str, np.ndarray]) -> None:
         _WRITERS[suffix_of(path)](scratch, columns)
 
 
-def check_writable(path: Path, suffixes=None) -> None:
+def check_writable(path: Path, suffixes: Sequence[str] | None = None) -> None:
     """Refuse, before any work, a file that could not be written after it."""
     suffixes = WRITABLE_SUFFIXES if suffixes is None else suffixes
     if suffix_of(path) not in suffixes:
@@ -74,7 +75,9 @@ def replacing(path: Path) -> Iterator[Path]:
         scratch.unlink(missing_ok=True)
 
 
-def _write_delimited(delimiter: str, compressed: bool):
+def _write_delimited(
+    delimiter: str, compressed: bool
+) -> Callable[[Path, Mapping[str, np.ndarray]], None]:
     def write(path: Path, columns: Mapping[str, np.ndarray]) -> None:
         opened = gzip.open if compressed else open
         with opened(path, "wt", encoding="utf-8", newline="") as stream:
@@ -93,7 +96,7 @@ def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:
     parquet.write_table(arrow.table(ready), path)
 
 
-def as_text(column) -> list[str]:
+def as_text(column: Any) -> list[str]:
     """The values as shortest exact text: whole numbers plain, NaN empty."""
     column = np.asarray(column)
     if column.dtype.kind != "f":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -61,7 +62,9 @@ class Assessment:
         return [row for row in self.rows if row["k"] == k]
 
 
-def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, seed: int):
+def assess(
+    selector: Any, X: Any, y: Any, *, n_kept: int, is_regression: bool, n_folds: int, seed: int
+) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
     Parameters
@@ -115,7 +118,7 @@ def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, se
     )
 
 
-def _folds(y, is_regression: bool, n_folds: int, seed: int):
+def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
     if is_regression:
         if len(y) < 2 * n_folds:
             return f"{len(y)} samples are too few for {n_folds} folds"
@@ -134,7 +137,9 @@ def _counts(n_kept: int, n_features: int) -> list[int]:
     return sorted(counts | {min(n_kept, n_features)})
 
 
-def _classification_fold(selector, X, y, X_test, y_test, counts, n_kept):
+def _classification_fold(
+    selector: Any, X: Any, y: Any, X_test: Any, y_test: Any, counts: list[int], n_kept: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     curve = accuracy_curve(
         selector, X, y, X_test, y_test, ks=counts, classifiers=list(MODELS), metrics=["accuracy"]
     )
@@ -150,9 +155,11 @@ def _classification_fold(selector, X, y, X_test, y_test, counts, n_kept):
     return rows, support
 
 
-def _regression_fold(selector, X, y, X_test, y_test, counts, n_kept):
+def _regression_fold(
+    selector: Any, X: Any, y: Any, X_test: Any, y_test: Any, counts: list[int], n_kept: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     fitted = clone(selector).set_params(n_features_to_select=max(counts)).fit(X, y)
-    supports = {k: fitted.at(k).get_support() for k in counts}
+    supports: dict[int | None, np.ndarray] = {k: fitted.at(k).get_support() for k in counts}
     supports[None] = np.ones(X.shape[1], dtype=bool)
     rows = []
     for k, support in supports.items():
@@ -163,7 +170,7 @@ def _regression_fold(selector, X, y, X_test, y_test, counts, n_kept):
     return rows, supports[n_kept]
 
 
-def _scaler(X) -> StandardScaler:
+def _scaler(X: Any) -> StandardScaler:
     return StandardScaler(with_mean=not hasattr(X, "tocsr"))  # a sparse X stays sparse
 
 

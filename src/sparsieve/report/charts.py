@@ -187,7 +187,7 @@ def _critical_difference(chart: Chart) -> dict:
     }
     shared = {"x": x, "y": y}
 
-    def part(name, mark, **channels):
+    def part(name: Any, mark: Any, **channels: Any) -> dict[str, Any]:
         return {
             "transform": [{"filter": {"field": "part", "equal": name}}],
             "mark": mark,
@@ -226,7 +226,7 @@ _LEGEND = {
 }
 
 
-def _quantity(chart: Chart, name: str, *, log=False, zero=True) -> dict:
+def _quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict:
     scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
     channel = {
         "field": name,

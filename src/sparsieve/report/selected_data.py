@@ -23,7 +23,7 @@ class SelectedData:
     order: np.ndarray  # selected columns, best first
 
     @classmethod
-    def of(cls, selector, X, y, names=None) -> SelectedData:
+    def of(cls, selector: Any, X: Any, y: Any, names: Any = None) -> SelectedData:
         """What a fitted selector kept of the data it was fitted on."""
         if names is None:
             names = getattr(selector, "feature_names_in_", None)
@@ -55,7 +55,7 @@ class SelectedData:
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
         return cls(selector, values, y, names, target.classes, chosen)
 
-    def columns(self, features) -> np.ndarray:
+    def columns(self, features: Any) -> np.ndarray:
         """Dense values of some columns."""
         values = self.X[:, features]
         return values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)

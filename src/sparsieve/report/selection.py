@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,16 +27,16 @@ from .wording import counted, listed_names, percent
 
 
 def selector_report(
-    selector,
-    X,
-    y,
+    selector: Any,
+    X: Any,
+    y: Any,
     *,
-    feature_names=None,
-    title=None,
-    folds=5,
-    seed=0,
-    threshold=0.9,
-    command="",
+    feature_names: Sequence[str] | np.ndarray | None = None,
+    title: str | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    threshold: float = 0.9,
+    command: str = "",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -158,7 +161,7 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
     return figures
 
 
-def _warnings(selector, kept: SelectedData, assessment: Assessment) -> list[str]:
+def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list[str]:
     found = []
     reason = why_not_converged(selector)
     if reason:
@@ -180,7 +183,7 @@ def _warnings(selector, kept: SelectedData, assessment: Assessment) -> list[str]
     return found
 
 
-def _code(selector, folds: int, seed: int) -> str:
+def _code(selector: Any, folds: int, seed: int) -> str:
     name = type(selector).__name__
     return (
         f"from sparsieve import {name}\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -155,7 +157,7 @@ def weight_section(kept: SelectedData) -> Section | None:
     return Section("Weights", text, blocks)
 
 
-def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | None:
+def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section | None:
     """How much the selected features repeat each other and others."""
     if len(kept.order) < 1 or not hasattr(kept.selector, "find_substitutes"):
         return None
@@ -203,7 +205,7 @@ def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | Non
     return Section("Correlation and substitutes", text, blocks)
 
 
-def _named(kept: SelectedData, feature) -> str:
+def _named(kept: SelectedData, feature: Any) -> str:
     return str(feature) if isinstance(feature, str) else str(kept.names[feature])
 
 
@@ -237,7 +239,7 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
     return Section("Stability", text, [chart])
 
 
-def convergence_section(selector) -> Section | None:
+def convergence_section(selector: Any) -> Section | None:
     """The objective on its way down."""
     if len(getattr(selector, "history_", ())) == 0:
         return None
@@ -263,7 +265,7 @@ def convergence_section(selector) -> Section | None:
     return Section("Convergence", text, [chart])
 
 
-def _grid(values, rows, columns) -> list[tuple]:
+def _grid(values: Any, rows: Any, columns: Any) -> list[tuple]:
     return [
         (row, column, float(values[i, j]) if np.isfinite(values[i, j]) else None)
         for i, row in enumerate(rows)
@@ -271,7 +273,7 @@ def _grid(values, rows, columns) -> list[tuple]:
     ]
 
 
-def _heatmap(title, what, across, rows, span=None) -> Chart:
+def _heatmap(title: str, what: str, across: str, rows: Any, span: float | None = None) -> Chart:
     return Chart(
         title,
         "heatmap",
@@ -284,7 +286,7 @@ def _heatmap(title, what, across, rows, span=None) -> Chart:
     )
 
 
-def _targets(targets) -> list[str]:
+def _targets(targets: Any) -> list[str]:
     return ["target"] if targets.shape[1] == 1 else [f"target {j}" for j in range(targets.shape[1])]
 
 

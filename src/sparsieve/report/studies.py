@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,9 @@ from .study_sections import (
 from .wording import counted, listed_names, percent
 
 
-def study_report(store, study=None, *, title=None, command="") -> Report:
+def study_report(
+    store: Any, study: str | None = None, *, title: str | None = None, command: str = ""
+) -> Report:
     """Report on the finished cells of a study.
 
     Parameters

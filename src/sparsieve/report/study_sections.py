@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
@@ -275,7 +276,7 @@ def _pairs(table: ScoreTable, where: str) -> Table:
     return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows)
 
 
-def _groups(test) -> list[tuple[int, int]]:
+def _groups(test: Any) -> list[tuple[int, int]]:
     return groups_alike(np.sort(test.ranks), test.critical_difference)
 
 
