@@ -9,7 +9,11 @@ if TYPE_CHECKING:
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
-    from .selectors import *  # noqa: F403
+    from .selectors.hinge import *  # noqa: F403
+    from .selectors.least_squares import *  # noqa: F403
+    from .selectors.minimax import *  # noqa: F403
+    from .selectors.mkl import *  # noqa: F403
+    from .selectors.row_norms import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn.
