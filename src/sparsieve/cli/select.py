@@ -94,7 +94,8 @@ def select(
         Path | None,
         typer.Option(
             metavar="OUT",
-            help="Write rank, feature, score and selected of all features (.csv, .tsv, .parquet).",
+            help="Write rank, feature, score, selected, p-values where the method has them, and "
+            "notes of all features (.csv, .tsv, .parquet).",
             show_default=False,
         ),
     ] = None,
@@ -106,6 +107,14 @@ def select(
             show_default=False,
         ),
     ] = None,
+    null: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Shuffle the target N times to see what scores noise reaches.",
+        ),
+    ] = 0,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
@@ -141,7 +150,7 @@ def select(
         for note in table.notes:
             say(f"note: {note}")
     with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
-        selection = run_selection(chosen, selector, table)
+        selection = run_selection(chosen, selector, table, null)
     if not quiet:
         for warning in selection.warnings:
             say(f"warning: {warning}")
@@ -213,17 +222,19 @@ def _report(selection: Selection, command: str) -> Report:
         feature_names=table.feature_names,
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command,
+        null=selection.null or "auto",
     )
 
 
 def _print_selected(selection: Selection) -> None:
     from ..io.write import as_text
 
-    scores = as_text(selection.scores[selection.kept])
-    shown = selection.n_kept
+    kept = selection.ranked.scores[: selection.n_kept]
+    scores, shown = as_text(kept), selection.n_kept
     if sys.stdout.isatty():
         shown = min(shown, _SHOWN)
-        scores = [f"{score:.4g}" for score in selection.scores[selection.kept]]
+        notes = selection.ranked.notes
+        scores = [note or f"{score:.4g}" for score, note in zip(kept, notes, strict=False)]
     names = selection.kept_names
     rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
     print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
@@ -243,5 +254,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
     )
+    say(f"score: {selection.ranked.meaning}")
+    if selection.null is not None:
+        say(str(selection.null))
     for path in written:
         say(f"wrote {path}")

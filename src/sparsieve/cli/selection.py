@@ -13,7 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from .._version import __version__
+from ..diagnosis import PermutationNull, permutation_null
 from ..io import DataError, Table
+from ..selectors.ranked import RankedFeatures, ranked_features
 from .catalogue import Method
 from .errors import UsageError
 
@@ -23,23 +25,23 @@ _OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
 
 @dataclass(frozen=True)
 class Selection:
-    """What came out; ``order`` holds all feature positions, best first."""
+    """What came out."""
 
     method: Method
     selector: Any
     parameters: dict
     table: Table
-    order: np.ndarray
-    scores: np.ndarray
+    ranked: RankedFeatures
     n_kept: int
     seconds: float
     classes: np.ndarray | None
     warnings: list[str] = field(default_factory=list)
+    null: PermutationNull | None = None
 
     @property
     def kept(self) -> np.ndarray:
         """Positions of the selected features, best first."""
-        return self.order[: self.n_kept]
+        return self.ranked.features[: self.n_kept]
 
     @property
     def kept_names(self) -> list[str]:
@@ -56,14 +58,8 @@ class Selection:
         return self.table.select(np.sort(self.kept)).columns()
 
     def ranking_columns(self) -> dict[str, np.ndarray]:
-        """Every feature with rank, score and whether it was selected, best first."""
-        n_features = len(self.order)
-        return {
-            "rank": np.arange(1, n_features + 1),
-            "feature": np.array([self.table.feature_names[j] for j in self.order]),
-            "score": self.scores[self.order],
-            "selected": np.arange(n_features) < self.n_kept,
-        }
+        """Every feature with rank, score, p-value where there is one, and what to know of it."""
+        return self.ranked.columns(self.table.feature_names)
 
     def as_dict(self) -> dict:
         """Everything but the data, for JSON."""
@@ -79,6 +75,10 @@ class Selection:
             "n_features": self.table.X.shape[1],
             "n_selected": self.n_kept,
             "selected": self.kept_names,
+            "score_meaning": self.ranked.meaning,
+            "null": None
+            if self.null is None
+            else {"level": self.null.level, "n_repeats": self.null.n_repeats},
             "ranking": [
                 dict(zip(ranking, values, strict=True))
                 for values in zip(*(c.tolist() for c in ranking.values()), strict=True)
@@ -153,7 +153,7 @@ def _literal(text: str) -> Any:
         return text.strip()
 
 
-def run_selection(method: Method, selector: Any, table: Table) -> Selection:
+def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int = 0) -> Selection:
     """Fit the selector on the table."""
     from .._checks import check_finite, resolve_count
 
@@ -174,17 +174,21 @@ def run_selection(method: Method, selector: Any, table: Table) -> Selection:
             selector.fit(table.X, table.y)
         except ValueError as error:
             raise DataError(str(error)) from error
+    seconds = time.perf_counter() - start
+    null = None
+    if n_shuffles:
+        null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
     return Selection(
         method=method,
         selector=selector,
         parameters=selector.get_params(deep=False),
         table=table,
-        order=np.argsort(selector.ranking_),
-        scores=selector.scores_,
+        ranked=ranked_features(selector),
         n_kept=int(selector.get_support().sum()),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         classes=getattr(selector, "classes_", None),
         warnings=_sentences(caught),
+        null=null,
     )
 
 

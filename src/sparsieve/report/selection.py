@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_integer, check_real
+from ..diagnosis import PermutationNull, permutation_null
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
 from .page import Report
@@ -25,6 +26,10 @@ from .selection_sections import (
 )
 from .wording import counted, listed_names, percent
 
+# What is found without being asked for must not be waited for.
+_CHEAP_SECONDS = 3.0
+_FEWEST_SHUFFLES = 10
+
 
 def selector_report(
     selector: Any,
@@ -36,6 +41,7 @@ def selector_report(
     folds: int = 5,
     seed: int = 0,
     threshold: float = 0.9,
+    null: PermutationNull | str | None = "auto",
     command: str = "",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
@@ -57,6 +63,9 @@ def selector_report(
         Of the folds.
     threshold : float, default=0.9
         Smallest absolute correlation that makes a feature a substitute of a selected one.
+    null : PermutationNull, "auto" or None, default="auto"
+        The level that noise reaches, as found by :func:`~sparsieve.permutation_null`; "auto"
+        finds it where that takes a few seconds at most, None leaves it out.
     command : str, default=""
         The command line that made it, to be shown.
 
@@ -100,7 +109,7 @@ def selector_report(
         )
     sections = [
         accuracy_section(assessment, kept),
-        ranking_section(kept),
+        ranking_section(kept, _null(null, kept)),
         class_section(kept),
         weight_section(kept),
         redundancy_section(kept, X, threshold),
@@ -121,6 +130,17 @@ def selector_report(
         figures=_figures(kept, assessment),
         warnings=_warnings(selector, kept, assessment),
     )
+
+
+def _null(null: PermutationNull | str | None, kept: SelectedData) -> PermutationNull | None:
+    if null is None or isinstance(null, PermutationNull):
+        return null
+    if null != "auto":
+        raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
+    if not hasattr(kept.selector, "scores_") or not len(kept.order):
+        return None
+    found = permutation_null(kept.selector, kept.X, kept.y, max_seconds=_CHEAP_SECONDS)
+    return found if found.n_repeats >= _FEWEST_SHUFFLES else None
 
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:

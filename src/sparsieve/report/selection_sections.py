@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..diagnosis import PermutationNull
 from ..evaluation import redundancy_rate
+from ..selectors.ranked import UNRANKED, ranked_features
 from ..selectors.trace import descent_of, why_not_converged
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
@@ -15,7 +17,7 @@ from .selected_data import SelectedData
 from .wording import percent
 
 _MOST_DRAWN = 40  # features in a heat map or a bar chart
-_MOST_LISTED = 1000  # rows of a table
+_MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
 def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | None:
@@ -49,39 +51,60 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
     return Section("How well it predicts", text, [chart])
 
 
-def ranking_section(kept: SelectedData) -> Section | None:
+def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section | None:
     """Every feature in order."""
-    scores, ranking = kept.scores(), getattr(kept.selector, "ranking_", None)
-    if scores is None or ranking is None:
+    if kept.scores() is None or getattr(kept.selector, "ranking_", None) is None:
         return None
-    order = np.argsort(np.asarray(ranking), kind="stable")
-    support = kept.selector.get_support()
-    finite = [float(s) if np.isfinite(s) else None for s in scores]
-    top = order[: min(_MOST_DRAWN, max(len(kept.order) + 10, 15))]
+    ranked = ranked_features(kept.selector)
+    n_drawn = min(_MOST_DRAWN, max(len(kept.order) + 10, 15))
+    kinds = [
+        note or ("selected" if selected else "left out")
+        for note, selected in zip(ranked.notes, ranked.selected, strict=True)
+    ]
+    finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
+    notes = [] if ranked.falls else ["In order of entry: gains need not fall."]
+    if UNRANKED in kinds[:n_drawn]:
+        notes.append(
+            "Beyond the end of the path a bar is what the feature would have added next: an "
+            "unranked gain."
+        )
+    if null is not None:
+        notes.append(
+            f"The line is the level of noise: {null.n_repeats} fits on shuffled targets reached "
+            f"at most {null.level:.4g} in 95 % of cases."
+        )
+    names = [_short(kept.names[j]) for j in ranked.features[:n_drawn]]
     chart = Chart(
         "Scores of the first features",
         "bars",
         {
-            "y": Column("", [_short(kept.names[j]) for j in top]),
-            "x": Column("score", [finite[j] for j in top]),
-            "series": Column("", ["selected" if support[j] else "left out" for j in top]),
+            "y": Column("", names),
+            "x": Column("score", finite[:n_drawn]),
+            "series": Column("", kinds[:n_drawn]),
         },
-        note="Larger is better; what a score means depends on the method.",
+        note=" ".join(notes),
+        options={"line": None if null is None else null.level},
     )
-    listed = order[:_MOST_LISTED]
-    table = Table(
-        "Ranking",
-        [
-            Column("rank", list(range(1, len(listed) + 1))),
-            Column("feature", [kept.names[j] for j in listed]),
-            Column("score", [finite[j] for j in listed]),
-            Column("selected", [bool(support[j]) for j in listed]),
-        ],
-        note=""
-        if len(listed) == len(order)
-        else f"The first {len(listed):,} of {len(order):,} features.",
+    listed = _MOST_LISTED
+    columns = [
+        Column("rank", list(range(1, len(finite) + 1))[:listed]),
+        Column("feature", [kept.names[j] for j in ranked.features[:listed]]),
+        Column("score", finite[:listed]),
+    ]
+    if ranked.pvalues is not None and ranked.adjusted is not None:
+        columns += [
+            Column("p-value", ranked.pvalues[:listed].tolist(), digits=3),
+            Column("p-value, FDR-adjusted", ranked.adjusted[:listed].tolist(), digits=3),
+        ]
+    columns.append(Column("selected", ranked.selected[:listed].tolist()))
+    if any(ranked.notes):
+        columns.append(Column("note", ranked.notes[:listed]))
+    every = f"All {len(finite):,} features."
+    if len(finite) > listed:
+        every = f"The first {listed:,} of {len(finite):,} features; --ranking writes all of them."
+    return Section(
+        "Ranking", [f"Score: {ranked.meaning}"], [chart, Table("Ranking", columns, every)]
     )
-    return Section("Ranking", (), [chart, table])
 
 
 def class_section(kept: SelectedData) -> Section | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import estimator_html_repr
 
+from .ranked import ranked_features
 from .trace import why_not_converged
 
 SHOWN_FEATURES = 10
@@ -97,31 +98,34 @@ def _warning(selector: Any) -> str:
 
 
 def _table(selector: Any) -> str:
-    kept = np.flatnonzero(selector.support_)
-    kept = kept[np.argsort(selector.ranking_[kept], kind="stable")]
-    names, scores = getattr(selector, "feature_names_in_", None), selector.scores_
+    ranked = ranked_features(selector)
+    kept = np.flatnonzero(ranked.selected)
+    names = getattr(selector, "feature_names_in_", None)
     rows = [
         f'<tr><td style="{_CELL} text-align: left">'
         f"{_text(f'x{j}' if names is None else names[j])}</td>"
-        f'<td style="{_CELL} text-align: right">{_score(scores[j])}</td></tr>'
-        for j in kept[:SHOWN_FEATURES]
+        f'<td style="{_CELL} text-align: right">{ranked.notes[i] or f"{ranked.scores[i]:.4g}"}'
+        "</td></tr>"
+        for i, j in zip(kept[:SHOWN_FEATURES], ranked.features[kept], strict=False)
     ]
     if not rows:
         return ""
     more = len(kept) - len(rows)
+    meaning = escape(ranked.meaning)
     head = "".join(
-        f'<th style="{_CELL} text-align: {side}; font-weight: normal; opacity: 0.8">{title}</th>'
-        for title, side in (("feature", "left"), ("score", "right"))
+        f'<th style="{_CELL} text-align: {side}; font-weight: normal; opacity: 0.8"{tip}>'
+        f"{title}</th>"
+        for title, side, tip in (
+            ("feature", "left", ""),
+            ("score", "right", f' title="{meaning}"'),
+        )
     )
     return (
         f'<table style="border-collapse: collapse; margin: 0.3em 0"><tr>{head}</tr>'
         f"{''.join(rows)}</table>"
         + (f'<div style="opacity: 0.8">and {more:,} more</div>' if more else "")
+        + f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div>'
     )
-
-
-def _score(score: float) -> str:
-    return f"{score:.4g}" if np.isfinite(score) else "always kept"
 
 
 def _text(value: Any) -> str:
