@@ -80,7 +80,7 @@ def test_infinite_scores_are_null_in_json(sparsieve, tmp_path):
     path.write_text("a,b,y\n0,1,0\n0,2,0\n1,1,1\n1,3,1\n")
     result = sparsieve("select", path, "-t", "y", "-k", 1, "--json", *FISHER)
     assert result.json()["ranking"][0] == {
-        "rank": 1, "feature": "a", "score": None, "selected": True,
+        "rank": 1, "feature": "a", "score": None, "selected": True, "note": "",
     }  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_ranking_file(sparsieve, flowers, tmp_path):
     result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "--ranking", out)
     assert result.code == 0
     header, *rows = rows_of(out, "\t")
-    assert header == ["rank", "feature", "score", "selected"]
+    assert header == ["rank", "feature", "score", "selected", "note"]
     assert [row[0] for row in rows] == list("123456")
     assert [row[1] for row in rows[:2]] == ["t", "q"]
     assert [row[3] for row in rows] == ["True"] * 2 + ["False"] * 4
@@ -304,3 +304,17 @@ def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, monkeypatc
     result = sparsieve("select", flowers, "-t", "kind", *FISHER, "--param", "weights=balanced")
     assert result.code == ExitCode.BAD_USAGE
     assert result.err == "error: --param: fisher calls 'weights' 'class_weight' now\n"
+
+
+def test_what_scores_mean_and_what_noise_reaches(sparsieve, flowers, tmp_path):
+    out = tmp_path / "ranking.csv"
+    arguments = ("select", flowers, "-t", "kind", "-k", 2, "-m", "f-statistic", "--null", 5)
+    found = sparsieve(*arguments, "--json").json()
+    assert found["null"]["n_repeats"] == 5
+    assert 0 < found["null"]["level"] < found["ranking"][0]["score"]
+    assert found["score_meaning"]
+    assert found["ranking"][0]["p_value"] <= found["ranking"][0]["p_value_fdr"] < 0.01
+    said = sparsieve(*arguments, "--ranking", out).err
+    assert f"score: {found['score_meaning']}" in said
+    assert "noise reaches a score of" in said
+    assert rows_of(out)[0][-3:] == ["p_value", "p_value_fdr", "note"]

@@ -154,7 +154,7 @@ def test_every_selector_has_a_report(method, rng):
     X = np.abs(rng.standard_normal((40, 6)))  # chi-square wants no negative values
     y = np.where(X[:, 0] + 0.1 * rng.standard_normal(40) > 0.7, "yes", "no")
     selector = method.cls(n_features_to_select=2).fit(X, y)
-    report = selector_report(selector, X, y, folds=2)
+    report = selector_report(selector, X, y, folds=2, null=None)
     assert "kept 2 of 6 features" in report.headline
     assert [s.title for s in report.sections][-1] == "How it was made"
 
