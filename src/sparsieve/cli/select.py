@@ -154,6 +154,8 @@ def select(
     if not quiet:
         for warning in selection.warnings:
             say(f"warning: {warning}")
+        for oddity in selection.oddities:
+            say(f"note: {oddity}")
     written = _write(selection, output, ranking)
     if report is not None:
         with progress("Cross-validating for the report"):
@@ -223,6 +225,7 @@ def _report(selection: Selection, command: str) -> Report:
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command,
         null=selection.null or "auto",
+        oddities=selection.oddities,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .._version import __version__
-from ..diagnosis import PermutationNull, permutation_null
+from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
 from .catalogue import Method
@@ -37,6 +37,7 @@ class Selection:
     classes: np.ndarray | None
     warnings: list[str] = field(default_factory=list)
     null: PermutationNull | None = None
+    oddities: list[str] = field(default_factory=list)
 
     @property
     def kept(self) -> np.ndarray:
@@ -85,6 +86,7 @@ class Selection:
             ],
             "seconds": self.seconds,
             "warnings": self.warnings,
+            "diagnosis": self.oddities,
             "version": __version__,
         }
 
@@ -175,6 +177,8 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
         except ValueError as error:
             raise DataError(str(error)) from error
     seconds = time.perf_counter() - start
+    task = "regression" if getattr(selector, "classes_", None) is None else "classification"
+    found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
     null = None
     if n_shuffles:
         null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
@@ -189,6 +193,7 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
         classes=getattr(selector, "classes_", None),
         warnings=_sentences(caught),
         null=null,
+        oddities=found.for_user_of(selector),
     )
 
 

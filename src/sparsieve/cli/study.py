@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from .errors import ExitCode, UsageError
 from .live import live
 from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
+
+if TYPE_CHECKING:
+    from ..studies import Study
 
 _STATES = ("done", "failed", "running", "open")
 
@@ -80,6 +83,8 @@ def run(
 
         planned = Study.from_toml(file)
         path = _store_of(file, store)
+        if not quiet:
+            _say_oddities(planned)
         with live(quiet) as tell:
             summary = run_study(
                 planned,
@@ -97,6 +102,21 @@ def run(
         print_json({"store": path, **asdict(summary)})
     if summary.failed or summary.skipped:
         raise typer.Exit(int(ExitCode.BAD_DATA))
+
+
+def _say_oddities(planned: Study) -> None:
+    from ..diagnosis import diagnose
+    from ..studies import StudyError
+
+    with progress("Looking at the data"):
+        for dataset in planned.datasets:
+            try:
+                data = dataset.load()
+                found = diagnose(data.X, data.y, task="classification")
+            except (StudyError, ValueError, OSError):
+                continue  # the run itself says why it is skipped
+            for finding in found:
+                say(f"data set {data.name}: {finding}")
 
 
 def _sentence(summary: Any, path: Path) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_integer, check_real
-from ..diagnosis import PermutationNull, permutation_null
+from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
 from .page import Report
@@ -42,6 +42,7 @@ def selector_report(
     seed: int = 0,
     threshold: float = 0.9,
     null: PermutationNull | str | None = "auto",
+    oddities: Sequence[str] | None = None,
     command: str = "",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
@@ -66,6 +67,8 @@ def selector_report(
     null : PermutationNull, "auto" or None, default="auto"
         The level that noise reaches, as found by :func:`~sparsieve.permutation_null`; "auto"
         finds it where that takes a few seconds at most, None leaves it out.
+    oddities : sequence of str, default=None
+        Sentences of :func:`~sparsieve.diagnose` on these data; found here if not given.
     command : str, default=""
         The command line that made it, to be shown.
 
@@ -107,6 +110,10 @@ def selector_report(
             n_folds=folds,
             seed=seed,
         )
+    if oddities is None:
+        task = "regression" if kept.classes is None else "classification"
+        found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
+        oddities = found.for_user_of(selector)
     sections = [
         accuracy_section(assessment, kept),
         ranking_section(kept, _null(null, kept)),
@@ -128,8 +135,12 @@ def selector_report(
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
-        warnings=_warnings(selector, kept, assessment),
+        warnings=[*map(_sentence, oddities), *_warnings(selector, kept, assessment)],
     )
+
+
+def _sentence(oddity: str) -> str:
+    return oddity if oddity.endswith("?") else f"{oddity}."
 
 
 def _null(null: PermutationNull | str | None, kept: SelectedData) -> PermutationNull | None:
