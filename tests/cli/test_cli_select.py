@@ -318,3 +318,16 @@ def test_what_scores_mean_and_what_noise_reaches(sparsieve, flowers, tmp_path):
     assert f"score: {found['score_meaning']}" in said
     assert "noise reaches a score of" in said
     assert rows_of(out)[0][-3:] == ["p_value", "p_value_fdr", "note"]
+
+
+def test_leaks_and_ids_are_said(sparsieve, tmp_path):
+    path = tmp_path / "leak.csv"
+    rng = np.random.default_rng(0)
+    lines = [f"{i},{rng.random()},{i % 2 + 0.1 * rng.random()},{'ab'[i % 2]}" for i in range(40)]
+    path.write_text("\n".join(["id,age,age_at_death,label", *lines]))
+    result = sparsieve("select", path, "-t", "label", "-k", 1)
+    sentence = "age_at_death alone predicts the target perfectly: was it known beforehand?"
+    assert f"note: {sentence}" in result.err
+    assert "note: id rises or falls with every row" in result.err
+    assert sparsieve("select", path, "-t", "label", "-q").err == ""
+    assert sentence in sparsieve("select", path, "-t", "label", "--json").json()["diagnosis"]

@@ -89,7 +89,7 @@ def test_radial_data_name_a_selector_that_sees_them(task):
 
 
 def test_exclusive_or_of_two_features(rng):
-    X = rng.standard_normal((300, 12))
+    X = rng.standard_normal((400, 40))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
     (found,) = diagnose(X, y)
     assert str(found).endswith("use ReliefFSelector")
