@@ -52,7 +52,11 @@ def beyond_linear(X: Any, target: Target) -> str:
         errors = _errors(kind, values, y, Y, KNeighborsRegressor(n_neighbors=7))
         if best is None or errors.mean() < best.mean():
             best, name = errors, kind.__name__
-    if best is None or not (_surely_less(best, linear) and _surely_less(best, chance)):
+    if (
+        best is None
+        or not np.isfinite(best).all()
+        or not (_surely_less(best, linear) and _surely_less(best, chance))
+    ):
         return ""
     if codes is None:
         amounts = [f"R² = {1.0 - e.mean() / chance.mean():.2f}" for e in (linear, best)]
@@ -81,7 +85,12 @@ def _errors(kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any) -> np.n
             selector = kind(n_features_to_select=min(_KEPT, most), **task)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                kept = selector.fit(X[train], y[train]).get_support()
+                selector.fit(X[train], y[train])
+            kept = selector.get_support()
+            if kind is not RidgeForwardSelector:
+                kept &= selector.scores_ > 0  # the others are kept by the order of columns
+            if not kept.any():
+                return np.full(len(Y), np.inf)
             columns = X[:, kept]
             columns = columns.toarray() if sparse.issparse(columns) else columns
             fitted = make_pipeline(StandardScaler(), model).fit(columns[train], Y[train])
