@@ -81,7 +81,8 @@ def check_page(path: Path | None) -> None:
 
 def command_line() -> str:
     """What the user typed, to be typed again."""
-    return shlex.join(["sparsieve", *sys.argv[1:]])
+    typed = shlex.join(["sparsieve", *sys.argv[1:]])
+    return typed.encode("utf-8", "backslashreplace").decode()  # names may hold any bytes
 
 
 def say(message: str) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
-from .options import AsJson, Debug
+from .options import AsJson, Debug, EscapeFormulas
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
@@ -107,6 +107,7 @@ def select(
             show_default=False,
         ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     null: Annotated[
         int,
         typer.Option(
@@ -156,7 +157,7 @@ def select(
             say(f"warning: {warning}")
         for oddity in selection.oddities:
             say(f"note: {oddity}")
-    written = _write(selection, output, ranking)
+    written = _write(selection, output, ranking, escape_formulas)
     if report is not None:
         with progress("Cross-validating for the report"):
             _report(selection, command_line()).save(report)
@@ -200,16 +201,18 @@ def _check_outputs(
             raise UsageError(str(error)) from None
 
 
-def _write(selection: Selection, output: Path | None, ranking: Path | None) -> list[Path]:
+def _write(
+    selection: Selection, output: Path | None, ranking: Path | None, escape_formulas: bool
+) -> list[Path]:
     from ..io.write import replacing, write_table
 
     if output is not None and output.suffix.lower() == ".json":
         with replacing(output) as scratch:
             scratch.write_text(to_json(selection.as_dict()) + "\n", encoding="utf-8")
     elif output is not None:
-        write_table(output, selection.kept_columns())
+        write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
     if ranking is not None:
-        write_table(ranking, selection.ranking_columns())
+        write_table(ranking, selection.ranking_columns(), escape_formulas=escape_formulas)
     return [path for path in (output, ranking) if path is not None]
 
 

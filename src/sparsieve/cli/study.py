@@ -14,7 +14,7 @@ import typer
 
 from .errors import ExitCode, UsageError
 from .live import live
-from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
+from .options import AsJson, Debug, EscapeFormulas, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ def export(
             'parameters with tuning "best-on-test" are chosen here, and labelled so.',
         ),
     ] = False,
+    escape_formulas: EscapeFormulas = False,
     debug: Debug = False,
 ) -> None:
     """Write the scores of all finished cells to a table.
@@ -219,7 +220,7 @@ def export(
         if not rows:
             raise DataError("no cell is finished yet; sparsieve study run computes them")
         table = summarise(rows) if summary else rows
-        write_table(output, as_columns(table))
+        write_table(output, as_columns(table), escape_formulas=escape_formulas)
     say(f"wrote {len(table)} rows to {output}")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed
+from .._matlab import mat_arrays
 from .dataset import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")
@@ -88,17 +89,10 @@ def _member(archive: Any, key: str) -> Any:
 
 def read_mat(path: Path) -> dict:
     """Data and labels of a MATLAB file; the labels may have any integer coding."""
-    from scipy.io import loadmat
-
     try:
-        content = loadmat(path)
-    except NotImplementedError:
-        raise ValueError(
-            "the file is in MATLAB's version 7.3 (HDF5) format; save it again with option -v7"
-        ) from None
-    except Exception as error:
-        raise ValueError(f"the file is not a MATLAB file, or it is damaged ({error})") from error
-    content = {key: value for key, value in content.items() if not key.startswith("__")}
+        content, stored = mat_arrays(path, [key for pair in MAT_KEYS for key in pair])
+    except ValueError as error:
+        raise ValueError(f"the file is not a MATLAB file that can be read: {error}") from None
     for data, labels in MAT_KEYS:
         if data in content and labels in content:
             y, class_names = encode_labels(_plain_labels(content[labels]))
@@ -106,7 +100,7 @@ def read_mat(path: Path) -> dict:
     wanted = ", ".join(f"{data}/{labels}" for data, labels in MAT_KEYS)
     raise ValueError(
         f"no data and labels found; looked for {wanted}, but the file holds "
-        f"{listed(content) or 'nothing'}"
+        f"{listed(stored) or 'nothing'}"
     )
 
 
