@@ -9,8 +9,6 @@ from enum import IntEnum
 
 import typer
 
-from ..io.errors import shown
-
 # Typer brings its own copy of click or uses the installed one, depending on its version; these
 # are the bases of the class that it exports in either case.
 _ParserError = typer.BadParameter.__mro__[2]
@@ -55,6 +53,8 @@ def _explained(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, MemoryError):
         return ExitCode.BAD_DATA, "error: the data does not fit into memory"
     if isinstance(error, OSError) and error.strerror:
+        from ..io.errors import shown
+
         where = "" if error.filename is None else f"{shown(os.fsdecode(error.filename))}: "
         return ExitCode.BAD_DATA, f"error: {where}{error.strerror}"
     kind = type(error).__name__
