@@ -299,11 +299,28 @@ def test_unexpected_errors_and_debug(sparsieve, flowers, monkeypatch):
     assert "Traceback" in sparsieve("--debug", *arguments).err
 
 
-def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, monkeypatch):
-    monkeypatch.setattr(FisherSelector, "_renamed", {"weights": "class_weight"}, raising=False)
-    result = sparsieve("select", flowers, "-t", "kind", *FISHER, "--param", "weights=balanced")
+@pytest.mark.parametrize(
+    ("method", "old", "new"),
+    [
+        ("fisher", "generalised=True", "use generalized"),
+        ("rfs", "gamma=1", "use alpha"),
+        ("l20", "rho=0.5", "use solver=hiht with solver__decay=..."),
+    ],
+)
+def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, method, old, new):
+    result = sparsieve("select", flowers, "-t", "kind", "-m", method, "--param", old)
     assert result.code == ExitCode.BAD_USAGE
-    assert result.err == "error: --param: fisher calls 'weights' 'class_weight' now\n"
+    name = old.partition("=")[0]
+    assert result.err == f"error: --param: {method} has no parameter {name!r} any more; {new}\n"
+
+
+def test_settings_of_a_solver(sparsieve, flowers):
+    arguments = ("select", flowers, "-t", "kind", "-k", 2, "-m", "l20", "--param")
+    found = sparsieve(*arguments, "solver=hiht", "--param", "solver__decay=0.9", "--json").json()
+    assert found["parameters"]["solver"] == "HIHT(decay=0.9)"
+    result = sparsieve(*arguments, "solver=hiht", "--param", "solver__dekay=0.9")
+    assert result.code == ExitCode.BAD_USAGE
+    assert "HIHT has no parameter 'dekay'" in result.err
 
 
 def test_what_scores_mean_and_what_noise_reaches(sparsieve, flowers, tmp_path):

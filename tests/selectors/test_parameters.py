@@ -27,7 +27,6 @@ class Model(HasSolver):
     solver: object = "plain"
     tol: float = 1e-4
     _solvers: ClassVar = {"steep": Steep, "plain": Plain}
-    _renamed: ClassVar = {"gamma": "alpha", "decay": "solver__decay"}
 
 
 def test_settings_of_a_solver_make_its_object_whatever_their_order():
@@ -42,8 +41,6 @@ def test_settings_of_a_solver_make_its_object_whatever_their_order():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"gamma": 1}, "Model calls 'gamma' 'alpha' now"),
-        ({"decay": 1}, "Model calls 'decay' 'solver__decay' now"),
         ({"alhpa": 1}, "Model has no parameter 'alhpa'; did you mean alpha?"),
         ({"zzzz": 1}, "Model has no parameter 'zzzz'; it has alpha, tol"),
         ({"solver": "steep", "solver__dacay": 1}, "Steep has no parameter 'dacay'; it takes decay"),
@@ -59,6 +56,11 @@ def test_unknown_names_get_one_sentence(parameters, sentence):
     with pytest.raises(ValueError) as caught:
         configured(Model, parameters, hidden=["solver"])
     assert str(caught.value) == sentence
+
+
+def test_old_names_say_the_new_ones():
+    with pytest.raises(ValueError, match="no parameter 'generalised' any more; use generalized"):
+        configured(FisherSelector, {"generalised": True})
 
 
 def test_without_parameters():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 import warnings
 from collections.abc import Sequence
@@ -131,6 +132,12 @@ def build_selector(
         selector = configured(method.cls, parameters, hidden=_OPTION_OF)
     except ValueError as error:
         sentence = str(error).replace(method.cls.__name__, method.name, 1)
+        # An object cannot be typed here; its settings can.
+        sentence = re.sub(
+            r"solver=(\w+)\((\w+)=\.\.\.\)",
+            lambda found: f"solver={found[1].lower()} with solver__{found[2]}=...",
+            sentence,
+        )
         raise UsageError(f"--param: {sentence}") from None
     selector.set_params(n_features_to_select=count)
     known = selector.get_params(deep=False)

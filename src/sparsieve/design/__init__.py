@@ -4,6 +4,7 @@ from .base import DesignMatrix
 from .convert import as_design, standardised
 from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
+from .double import in_double
 from .scaled import Scaled
 from .sparse import SparseDesign
 
@@ -16,5 +17,6 @@ __all__ = [
     "as_design",
     "blanked",
     "deflated",
+    "in_double",
     "standardised",
 ]

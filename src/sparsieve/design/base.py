@@ -50,6 +50,14 @@ class DesignMatrix(ABC):
     def column_sq_norms(self):
         """Squared Euclidean norm of every column."""
 
+    def column_magnitudes(self):
+        """A bound on the norm of the numbers that a product with each column goes through.
+
+        Rounding errors of ``rmatmul`` are proportional to it; it exceeds the norm of the column
+        where that is the small difference of large numbers.
+        """
+        return np.sqrt(self.column_sq_norms().astype(np.float64))
+
     def gram(self):
         """X.T @ X, refused when features outnumber samples: that matrix would dwarf X."""
         n_samples, n_features = self.shape

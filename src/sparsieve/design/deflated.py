@@ -78,3 +78,7 @@ class Deflated(DesignMatrix):
     def column_sq_norms(self):
         means, variances = self.column_moments()
         return (self.shape[0] * (variances + means**2)).astype(self.dtype)
+
+    def column_magnitudes(self):
+        lengths = np.linalg.norm(self.left.astype(np.float64), axis=0)
+        return self.base.column_magnitudes() + lengths @ np.abs(self.right.astype(np.float64))

@@ -80,6 +80,14 @@ class Scaled(DesignMatrix):
     def column_sq_norms(self):
         return self._weighted_squares(np.ones(self.shape[0])).astype(self.dtype)
 
+    def column_magnitudes(self):
+        sizes = self.base.column_magnitudes()
+        if self.centre is not None:
+            sizes = sizes + np.sqrt(self.shape[0]) * np.abs(self.centre.astype(np.float64))
+        if self.row_scale is not None:
+            sizes = sizes * float(np.abs(self.row_scale).max(initial=0.0))
+        return sizes if self.scale is None else sizes / self.scale.astype(np.float64)
+
     def _weighted_squares(self, weights):
         """sum_i weights_i x_ij^2 through the base's moments, which never form X."""
         if self.row_scale is not None:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .renamed import replacement
 from .settings import SolverSettings
 
 
@@ -68,9 +69,8 @@ def _object_of(selector: Any, owner: str, setting: str) -> Any:
 
 
 def _unknown(cls: type, name: str, offered: list[str]) -> str:
-    renamed: Mapping[str, str] = getattr(cls, "_renamed", {})
-    if name in renamed:
-        return f"{cls.__name__} calls {name!r} {renamed[name]!r} now"
+    if (instead := replacement(cls, name)) is not None:
+        return f"{cls.__name__} has no parameter {name!r} any more; use {instead}"
     close = difflib.get_close_matches(name, offered, n=1)
     hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(offered) or 'none'}"
     return f"{cls.__name__} has no parameter {name!r}; {hint}"

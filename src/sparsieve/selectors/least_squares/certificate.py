@@ -1,0 +1,220 @@
+"""How far a selection is from the best possible one of its size."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..._checks import check_integer
+from ...solvers.base import Path
+from ...solvers.least_squares.bounds import BoundSearch
+from ..input import TrainingData
+from ..preparation import Prepared
+
+# Relative accuracy to which the relaxation behind a bound is solved.
+ACCURACY = 1e-4
+# Column statistics that differ by more than this are those of other data.
+ALIKE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven about selections of several sizes.
+
+    All values are those of ``||Y - XW||^2 + ridge * n * ||W||^2`` on the columns and the target
+    that were searched (standardised, clipped, balanced, covariates projected out). The proof is
+    about this training objective, not about accuracy on new data.
+
+    Attributes
+    ----------
+    n_features : ndarray
+        Numbers of features, those of ``always_keep`` included.
+    objective : ndarray
+        What the selection of that size reaches.
+    lower_bound : ndarray
+        What no selection of that size can go below, rounding errors accounted for.
+    gap : ndarray
+        ``(objective - lower_bound) / objective``.
+    share : ndarray
+        How much the selection explains of what the best of its size could, at least.
+    target_power : float
+        The objective without any feature.
+    """
+
+    n_features: np.ndarray
+    objective: np.ndarray
+    lower_bound: np.ndarray
+    gap: np.ndarray
+    share: np.ndarray
+    target_power: float
+
+    def sentence(self, n_features: int | None = None) -> str:
+        """What is proven about one size, by default the largest, in words."""
+        where = -1
+        if n_features is not None:
+            places = np.flatnonzero(self.n_features == n_features)
+            if len(places) == 0:
+                raise ValueError(
+                    f"nothing was certified for {n_features} features, only for "
+                    f"{self.n_features[0]} to {self.n_features[-1]}"
+                )
+            where = int(places[0])
+        count, share = int(self.n_features[where]), float(self.share[where])
+        features = f"{count} feature{'s' * (count != 1)}"
+        if self.gap[where] <= 1e-9:
+            return f"No {features} explain the training data better than these (proven)."
+        return (
+            f"These {features} explain at least {np.floor(1000 * share) / 10:.1f} % of what any "
+            f"{features} could (proven for the training objective, not for accuracy)."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+
+class Certifiable:
+    """Mixin of selectors that search least squares with a ridge: ``certify``."""
+
+    path_: Path
+    certificate_: Certificate
+    n_features_in_: int
+
+    @abstractmethod
+    def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
+        """The problem that was searched, and its absolute ridge."""
+
+    def certify(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_features: int | Sequence[int] | None = None,
+    ) -> Certificate:
+        """Prove how far the selection is from the best one of its size.
+
+        Every selection of a path is compared with a lower bound that no selection of its size
+        can go below. The bound comes from a convex relaxation; it is tight for ridges of the
+        recommended size (gaps of a few per cent) and weak for little ridge. What is proven
+        concerns the training objective that was searched, not accuracy on new data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as given to ``fit``
+            The data that the selector was fitted to.
+        n_features : int, list of int or None, default=None
+            Numbers of features to certify; None is every one on the path.
+
+        Returns
+        -------
+        certificate : Certificate
+            Objective, lower bound, gap and share for every number of features; also kept as
+            ``certificate_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import RidgeForwardSelector
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
+        >>> print(selector.certify(X, y))
+        These 3 features explain at least 99.9 % of what any 3 features could (proven ...).
+        """
+        check_is_fitted(self)
+        self._check_certifiable()
+        if getattr(X, "shape", (0, self.n_features_in_))[1:] != (self.n_features_in_,):
+            raise ValueError(
+                f"certify needs the X of the fit, with {self.n_features_in_} features, got shape "
+                f"{X.shape}"
+            )
+        # A copy: validation sets attributes of the estimator that it is done for.
+        data = copy.copy(self)._training_data(X, y, sample_weight)  # type: ignore[attr-defined]
+        problem, ridge = self._searched(data)
+        self._check_same(data, problem)
+        n_always = data.fixed.n_always
+        sizes = np.array(self._sizes(n_features, n_always), dtype=np.int64)
+        search = BoundSearch(problem.design, problem.Y, ridge, ~problem.constant)
+        objective = np.array([search.objective(self.path_.supports[k - n_always]) for k in sizes])
+        bound = _bounds(search, sizes - n_always)
+        if self.path_.optimality is not None:  # an exact search has proven more
+            proven = np.asarray(self.path_.optimality)[sizes - n_always]
+            bound = np.maximum(bound, objective * (1.0 - proven))
+        bound = np.minimum(bound, objective)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.where(objective > 0, (objective - bound) / objective, 0.0)
+            possible = search.power - bound
+            share = np.where(possible > 0, (search.power - objective) / possible, 1.0)
+        self.certificate_ = Certificate(
+            sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power
+        )
+        return self.certificate_
+
+    @abstractmethod
+    def _relative_ridge(self) -> float: ...
+
+    def _check_certifiable(self) -> None:
+        if self._relative_ridge() == 0.0:
+            raise ValueError(
+                f"{type(self).__name__} was fitted without a ridge, which is what bounds rest on; "
+                'fit with ridge=1.0, or search exactly with L20Selector(solver="exact")'
+            )
+
+    def _remember(self, data: TrainingData, problem: Prepared) -> None:
+        """Keep, at fit time, what tells whether ``certify`` is given the same data."""
+        self._seen = (problem.units.centre, problem.units.scale, _digest(data))
+
+    def _check_same(self, data: TrainingData, problem: Prepared) -> None:
+        centre, scale, digest = self._seen
+        tolerance = ALIKE[np.dtype(problem.design.dtype)]
+        units = problem.units
+        same = len(centre) == len(units.centre) and bool(
+            (np.abs(centre - units.centre) <= tolerance * (np.abs(scale) + np.abs(centre))).all()
+            and (np.abs(scale - units.scale) <= tolerance * np.abs(scale)).all()
+        )
+        if not same:
+            raise ValueError(
+                "X is not the data that the selector was fitted to: its columns have other means "
+                "or variances; pass the X of the fit"
+            )
+        if digest != _digest(data):
+            raise ValueError(
+                "y or sample_weight is not what the selector was fitted to; pass those of the fit"
+            )
+
+    def _sizes(self, n_features: int | Sequence[int] | None, n_always: int) -> list[int]:
+        last = len(self.path_) + n_always
+        if n_features is None:
+            return list(range(max(1, n_always), last + 1))
+        several = [n_features] if isinstance(n_features, int | np.integer) else list(n_features)
+        for size in several:
+            check_integer("n_features", size, minimum=max(1, n_always))
+            if size > last:
+                raise ValueError(
+                    f"n_features={size} is beyond the {last} features of the path; fit with "
+                    f"n_features_to_select >= {size}"
+                )
+        return sorted({int(size) for size in several})
+
+
+def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:
+    most = int(sizes.max(initial=0))
+    best = np.zeros(most + 1)
+    best[0] = search.power
+    for k in sizes[sizes > 0]:
+        found = search.solve(int(k), tol=ACCURACY)[1].bounds(most, search.ridge)
+        best[: len(found)] = np.maximum(best[: len(found)], found)
+    return best[sizes]
+
+
+def _digest(data: TrainingData) -> str:
+    made = hashlib.sha256(np.ascontiguousarray(data.target.Y, dtype=np.float64).tobytes())
+    if data.sample_weight is not None:
+        made.update(np.ascontiguousarray(data.sample_weight).tobytes())
+    return made.hexdigest()

@@ -1,0 +1,162 @@
+"""Proven lower bounds on what any k features can reach, for every k at once.
+
+For least squares with a ridge, every matrix A gives, with s_j = ||x_j'A||^2 and whatever support
+S of at most k features (weak duality, maximised over the scale of A),
+
+    min_W ||Y - X_S W||^2 + ridge ||W||^2  >=  <A, Y>^2 / (||A||^2 + (k largest s_j) / ridge).
+
+One product X'A therefore bounds all k. The relaxation says which A is best for a given k; however
+badly it was solved, what is computed here from its A is a bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...design import DesignMatrix, in_double
+from .relaxation import GramProblem, Relaxed, relax
+
+EPS = float(np.finfo(np.float64).eps)
+# Features taken into the working set at a time, at least, and rounds of growing it.
+ENTERING, ROUNDS = 10, 60
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """A matrix A and what one product with X says about it, rounding errors included.
+
+    Attributes
+    ----------
+    agreement : float
+        At most <A, Y>.
+    power : float
+        At least ||A||^2.
+    pulls : ndarray of shape (n_features,)
+        At least ||x_j'A||^2; zero for features that may not be used.
+    """
+
+    agreement: float
+    power: float
+    pulls: np.ndarray
+
+    def bounds(self, n_most: int, ridge: float) -> np.ndarray:
+        """Lower bounds for 0, 1, ..., n_most features."""
+        n_most = min(n_most, len(self.pulls))
+        largest = np.partition(self.pulls, len(self.pulls) - n_most)[len(self.pulls) - n_most :]
+        sums = np.concatenate([[0.0], np.cumsum(np.sort(largest)[::-1])])
+        sums *= 1.0 + (n_most + 8) * EPS
+        if self.agreement <= 0.0:
+            return np.zeros(len(sums))
+        below = (self.power + sums / ridge) * (1.0 + 8 * EPS)
+        return (
+            self.agreement**2 / below * (1.0 - 8 * EPS) if self.power > 0 else np.zeros(len(sums))
+        )
+
+
+class BoundSearch:
+    """Bounds for falling or growing k on one problem, each solved from the last.
+
+    Parameters
+    ----------
+    design, Y : the centred problem that was searched, without unpenalised columns.
+    ridge : positive penalty on the squared coefficients.
+    eligible : mask of the features that may be used.
+    """
+
+    def __init__(
+        self, design: DesignMatrix, Y: np.ndarray, ridge: float, eligible: np.ndarray | None = None
+    ):
+        self.design = in_double(design)
+        self.Y = np.asarray(Y, dtype=np.float64)
+        self.ridge = float(ridge)
+        n_features = design.shape[1]
+        self.eligible = np.ones(n_features, dtype=bool) if eligible is None else eligible
+        self.magnitudes = self.design.column_magnitudes()
+        self.power = float(np.vdot(self.Y, self.Y))
+        self.cross = self.design.rmatmul(self.Y)
+        self.n_products = 1
+        self.features = np.empty(0, dtype=np.int64)
+        self.columns = np.empty((len(self.Y), 0), order="F")
+        self.gram = np.empty((0, 0))
+        self.z = np.empty(0)
+
+    def solve(self, k: int, *, tol: float) -> tuple[Relaxed, DualPoint]:
+        """The relaxation for k features to a relative gap of ``tol``, and its dual point."""
+        if len(self.features) == 0:
+            self._take_in(self._strongest(np.einsum("ij,ij->i", self.cross, self.cross), 2 * k))
+        for _ in range(ROUNDS):
+            problem = GramProblem(self.gram, self.cross[self.features], self.power, self.ridge)
+            found = relax(problem, self.z, float(k), tol=0.3 * tol)
+            self.z = found.z
+            dual = self.certified(found.weights)
+            bound = dual.bounds(k, self.ridge)[-1]
+            if found.value - bound <= tol * max(found.value, EPS * self.power):
+                break
+            wanted = self._violating(found, dual.pulls)
+            if len(wanted) == 0:
+                break
+            self._take_in(wanted)
+        self._forget(dual.pulls, k)
+        return found, dual
+
+    def objective(self, support: np.ndarray) -> float:
+        """What these features reach."""
+        if len(support) == 0:
+            return self.power
+        columns = self.design.dense_columns(support)
+        return GramProblem(
+            columns.T @ columns, self.cross[support], self.power, self.ridge
+        ).full_value()
+
+    def certified(self, weights: np.ndarray) -> DualPoint:
+        """A = Y - X_S W with one product over all features."""
+        A = self.Y - self.columns @ weights
+        self.n_products += 1
+        product = self.design.rmatmul(A)
+        n_samples, n_outputs = A.shape
+        length = float(np.linalg.norm(A)) * (1.0 + n_samples * n_outputs * EPS)
+        # |fl(x'a) - x'a| <= gamma_n |x|'|a|, whatever the order of summation; twice for safety.
+        error = 2.0 * (n_samples + 32) * EPS * length * self.magnitudes
+        size = np.sqrt(np.einsum("ij,ij->i", product, product)) * (1.0 + (n_outputs + 4) * EPS)
+        pulls = np.where(self.eligible, (size + error) ** 2, 0.0)
+        slack = (n_samples * n_outputs + 16) * EPS
+        agreement = float(np.vdot(A, self.Y)) - slack * length * np.sqrt(self.power)
+        return DualPoint(agreement, length**2 * (1.0 + 4 * EPS), pulls)
+
+    def _violating(self, found: Relaxed, pulls: np.ndarray) -> np.ndarray:
+        """Features outside that pull harder than what the solution pays for a place."""
+        inner = (found.z > 1e-9) & (found.z < 1.0 - 1e-9)
+        held = found.z > 1e-9
+        level = found.pulls[inner].max() if inner.any() else found.pulls[held].min(initial=0.0)
+        outside = pulls.copy()
+        outside[self.features] = 0.0
+        wanted = self._strongest(outside, max(ENTERING, len(self.features) // 4))
+        return wanted[outside[wanted] > level]
+
+    def _strongest(self, pulls: np.ndarray, count: int) -> np.ndarray:
+        pulls = np.where(self.eligible, pulls, 0.0)
+        count = min(max(count, ENTERING), len(pulls))
+        chosen = np.argpartition(-pulls, count - 1)[:count]
+        return np.sort(chosen[pulls[chosen] > 0.0])
+
+    def _take_in(self, features: np.ndarray) -> None:
+        new = self.design.dense_columns(features)
+        across = self.columns.T @ new
+        self.gram = np.block([[self.gram, across], [across.T, new.T @ new]])
+        self.columns = np.asfortranarray(np.hstack([self.columns, new]))
+        self.features = np.concatenate([self.features, features])
+        self.z = np.concatenate([self.z, np.zeros(len(features))])
+
+    def _forget(self, pulls: np.ndarray, k: int) -> None:
+        """Keep the working set small: what is unused and pulls little goes."""
+        used = self.z > 0.0
+        most = 2 * int(used.sum()) + 2 * ENTERING + k
+        if len(self.features) <= most:
+            return
+        rank = np.where(used, np.inf, pulls[self.features])
+        keep = np.sort(np.argsort(-rank, kind="stable")[:most])
+        self.features, self.z = self.features[keep], self.z[keep]
+        self.columns = np.asfortranarray(self.columns[:, keep])
+        self.gram = self.gram[np.ix_(keep, keep)]

@@ -1,0 +1,255 @@
+"""The convex relaxation of "at most k features" for least squares with a ridge.
+
+With z_j in {0, 1} saying whether feature j is used, min over W of ||Y - X_z W||^2 + ridge ||W||^2
+is f(z) = tr Y'(I + X diag(z) X' / ridge)^-1 Y, which is convex in z. Letting z move in [0, 1] with
+sum z <= k is the perspective relaxation (Pilanci, Wainwright and El Ghaoui 2015; Bertsimas and
+van Parys 2020); its value bounds from below what any k features can reach.
+
+With A = (I + X diag(z) X' / ridge)^-1 Y and C = X'A the derivatives are
+
+    df/dz_j = -||c_j||^2 / ridge,      d2f/dz_i dz_j = 2 / ridge^2 (c_i'c_j) K_ij,
+    K = X'(I + X diag(z) X' / ridge)^-1 X,
+
+the Hessian being positive semidefinite as the entrywise product of two such matrices. Few z_j
+are nonzero at the solution, so Newton's method on a working set needs only the Gram matrix of
+a hundred columns or so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+# Newton steps, changes of the active set per step, and halvings of a step that does not descend.
+NEWTON_STEPS, ACTIVE_SET_CHANGES, HALVINGS = 50, 30, 12
+# Added to the Hessian, relative to its mean diagonal: equal columns make it singular.
+REGULAR = 1e-9
+NOTHING = 1e-12  # a z below this is zero
+
+
+@dataclass
+class Relaxed:
+    """A point of the relaxation on a working set.
+
+    Attributes
+    ----------
+    z : ndarray of shape (m,)
+    weights : ndarray of shape (m, c)
+        W such that A = Y - X_S W.
+    pulls : ndarray of shape (m,)
+        ||x_j'A||^2 for the features of the set.
+    value : float
+        f(z).
+    gap : float
+        How far f(z) is above the optimum on the set, at most.
+    """
+
+    z: np.ndarray
+    weights: np.ndarray
+    pulls: np.ndarray
+    value: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class GramProblem:
+    """X_S'X_S, X_S'Y and ||Y||^2: all that the relaxation needs of some features."""
+
+    gram: np.ndarray
+    cross: np.ndarray
+    power: float
+    ridge: float
+
+    def at(self, z: np.ndarray) -> _Point:
+        """Value and first derivatives at z."""
+        used = np.flatnonzero(z > 0.0)
+        root = np.sqrt(z[used])
+        system = root[:, None] * self.gram[np.ix_(used, used)] * root
+        system.flat[:: len(used) + 1] += self.ridge
+        lower = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        seen = solve_triangular(
+            lower, root[:, None] * self.cross[used], lower=True, check_finite=False
+        )
+        rows = solve_triangular(lower, seen, lower=True, trans=1, check_finite=False)
+        weights = np.zeros_like(self.cross)
+        weights[used] = root[:, None] * rows
+        correlation = self.cross - self.gram[:, used] @ weights[used]
+        # Exact on the support, where the difference above may cancel.
+        correlation[used] = self.ridge * rows / root[:, None]
+        value = self.power - float(np.vdot(seen, seen))
+        return _Point(z, used, root, lower, weights, correlation, value)
+
+    def full_value(self) -> float:
+        """The objective with all features of the set used fully."""
+        system = self.gram.copy()
+        system.flat[:: len(system) + 1] += self.ridge
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        solved = cho_solve(factor, self.cross, check_finite=False)
+        return self.power - float(np.vdot(self.cross, solved))
+
+
+@dataclass
+class _Point:
+    z: np.ndarray
+    used: np.ndarray
+    root: np.ndarray
+    lower: np.ndarray
+    weights: np.ndarray
+    correlation: np.ndarray
+    value: float
+
+    @property
+    def pulls(self) -> np.ndarray:
+        return np.einsum("ij,ij->i", self.correlation, self.correlation)
+
+
+def relax(
+    problem: GramProblem,
+    z: np.ndarray,
+    budget: float,
+    *,
+    tol: float,
+    low: np.ndarray | None = None,
+    enough: float = np.inf,
+) -> Relaxed:
+    """Minimise f over low <= z <= 1, sum z <= budget, from a feasible z.
+
+    Parameters
+    ----------
+    low : zeros, with ones for features that are used for sure.
+    tol : relative accuracy of the value.
+    enough : a lower bound above this ends the search: a node of a tree is then decided.
+    """
+    low = np.zeros_like(z) if low is None else low
+    budget = min(budget, float(len(z)))
+    point = problem.at(z)
+    for _ in range(NEWTON_STEPS):
+        pulls = point.pulls
+        gap = (_largest_sum(pulls, low, budget) - float(pulls @ point.z)) / problem.ridge
+        if not gap > tol * point.value or point.value - gap > enough:
+            break
+        target = _newton_target(problem, point, pulls, low, budget)
+        following = _descend(problem, point, target, low)
+        if following is None:  # the direction of steepest descent within the set always helps
+            following = _descend(problem, point, _vertex(pulls, low, budget), low)
+        if following is None:
+            break
+        point = following
+    pulls = point.pulls
+    gap = (_largest_sum(pulls, low, budget) - float(pulls @ point.z)) / problem.ridge
+    return Relaxed(point.z, point.weights, pulls, point.value, max(gap, 0.0))
+
+
+def _descend(
+    problem: GramProblem, point: _Point, target: np.ndarray, low: np.ndarray
+) -> _Point | None:
+    """The first of ever shorter steps towards the target that lowers the value."""
+    slope = -float(point.pulls @ (target - point.z)) / problem.ridge
+    if not slope < 0.0:
+        return None
+    for halving in range(HALVINGS):
+        step = 0.5**halving
+        trial = np.clip(point.z + step * (target - point.z), low, 1.0)
+        trial[trial < NOTHING] = 0.0
+        candidate = problem.at(trial)
+        if candidate.value <= point.value + 1e-4 * step * slope:
+            return candidate
+    return None
+
+
+def _vertex(pulls: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
+    """The feasible z with the largest pulls'z."""
+    order = np.lexsort((-pulls, -low))
+    z = np.zeros_like(pulls)
+    z[order[: int(np.floor(budget + 1e-12))]] = 1.0
+    return z
+
+
+def _largest_sum(pulls: np.ndarray, low: np.ndarray, budget: float) -> float:
+    """Max of pulls'z over the feasible z."""
+    free = low == 0.0
+    fixed = float(pulls[~free].sum())
+    room = budget - float(low.sum())
+    values = pulls[free]
+    whole = int(np.floor(room + 1e-12))
+    if whole >= len(values):
+        return fixed + float(values.sum())
+    if whole <= 0:
+        return fixed
+    return fixed + float(np.partition(values, len(values) - whole)[len(values) - whole :].sum())
+
+
+def _newton_target(
+    problem: GramProblem, point: _Point, pulls: np.ndarray, low: np.ndarray, budget: float
+) -> np.ndarray:
+    """Minimise the quadratic model over the feasible z, by a primal-dual active set."""
+    z, used = point.z, point.used
+    reach = solve_triangular(
+        point.lower,
+        point.root[:, None] * problem.gram[used],
+        lower=True,
+        check_finite=False,
+    )
+    curvature = problem.gram - reach.T @ reach
+    curvature *= point.correlation @ point.correlation.T
+    # In units where the slope is the pull: f * ridge.
+    curvature *= 2.0 / problem.ridge
+    diagonal = float(np.trace(curvature)) / len(z)
+    curvature.flat[:: len(z) + 1] += REGULAR * diagonal + np.finfo(float).tiny
+    slope = -pulls
+    worth = 1e-9 * float(pulls.max(initial=0.0))
+    movable = low < 1.0
+    free = movable & (z > low) & (z < 1.0)
+    # Features that want in or out more than the typical free one.
+    level = _level(pulls, z, movable, low, budget)
+    free |= movable & (((z <= low) & (pulls > level)) | ((z >= 1.0) & (pulls < level)))
+    x = z.copy()
+    for _ in range(ACTIVE_SET_CHANGES):
+        inside = np.flatnonzero(free)
+        if len(inside) == 0:
+            break
+        step = x - z
+        step[free] = 0.0
+        right = slope[inside] + curvature[inside] @ step
+        factor = cho_factor(curvature[np.ix_(inside, inside)], lower=True, check_finite=False)
+        both = cho_solve(factor, np.column_stack([right, np.ones(len(inside))]), check_finite=False)
+        needed = budget - float(x[~free].sum()) - float(z[inside].sum())
+        price = max((-float(both[:, 0].sum()) - needed) / float(both[:, 1].sum()), 0.0)
+        x[inside] = z[inside] - both[:, 0] - price * both[:, 1]
+        reduced = slope + curvature @ (x - z) + price
+        reduced[inside] = 0.0
+        under, over = free & (x < low), free & (x > 1.0)
+        x[under], x[over] = low[under], 1.0
+        wrong = movable & ~free & (np.abs(reduced) > worth)
+        wrong &= ((x <= low) & (reduced < 0.0)) | ((x >= 1.0) & (reduced > 0.0))
+        if not (under.any() or over.any() or wrong.any()):
+            break
+        free = (free & ~under & ~over) | wrong
+    return _project(x, low, budget)
+
+
+def _level(pulls, z, movable, low, budget) -> float:
+    """The pull at which features are worth their place, roughly."""
+    inner = movable & (z > low) & (z < 1.0)
+    if inner.any():
+        return float(np.average(pulls[inner], weights=np.minimum(z[inner], 1.0 - z[inner]) + 1e-12))
+    values = np.sort(pulls[movable])[::-1]
+    place = int(budget - low.sum())
+    return float(values[min(2 * place + 1, len(values) - 1)]) if len(values) else 0.0
+
+
+def _project(x: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
+    """The nearest feasible point."""
+    x = np.clip(x, low, 1.0)
+    if x.sum() <= budget:
+        return x
+    below, above = 0.0, 1.0
+    for _ in range(60):
+        shift = 0.5 * (below + above)
+        if np.clip(x - shift, low, 1.0).sum() > budget:
+            below = shift
+        else:
+            above = shift
+    return np.clip(x - above, low, 1.0)
