@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -39,6 +40,12 @@ class Assessment:
         What each fold selects at the number of features of the selection.
     n_folds, n_samples : int
         Folds, and samples that they were made of.
+    confusion : ndarray of shape (n_classes, n_classes) or None
+        Held-out samples by true and predicted class, of the linear SVM on as many features as
+        the selection has.
+    auc : float or None
+        Area under the receiver operating characteristic of the same model, the mean over classes
+        where there are more than two.
     """
 
     metric: str = "accuracy"
@@ -48,6 +55,15 @@ class Assessment:
     n_folds: int = 0
     n_samples: int = 0
     reason: str = ""
+    confusion: np.ndarray | None = None
+    auc: float | None = None
+
+    @property
+    def balanced(self) -> float | None:
+        """Mean over the classes of the share of their samples that is found."""
+        if self.confusion is None:
+            return None
+        return float(np.mean(np.diag(self.confusion) / self.confusion.sum(axis=1)))
 
     @property
     def stability(self) -> Stability | None:
@@ -94,6 +110,7 @@ def assess(
     score = _regression_fold if is_regression else _classification_fold
     scores: list[list[dict]] = []
     supports = []
+    guesses: list[_Guesses] = []
     for train, test in folds.split(X, y if not is_regression else None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -101,6 +118,8 @@ def assess(
                 rows, support = score(
                     selector, X[train], y[train], X[test], y[test], counts, n_kept
                 )
+                if not is_regression:
+                    guesses.append(_guesses(X[train], y[train], X[test], y[test], support))
             except ValueError as error:
                 return Assessment(reason=f"a fold cannot be fitted: {error}")
         scores.append(rows)
@@ -115,7 +134,50 @@ def assess(
         supports=np.array(supports),
         n_folds=len(supports),
         n_samples=len(y),
+        confusion=_confusion(guesses, np.unique(y)) if guesses else None,
+        auc=_auc(guesses) if guesses else None,
     )
+
+
+@dataclass(frozen=True)
+class _Guesses:
+    """Of the linear SVM on the held-out samples of a fold."""
+
+    true: np.ndarray
+    predicted: np.ndarray
+    decision: np.ndarray
+    classes: np.ndarray
+
+
+def _guesses(X: Any, y: Any, X_test: Any, y_test: Any, support: np.ndarray) -> _Guesses:
+    model = make_pipeline(_scaler(X), CLASSIFIERS["svm"]()).fit(X[:, support], y)
+    held_out = X_test[:, support]
+    return _Guesses(
+        y_test, model.predict(held_out), model.decision_function(held_out), model.classes_
+    )
+
+
+def _confusion(guesses: list[_Guesses], classes: np.ndarray) -> np.ndarray:
+    counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    for fold in guesses:
+        places = np.searchsorted(classes, fold.true), np.searchsorted(classes, fold.predicted)
+        np.add.at(counts, places, 1)
+    return counts
+
+
+def _auc(guesses: list[_Guesses]) -> float | None:
+    """Mean over folds and classes; decisions of different folds cannot be compared."""
+    areas = []
+    for fold in guesses:
+        columns = fold.decision
+        if columns.ndim == 1:
+            columns, labels = columns[:, None], fold.classes[1:]
+        else:
+            labels = fold.classes
+        for label, column in zip(labels, columns.T, strict=True):
+            if 0 < (fold.true == label).sum() < len(fold.true):
+                areas.append(roc_auc_score(fold.true == label, column))
+    return float(np.mean(areas)) if areas else None
 
 
 def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:

@@ -184,12 +184,24 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
     }
     if kept.classes is not None:
         figures["classes"] = str(len(kept.classes))
+    elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
+        figures["targets"] = str(kept.y.shape[1])
     for row in assessment.at(len(kept.order)):
         value = percent(row["mean"]) if kept.classes is not None else f"{row['mean']:.2f}"
         figures[f"{assessment.metric}, {row['model']}"] = value
+    if kept.classes is not None and _is_uneven(kept) and assessment.balanced is not None:
+        figures["balanced accuracy"] = percent(assessment.balanced)
+        if assessment.auc is not None:
+            figures["area under the ROC curve"] = f"{assessment.auc:.3f}"
     if assessment.stability is not None:
         figures["stability"] = f"{assessment.stability.value:.2f}"
     return figures
+
+
+def _is_uneven(kept: SelectedData) -> bool:
+    """Whether a class has half as many samples again as another."""
+    _, sizes = np.unique(kept.y, return_counts=True)
+    return bool(sizes.max() > 1.5 * sizes.min())
 
 
 def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list[str]:
@@ -209,7 +221,8 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
         if sizes.max() > 10 * sizes.min():
             found.append(
                 f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
-                "alone says little about the small ones."
+                "alone says little about the small ones: see balanced accuracy and the table of "
+                "confusions."
             )
     return found
 

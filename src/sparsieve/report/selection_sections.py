@@ -48,7 +48,39 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
     ]
     if assessment.n_samples < len(kept.y):
         text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
-    return Section("How well it predicts", text, [chart])
+    blocks: list = [chart]
+    if assessment.confusion is not None and kept.classes is not None:
+        text.append(_by_class(assessment, kept))
+        if len(kept.classes) <= _MOST_DRAWN:
+            blocks.append(_confusion_chart(assessment.confusion, kept.classes))
+    return Section("How well it predicts", text, blocks)
+
+
+def _by_class(assessment: Assessment, kept: SelectedData) -> str:
+    """What accuracy hides where classes differ in size."""
+    balanced = percent(assessment.balanced or 0.0)
+    sentence = f"Balanced accuracy, where every class counts the same: {balanced}"
+    if assessment.auc is not None:
+        several = "" if np.size(kept.classes) == 2 else ", the mean over classes"
+        sentence += f"; area under the ROC curve{several}: {assessment.auc:.3f}"
+    return f"{sentence} (linear SVM with as many features as were selected)."
+
+
+def _confusion_chart(confusion: np.ndarray, classes: np.ndarray) -> Chart:
+    names = [_short(str(label)) for label in classes]
+    share = confusion / confusion.sum(axis=1, keepdims=True)
+    cells = [(i, j) for i in range(len(names)) for j in range(len(names))]
+    return Chart(
+        "Held-out samples by true and predicted class",
+        "heatmap",
+        {
+            "y": Column("true class", [names[i] for i, _ in cells]),
+            "x": Column("predicted class", [names[j] for _, j in cells]),
+            "value": Column("share of the true class", [float(share[c]) for c in cells], digits=3),
+            "count": Column("samples", [int(confusion[c]) for c in cells]),
+        },
+        note="Rows add up to one: what is off the diagonal is taken for another class.",
+    )
 
 
 def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section | None:
@@ -144,17 +176,27 @@ def weight_section(kept: SelectedData) -> Section | None:
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
     if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
         return None
-    outputs = [str(label) for label in kept.classes] if kept.classes is not None else []
-    if len(outputs) != len(coef):
-        outputs = [f"output {i}" for i in range(len(coef))] if len(coef) > 1 else ["weight"]
     features = kept.order[:_MOST_DRAWN]
     # A weight acts on a column in its own units; times its spread they can be compared.
     spread = kept.columns(features).std(axis=0)
     weights = (coef[:, features] * spread).T
-    rows = _grid(weights, [_short(kept.names[j]) for j in features], outputs)
+    names = [_short(kept.names[j]) for j in features]
     text = ["Weight of every feature in the fitted model, times the feature's standard deviation."]
+    outputs = [str(label) for label in kept.classes] if kept.classes is not None else []
+    signed = _one_signed_weight(weights, outputs)
+    if signed is not None:
+        if outputs:
+            text.append(f"Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}.")
+        chart = Chart(
+            "Weights", "bars", {"y": Column("", names), "x": Column("weight", signed, digits=3)}
+        )
+        return Section("Weights", text, [chart])
+    if len(outputs) != len(coef):
+        outputs = _targets(np.empty((0, len(coef))))
+    across = "class" if kept.classes is not None else "target"
+    rows = _grid(weights, names, outputs)
     own = getattr(kept.selector, "support_per_class_", None)
-    blocks: list = [_heatmap("Weights by class", "weight", "class", rows)]
+    blocks: list = [_heatmap(f"Weights by {across}", "weight", across, rows)]
     if own is not None and len(own) == len(outputs):
         text.append(
             "The penalty lets every class choose its own features: a feature with one weight "
@@ -180,6 +222,15 @@ def weight_section(kept: SelectedData) -> Section | None:
     return Section("Weights", text, blocks)
 
 
+def _one_signed_weight(weights: np.ndarray, classes: list[str]) -> list[float] | None:
+    """The weight of a single output, or of the second of two classes against the first."""
+    if weights.shape[1] == 1:
+        return weights[:, 0].tolist()
+    if weights.shape[1] != 2 or len(classes) != 2:
+        return None
+    return ((weights[:, 1] - weights[:, 0]) / 2.0).tolist()
+
+
 def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section | None:
     """How much the selected features repeat each other and others."""
     if len(kept.order) < 1 or not hasattr(kept.selector, "find_substitutes"):
@@ -198,8 +249,8 @@ def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section 
         )
         rate = redundancy_rate(kept.columns(kept.order))
         text.append(
-            f"Redundancy rate as published (half the mean correlation of all pairs): "
-            f"{rate.signed:.3f} signed, {rate.absolute:.3f} with absolute correlations."
+            f"Two selected features have a correlation of {2 * rate.signed:.3f} on average, of "
+            f"{2 * rate.absolute:.3f} in size."
         )
     substitutes = kept.selector.find_substitutes(X, threshold)
     pairs = [
@@ -217,7 +268,7 @@ def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section 
                     Column("correlation", [pair[2] for pair in pairs[:_MOST_LISTED]]),
                 ],
                 note=f"Features left out whose correlation with a selected one is at least "
-                f"{threshold:g} in size.",
+                f"{threshold:g} in size: {_all_or_first(len(pairs))}.",
             )
         )
     else:
@@ -226,6 +277,12 @@ def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section 
             "selected one."
         )
     return Section("Correlation and substitutes", text, blocks)
+
+
+def _all_or_first(count: int) -> str:
+    if count <= _MOST_LISTED:
+        return f"all {count:,}"
+    return f"the first {_MOST_LISTED:,} of {count:,}"
 
 
 def _named(kept: SelectedData, feature: Any) -> str:
