@@ -348,3 +348,13 @@ def test_leaks_and_ids_are_said(sparsieve, tmp_path):
     assert "note: id rises or falls with every row" in result.err
     assert sparsieve("select", path, "-t", "label", "-q").err == ""
     assert sentence in sparsieve("select", path, "-t", "label", "--json").json()["diagnosis"]
+
+
+def test_columns_by_name_in_parameters(sparsieve, flowers):
+    arguments = ("select", flowers, "-t", "kind", "-k", 2, "--json", "--param")
+    found = sparsieve(*arguments, "always_keep=['p']").json()
+    assert found["selected"][0] == "p"
+    assert found["ranking"][0]["note"] == "kept by request"
+    result = sparsieve(*arguments, "always_keep=['pp']")
+    assert result.code == ExitCode.BAD_DATA
+    assert "always_keep: 'pp' is not a column of X" in result.err

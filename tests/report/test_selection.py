@@ -42,6 +42,7 @@ def test_sections_of_a_classification(report):
         "Weights",
         "Correlation and substitutes",
         "Stability",
+        "Convergence",
         "How it was made",
     ]
 
@@ -185,6 +186,18 @@ def test_classes_of_different_size(rng):
     recall = (np.diag(expected) / expected.sum(axis=1)).mean()
     assert report.figures["balanced accuracy"] == f"{100 * recall:.1f} %"
     assert 0.8 < float(report.figures["area under the ROC curve"]) <= 1.0
+
+
+def test_columns_kept_by_request_are_called_by_name(nasty_wine):
+    X, y = nasty_wine
+    selector = RidgeForwardSelector(3, always_keep=["a & b"], never_keep=["x.y[0]"]).fit(X, y)
+    report = selector_report(selector, X, y, folds=3)
+    assert not any("cannot be fitted" in line for line in report.warnings)
+    chart = blocks(report, Chart)["Scores of the first features"].columns
+    assert chart["series"].values[0] == "kept by request"
+    notes = blocks(report, Table)["Ranking"].columns[-1]
+    assert notes.title == "note"
+    assert {"kept by request", "left out by request"} <= set(notes.values)
 
 
 def test_filters_show_their_pvalues():

@@ -180,6 +180,7 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
         try:
             if not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
+            _number_columns(selector, table)
             selector.fit(table.X, table.y)
         except ValueError as error:
             raise DataError(str(error)) from error
@@ -202,6 +203,19 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
         null=null,
         oddities=found.for_user_of(selector),
     )
+
+
+def _number_columns(selector: Any, table: Table) -> None:
+    """Columns that parameters call by name, by their place: the array has no names."""
+    from ..selectors.fixed import columns_mask
+
+    for name in ("always_keep", "never_keep"):
+        columns = getattr(selector, name, None)
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
+            names = list(table.feature_names)
+            mask = columns_mask(name, columns, len(names), names)
+            selector.set_params(**{name: np.flatnonzero(mask).tolist()})
 
 
 def _sentences(caught: Any) -> list[str]:

@@ -14,7 +14,8 @@ from ..selectors.target import Target
 ALIKE = 0.999  # correlation above which two columns, or a column and the target, are the same
 CHANCE = 0.01  # expected number of columns that noise would show, above which nothing is said
 _DIRECTIONS = 10
-_SOURCES = 4096  # candidate pairs that are correlated at once
+_MOST_COLUMNS = 100_000  # beyond this the search for copies takes longer than a selection
+_VALUES = 20_000_000  # of candidate pairs that are correlated at once
 
 
 def spread(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -66,6 +67,8 @@ def numbering(X: Any) -> np.ndarray:
     if math.log(2 * n_features) - math.lgamma(n_samples + 1) > math.log(CHANCE):
         return np.empty(0, dtype=np.intp)
     found = np.arange(n_features)
+    if sparse.issparse(X):  # at most one value of such a column is zero
+        found = np.flatnonzero(np.bincount(X.indices, minlength=n_features) >= n_samples - 1)
     for size in (10, n_samples):  # few columns pass the first rows
         part = X[:size][:, found]
         part = part.toarray() if sparse.issparse(part) else part
@@ -81,7 +84,10 @@ def copies(X: Any, std: np.ndarray, columns: np.ndarray) -> list[tuple[int, int]
     projections on a few random ones is the only pair to look at.
     """
     n_samples = X.shape[0]
-    if len(columns) < 2 or _pair_chance(n_samples) * len(columns) ** 2 > CHANCE:
+    if (
+        not 2 <= len(columns) <= _MOST_COLUMNS
+        or _pair_chance(n_samples) * len(columns) ** 2 > CHANCE
+    ):
         return []
     directions = np.random.default_rng(0).standard_normal((n_samples, _DIRECTIONS))
     directions -= directions.mean(axis=0)
@@ -102,21 +108,28 @@ def copies(X: Any, std: np.ndarray, columns: np.ndarray) -> list[tuple[int, int]
     ]
     ends = np.unique(np.sort(np.array(pairs, dtype=np.intp).reshape(-1, 2), axis=1), axis=0)
     found: dict[int, int] = {}
-    for start in range(0, len(ends), _SOURCES):
-        first, second = ends[start : start + _SOURCES].T
+    at_once = max(1, _VALUES // n_samples)
+    for start in range(0, len(ends), at_once):
+        first, second = ends[start : start + at_once].T
         for i, j in zip(*_alike(part, first, second), strict=True):
             found.setdefault(int(columns[j]), int(columns[i]))
     return sorted(found.items())
 
 
 def _alike(X: Any, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    one, two = (
-        part.toarray() if sparse.issparse(part) else np.asarray(part, dtype=np.float64)
-        for part in (X[:, first], X[:, second])
-    )
-    one, two = one - one.mean(axis=0), two - two.mean(axis=0)
-    products = np.abs((one * two).sum(axis=0))
-    alike = products > ALIKE * np.linalg.norm(one, axis=0) * np.linalg.norm(two, axis=0)
+    if sparse.issparse(X):
+        one, two = X[:, first].astype(np.float64), X[:, second].astype(np.float64)
+        mean_one, mean_two, product = (
+            np.asarray(part.mean(axis=0)).ravel() for part in (one, two, one.multiply(two))
+        )
+        products = np.abs(product - mean_one * mean_two)
+        norms = spread(one)[2] * spread(two)[2]
+    else:
+        one, two = X[:, first].astype(np.float64), X[:, second].astype(np.float64)
+        one, two = one - one.mean(axis=0), two - two.mean(axis=0)
+        products = np.abs((one * two).sum(axis=0))
+        norms = np.linalg.norm(one, axis=0) * np.linalg.norm(two, axis=0)
+    alike = products > ALIKE * norms
     return first[alike], second[alike]
 
 

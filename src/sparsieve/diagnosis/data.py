@@ -78,7 +78,8 @@ def diagnose(
     target of numbers is above 0.999; columns that rise or fall with every row, as ids do;
     constants; near-copies of other features; and data on which linear selection fails where a
     non-linear score does not. What noise of the same size would show as well is not mentioned.
-    Columns with missing values are passed over.
+    Columns with missing values are passed over, and copies are looked for among up to 100,000
+    columns.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from ..selectors.target import Target
 _KEPT = 10
 _FOLDS = 3
 _WORK = 4e8  # samples squared times features, which is what ReliefF costs
+_MOST_DENSE = 50_000_000  # values of a sparse X that are worth writing out
 _MOST_SAMPLES, _FEWEST_SAMPLES = 1000, 60
 _GOOD = 0.6  # share of what can be predicted at all: linear selection does its work
 _GAIN = 0.1  # what another selector must add to be worth a word
@@ -41,6 +42,8 @@ def beyond_linear(X: Any, target: Target) -> str:
     if codes is not None and np.bincount(codes).min() < _FOLDS:
         return ""
     part = X[rows]
+    if sparse.issparse(X) and len(rows) * n_features > _MOST_DENSE:
+        return ""
     linear = _errors(RidgeForwardSelector, part, y, Y, Ridge(alpha=0.1 * len(rows)))
     chance = _errors(None, part, y, Y, None)
     if 1.0 - linear.mean() / chance.mean() > _GOOD:

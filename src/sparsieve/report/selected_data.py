@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from ..selectors.target import encode_target
 
@@ -54,6 +55,22 @@ class SelectedData:
         task = getattr(selector, "task", "auto")
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
         return cls(selector, values, y, names, target.classes, chosen)
+
+    def unfitted(self) -> Any:
+        """The selector as it was, to be fitted on parts of X, which have no names any more."""
+        selector = clone(self.selector)
+        fixed = getattr(self.selector, "_fixed", None)
+        known = selector.get_params(deep=False)
+        if fixed is not None:
+            masks = {"always_keep": fixed.always, "never_keep": fixed.never}
+            selector.set_params(
+                **{
+                    name: np.flatnonzero(mask).tolist()
+                    for name, mask in masks.items()
+                    if known.get(name) is not None
+                }
+            )
+        return selector
 
     def columns(self, features: Any) -> np.ndarray:
         """Dense values of some columns."""

@@ -102,7 +102,7 @@ def selector_report(
     assessment = Assessment(reason="cross-validation was not asked for")
     if folds >= 2 and len(kept.order):
         assessment = assess(
-            selector,
+            kept.unfitted(),
             kept.X,
             kept.y,
             n_kept=len(kept.order),
@@ -150,7 +150,7 @@ def _null(null: PermutationNull | str | None, kept: SelectedData) -> Permutation
         raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
     if not hasattr(kept.selector, "scores_") or not len(kept.order):
         return None
-    found = permutation_null(kept.selector, kept.X, kept.y, max_seconds=_CHEAP_SECONDS)
+    found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_CHEAP_SECONDS)
     return found if found.n_repeats >= _FEWEST_SHUFFLES else None
 
 

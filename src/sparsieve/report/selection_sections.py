@@ -50,18 +50,18 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
         text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
     blocks: list = [chart]
     if assessment.confusion is not None and kept.classes is not None:
-        text.append(_by_class(assessment, kept))
+        text.append(_by_class(assessment, len(kept.classes)))
         if len(kept.classes) <= _MOST_DRAWN:
             blocks.append(_confusion_chart(assessment.confusion, kept.classes))
     return Section("How well it predicts", text, blocks)
 
 
-def _by_class(assessment: Assessment, kept: SelectedData) -> str:
+def _by_class(assessment: Assessment, n_classes: int) -> str:
     """What accuracy hides where classes differ in size."""
     balanced = percent(assessment.balanced or 0.0)
     sentence = f"Balanced accuracy, where every class counts the same: {balanced}"
     if assessment.auc is not None:
-        several = "" if np.size(kept.classes) == 2 else ", the mean over classes"
+        several = "" if n_classes == 2 else ", the mean over classes"
         sentence += f"; area under the ROC curve{several}: {assessment.auc:.3f}"
     return f"{sentence} (linear SVM with as many features as were selected)."
 
