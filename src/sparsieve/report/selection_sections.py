@@ -39,7 +39,7 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
         options={"log_x": max(row["k"] for row in rows) > 20},
     )
     every = ", ".join(
-        f"{model} {percent(score) if kept.classes is not None else f'{score:.2f}'}"
+        f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
         for model, score in assessment.baseline.items()
     )
     text = [
@@ -151,12 +151,15 @@ def class_section(kept: SelectedData) -> Section | None:
         targets = kept.y.reshape(len(kept.y), -1)
         centred = targets - targets.mean(axis=0)
         correlation = scaled.T @ (centred / np.linalg.norm(centred, axis=0)) / np.sqrt(len(scaled))
-        rows = _grid(correlation, [_short(kept.names[j]) for j in features], _targets(targets))
-        return Section(
-            "Selected features and the target",
-            (),
-            [_heatmap("Correlation with the target", "correlation", "target", rows, span=1.0)],
-        )
+        names = [_short(kept.names[j]) for j in features]
+        if targets.shape[1] == 1:
+            values = [float(r) if np.isfinite(r) else None for r in correlation[:, 0]]
+            fields = {"y": Column("", names), "x": Column("correlation", values, digits=3)}
+            chart = Chart("Correlation with the target", "bars", fields)
+        else:
+            rows = _grid(correlation, names, _targets(targets))
+            chart = _heatmap("Correlation with the targets", "correlation", "target", rows, 1.0)
+        return Section("Selected features and the target", (), [chart])
     means = np.array([scaled[kept.y == label].mean(axis=0) for label in kept.classes])
     names = [_short(kept.names[j]) for j in features]
     rows = _grid(means.T, names, [str(label) for label in kept.classes])
