@@ -153,8 +153,8 @@ def class_section(kept: SelectedData) -> Section | None:
         correlation = scaled.T @ (centred / np.linalg.norm(centred, axis=0)) / np.sqrt(len(scaled))
         names = [_short(kept.names[j]) for j in features]
         if targets.shape[1] == 1:
-            values = [float(r) if np.isfinite(r) else None for r in correlation[:, 0]]
-            fields = {"y": Column("", names), "x": Column("correlation", values, digits=3)}
+            shown = [float(r) if np.isfinite(r) else None for r in correlation[:, 0]]
+            fields = {"y": Column("", names), "x": Column("correlation", shown, digits=3)}
             chart = Chart("Correlation with the target", "bars", fields)
         else:
             rows = _grid(correlation, names, _targets(targets))
