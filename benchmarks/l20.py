@@ -77,7 +77,7 @@ def against_fastcan(repeats: int = 5) -> None:
         selector = L20Selector(n_features_to_select=50, ridge=0).fit(X, y)
         ours, selector = fastest(partial(selector.fit, X, y), repeats)
         theirs, peer = fastest(partial(FastCan(50, verbose=0).fit, X, Y), repeats)
-        mine = residuals(X, Y, [selector.path_.support(k) for k in range(1, 51)])
+        mine = residuals(X, Y, selector.path_.supports[1:])
         other = residuals(X, Y, [peer.indices_[:k] for k in range(1, 51)])
         print(
             f"{name:<12}{ours:>9.3f}{theirs:>12.3f}{theirs / ours:>7.1f}x   "

@@ -18,6 +18,7 @@ from sklearn.model_selection import train_test_split
 from sparsieve import L0MKLSelector, MIKFSSelector
 from sparsieve.kernels import KernelBank, feature_kernel
 from sparsieve.penalties import surrogate
+from sparsieve.solvers.base import Result
 from sparsieve.solvers.mkl.machine import KernelMachine
 from sparsieve.solvers.mkl.model import AlternatingMKL, MKLModel
 from sparsieve.solvers.mkl.weights import KernelWeights, WeightProgram
@@ -68,14 +69,7 @@ class CvxpyModel(MKLModel):
 
     def weight_program(self, u):
         return CvxpyWeights(
-            self.bank,
-            self.y,
-            u,
-            self.lambda1,
-            self.lambda2,
-            self.surrogate,
-            self.d_max,
-            shifted=True,
+            self.bank, self.y, u, self.lambda1, self.lambda2, self.surrogate, self.d_max
         )
 
     def _machine(self, A, shift, start):
@@ -88,7 +82,7 @@ class CvxpyModel(MKLModel):
         loss = cvxpy.sum_squares(cvxpy.pos(s - margins))
         problem = cvxpy.Problem(cvxpy.Minimize(self.lambda1 * quadratic + loss))
         value = problem.solve(solver=cvxpy.CLARABEL)
-        return KernelMachine(np.asarray(u.value), float(b.value), float(value), 0.0, 0)
+        return Result(KernelMachine(np.asarray(u.value), float(b.value)), value, 0.0, 0, True)
 
 
 def outer_iteration(name: str, repeats: int) -> None:
@@ -111,11 +105,11 @@ def outer_iteration(name: str, repeats: int) -> None:
         seconds.append(
             best_of(lambda m=model, r=results: r.append(solver.solve(m)), count) / ROUNDS
         )
-        reached.append(results[-1].history[0])
+        reached.append(results[-1].trace[0])
     print(
         f"{name:12} {len(y):4} x {X.shape[1]:6}   ours {1e3 * seconds[0]:7.1f} ms   "
         f"cvxpy {1e3 * seconds[1]:8.1f} ms   {seconds[1] / seconds[0]:6.0f} times faster   "
-        f"objective after the first weight step {reached[0]:.8g} and {reached[1]:.8g}"
+        f"objective after the first round {reached[0]:.8g} and {reached[1]:.8g}"
     )
 
 

@@ -23,7 +23,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 
 # 1. Score every number of features by cross-validation: one selection per fold serves them all.
 model = make_pipeline(StandardScaler(), LogisticRegression())
-search = SelectorCV(RidgeForwardSelector(), model, rule="one_se").fit(X, y)
+search = SelectorCV(RidgeForwardSelector(), estimator=model, rule="one_se").fit(X, y)
 print("features  accuracy")
 for k, mean, std in zip(
     search.cv_results_["param_k"],
@@ -48,7 +48,7 @@ for name in stable.get_feature_names_out():
 
 # 3. What do several methods agree on?
 together = EnsembleSelector(n_features_to_select=5, aggregation="rra").fit(X, y)
-print("\nfive features that three methods agree on:", ", ".join(together.get_feature_names_out()))
+print("\nfive features that two methods agree on:", ", ".join(together.get_feature_names_out()))
 
 if len(sys.argv) > 1:
     AccuracyCurveDisplay.from_estimator(search).figure_.savefig(sys.argv[1])

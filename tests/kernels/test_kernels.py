@@ -110,3 +110,25 @@ def test_bad_kernels():
         CallableKernel(lambda u, v: np.full(np.broadcast_shapes(u.shape, v.shape), np.nan)).check(
             np.arange(4.0)
         )
+
+
+def test_sizes_that_would_overflow_are_refused():
+    for bad in (1e101, np.inf, np.nan):
+        values, weights = standard_values(3, 10), np.ones(10)
+        values[1, 4] = weights[2] = bad
+        with pytest.raises(ValueError, match="values of moderate size"):
+            KernelBank(values, SigmoidKernel())
+        with pytest.raises(ValueError, match="weights need moderate sizes"):
+            KernelBank(standard_values(3, 10), SigmoidKernel(), weights)
+
+
+def test_a_kernel_without_numbers_is_refused_wherever_it_shows():
+    hole = CallableKernel(lambda u, v: np.where(u * v > 2, np.nan, np.abs(u - v)))
+    bank = KernelBank(standard_values(6, 30), hole)
+    for work in (
+        lambda: bank.apply(np.ones(30)),
+        lambda: bank.combine(np.arange(6), np.ones(6)),
+        lambda: bank.shifts(np.arange(6)),
+    ):
+        with pytest.raises(ValueError, match="kernel values are not finite"):
+            work()

@@ -6,17 +6,20 @@ from sklearn.metrics import f1_score
 
 from sparsieve import L0MKLSelector, L0SVMSelector
 from sparsieve.datasets import load_dataset
-from sparsieve.evaluation import RepeatedSplits
 from sparsieve.papers import Bench, find_preset
-from sparsieve.papers.l0_mkl import choices, figures, work
+from sparsieve.papers.l0_mkl import choices, figures, printed, tables, work
 from sparsieve.papers.published import published
+from sparsieve.papers.splits import PaperSplits
 
 SETS = {"Isolet": "wine"}
 GRIDS = {
     "PiE-SVM": [{"C": 1.0, "theta": 5.0}],
     "CAP-SVM": [{"C": 1.0, "theta": 5.0}, {"C": 0.1, "theta": 5.0}],
     "EP-SVM": [{"C": 1.0}],
-    "MIK-FS": [choices.kernel_parameters(0.1, 0.01, 1.0, 0.1)],
+    "MIK-FS": [
+        choices.kernel_parameters(0.1, 0.01, 1.0, 0.1),
+        {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 1.0},
+    ],
     "l0-MKL": [
         {**choices.kernel_parameters(0.1, 0.01, 1.0, price), "theta": 10.0} for price in (0.1, 1.0)
     ],
@@ -41,8 +44,9 @@ def bench(tmp_path_factory):
 @pytest.fixture(scope="module")
 def exhibits(bench):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choices, "grids", lambda quick: GRIDS)
-        patch.setattr(choices, "n_repeats", lambda bench: 2)
+        patch.setattr(choices, "grids", lambda quick, printed: GRIDS)
+        for module in (choices, figures, printed, tables):
+            patch.setattr(module, "n_repeats", lambda bench: 2)
         patch.setattr(figures, "QUICK_KS", (1, 3, 40))
         patch.setattr(figures, "QUICK_THETAS", (1.0, 5.0))
         found = {
@@ -76,7 +80,7 @@ def one_setting(**changes):
 def wine_half():
     data = load_dataset("wine")
     X, y = data.X[data.y < 2], data.y[data.y < 2]
-    return X, y, list(RepeatedSplits(0.5, n_repeats=2, per_class=True).splits(y, seed=0))[1]
+    return X, y, list(PaperSplits("1/2", 2).splits(y, seed=0))[1]
 
 
 def test_scores_are_those_of_the_test_half():
@@ -112,15 +116,83 @@ def test_curve_and_history_of_a_fit():
     assert result["history"] == selector.history_
 
 
-def test_published_objective_ends_or_is_unbounded():
+def run_published(parameters, **changes):
+    setting = {"dataset": "wine", "parameters": parameters, "repeat": 0, "standardize": True}
+    return work.run_published({**setting, **changes})
+
+
+def test_how_the_printed_algorithms_end():
     parameters = {**choices.kernel_parameters(0.01, 1.0, 0.01, 10.0), "theta": 1.0}
-    setting = {"dataset": "wine", "parameters": parameters, "repeat": 0}
-    assert work.try_published_objective(setting) == {"unbounded": True, "accuracy": None}
+    result = run_published(parameters)
+    assert result["end"] == "falls without bound"
+    assert result["accuracy"] is None
+    n_train = len(wine_half()[2].train)
+    assert result["trace"][0] == n_train
+    assert result["trace"][-1] < -1e6 * n_train
+    assert 1 <= printed._steps_to_fall(result["trace"]) < len(result["trace"])
     # A semidefinite kernel and a surrogate without a ceiling leave nothing to fall into.
-    setting["parameters"] = {"kernel": "rbf", "surrogate": "log"}
-    result = work.try_published_objective(setting)
-    assert not result["unbounded"]
+    result = run_published({"kernel": "rbf", "surrogate": "log"})
+    assert result["end"] == "bounded"
     assert result["accuracy"] > 0.8
+    assert printed._steps_to_fall(result["trace"]) is None
+
+
+def test_indefinite_is_not_said_to_fall():
+    parameters = {**choices.kernel_parameters(1.0, 0.01, 1.0, 10.0), "theta": 1.0}
+    result = run_published(parameters)
+    assert result["end"] == "indefinite"
+    assert result["trace"][-1] > -1e6
+
+
+# -- what is compared with what --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("row", published("l0mkl_table7"), ids=lambda row: row["dataset"])
+def test_the_printed_parameters_are_tried_and_l1_is_called_so(quick, row):
+    grid = choices.grids(quick, row["dataset"])
+    own = choices.printed_parameters(row["dataset"])
+    assert own in grid["MIK-FS"], "every printed theta is at most one"
+    assert {**own, "theta": 10.0} in grid["l0-MKL"]
+    assert all(work.is_l1(setting) for setting in grid["MIK-FS"])
+    assert all(setting["theta"] > 1 for setting in grid["l0-MKL"])
+    for settings in grid.values():
+        assert len({tuple(setting.items()) for setting in settings}) == len(settings)
+
+
+def test_theta_up_to_one_is_the_l1_norm():
+    X, y, split = wine_half()
+    capped = work._machine(
+        {"method": "MIK-FS", "parameters": {"gamma": 0.1, "lambda2": 0.2, "theta": 0.5}}
+    )
+    plain = L0MKLSelector(gamma=0.1, surrogate="l1", lambda2=0.1, d_max=1.0)
+    capped.fit(X[split.train], y[split.train])
+    plain.fit(X[split.train], y[split.train])
+    assert capped.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    np.testing.assert_array_equal(capped.support_, plain.support_)
+
+
+def test_l0_mkl_with_the_l1_norm_is_refused(bench, monkeypatch):
+    grid = {**GRIDS, "l0-MKL": [{**GRIDS["MIK-FS"][0], "theta": 1.0}]}
+    monkeypatch.setattr(choices, "grids", lambda quick, printed: grid)
+    with pytest.raises(ValueError, match="has the l1 norm: that is MIK-FS"):
+        choices.choose(bench)
+
+
+def test_no_verdict_of_a_method_on_itself(bench):
+    source = choices.Source("Isolet", "wine", "Isolet")
+    l1 = {"parameters": {"lambda1": 1.0, "theta": 1.0}}
+    same = [
+        choices.Choice(source, method, choices.INNER_CV, [l1]) for method in ("MIK-FS", "l0-MKL")
+    ]
+    what = choices.ran(same)
+    assert what == {"MIK-FS": ["l1"], "l0-MKL": ["l1"]}
+    rows = [
+        {"dataset": "Isolet", "method": method, "accuracy": 90.0, "accuracy_best_on_test": 90.0}
+        for method in what
+    ]
+    with pytest.raises(ValueError, match="compares l0-MKL with itself: MIK-FS ran the same"):
+        tables.verdicts(bench, rows, "accuracy", "accuracy", what)
 
 
 def candidate(inner, test, used, repeat=0, **parameters):
@@ -156,6 +228,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
         "Table 6",
         "Table 7",
         "Table 7, tried",
+        "Algorithms 1, 3 and 4",
         "Figure 1",
         "Figure 2",
         "Section 5.2",
@@ -164,7 +237,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
         assert exhibit.rows
         assert all(set(row) == set(exhibit.columns) for row in exhibit.rows), exhibit.name
         assert len(exhibit.summary or exhibit.rows) <= 25
-        assert "Gli_85" in exhibit.note
+        assert "Gli_85" in exhibit.note or exhibit.name.startswith("Algorithms")
 
 
 def test_published_numbers_stand_in_their_rows(exhibits):
@@ -195,6 +268,26 @@ def test_honest_and_test_best_numbers_in_table_4(exhibits):
     assert min(abs(row["accuracy"] - value) for value in possible) < 0.01
 
 
+def test_verdicts_name_methods_sets_splits_and_chance(exhibits):
+    for name in ("Table 4", "Figure 1"):
+        note = exhibits[name].note
+        assert "l0-MKL against PiE-SVM, CAP-SVM, EP-SVM and MIK-FS: its accuracy" in note
+        assert " of 1 sets" in note
+        assert "means of 2 splits" in note
+        assert "guessing the largest class gives" in note
+    assert "its number of features is at least as low on" in exhibits["Table 4"].note
+
+
+def test_divergence_is_shown_in_numbers(exhibits):
+    rows = exhibits["Algorithms 1, 3 and 4"].rows
+    assert [row["features"] for row in rows] == ["standardised", "as given"]
+    for row in rows:
+        ends = [row["falls_without_bound"], row["indefinite"], row["bounded"]]
+        assert sum(ends) == row["splits"] == 2
+        assert (row["steps_to_fall"] is None) == (row["falls_without_bound"] == 0)
+        assert row["last_objective"] is not None
+
+
 def test_objective_falls_in_figure_2(exhibits):
     rows = exhibits["Figure 2"].rows
     assert all(row["difference"] is None or row["difference"] >= -1e-9 for row in rows)
@@ -203,10 +296,20 @@ def test_objective_falls_in_figure_2(exhibits):
 
 def test_stand_ins_are_called_so(real_data, tmp_path):
     real_data("carcinoma_174")
-    real_data("colon_raw")
+    real_data("colon")
     used = choices.sources(Bench("l0-mkl", tmp_path / "store.sqlite"))
     labels = {source.printed: source.label for source in used}
     assert labels["Carcinom"] == "Carcinom (stand-in carcinoma_174)"
-    assert labels["Colon"] == "Colon (colon_raw)"
+    assert labels["Colon"] == "Colon"
+    # The values that the paper used have three levels.
+    assert len(np.unique(work.two_classes("colon")[0])) == 3
     setting = one_setting(dataset="carcinoma_174", method="EP-SVM", parameters={"C": 1.0})
     assert work.try_parameters(setting)["accuracy"] > 0.7
+
+
+def test_colon_without_the_paper_s_version(tmp_path, monkeypatch, real_data):
+    X, y = real_data("colon_raw")
+    np.savez(tmp_path / "colon_raw.npz", X=X, y=y, class_names=["n", "t"])
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    used = choices.sources(Bench("l0-mkl", tmp_path / "store.sqlite"))
+    assert [source.label for source in used] == ["Colon (stand-in colon_raw)"]

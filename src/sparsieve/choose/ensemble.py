@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_choice, check_integer, resolve_count
-from ..filters.fisher import FisherSelector
-from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from .aggregate import AGGREGATIONS
 from .base import MetaSelector, arrays_of, prepared, ranking_of, weights_for
 
 DEFAULT_COUNT = 10
+_MEANINGS = {
+    "mean": "Mean rank over the selectors, turned so that 1 is best and 1 / n_features worst.",
+    "median": "Median rank over the selectors, turned so that 1 is best and 1 / n_features worst.",
+    "borda": "Points from the selectors: each gives n_ranked to its best feature, one less to the "
+    "next.",
+    "rra": "Minus log10 of rho: how unlikely such good ranks would be if all were random.",
+}
 
 
 class EnsembleSelector(MetaSelector):
@@ -24,11 +33,11 @@ class EnsembleSelector(MetaSelector):
     ----------
     selectors : list of estimators or None, default=None
         Selectors of this package, or estimators that have ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`,
-        :class:`L21Selector` and, for classes, :class:`FisherSelector`.
+        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector` and
+        :class:`L21Selector`.
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
-    aggregation : {"mean", "median", "borda", "rra"}, default="mean"
+        Number or fraction of features to keep. None keeps the ten best.
+    aggregation : {"mean", "median", "borda", "rra"}, default="borda"
         Mean rank; median rank; points for the first ``n_ranked`` of every selector; or robust
         rank aggregation, which asks how unlikely the ranks of a feature would be by chance and
         lets a few good ranks outweigh bad ones.
@@ -37,7 +46,7 @@ class EnsembleSelector(MetaSelector):
         means, and the number that get points with "borda". None is twice the number to keep,
         or all features where there are fewer.
     n_jobs : int or None, default=None
-        Number of selectors fitted at once.
+        Number of parallel jobs; None is 1 and -1 is all cores.
 
     Attributes
     ----------
@@ -57,6 +66,13 @@ class EnsembleSelector(MetaSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
 
+    Notes
+    -----
+    Do not expect much: an ensemble mostly predicts like its better members. With the first 10, 20
+    and 50 features of eight small data sets (linear SVM, five folds) the default was 0.6 points
+    better than its best member, RidgeForwardSelector alone, with a standard error of 0.4; adding
+    FisherSelector, or L20Selector instead of L21Selector, or mean ranks gave 0.3 to -1.3.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -74,24 +90,28 @@ class EnsembleSelector(MetaSelector):
 
     def __init__(
         self,
-        selectors=None,
+        selectors: Sequence[Any] | None = None,
         *,
-        n_features_to_select=None,
-        aggregation="mean",
-        n_ranked=None,
-        n_jobs=None,
-    ):
+        n_features_to_select: Count = None,
+        aggregation: str = "borda",
+        n_ranked: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.selectors = selectors
         self.n_features_to_select = n_features_to_select
         self.aggregation = aggregation
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs
 
-    def _members(self, task: str = "classification") -> list:
+    def _members(self) -> list:
         if self.selectors is None:
-            members = [RidgeForwardSelector(), L21Selector()]
-            return [*members, FisherSelector()] if task == "classification" else members
+            return [RidgeForwardSelector(), L21Selector()]
         return list(self.selectors)
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        return _MEANINGS[self.aggregation]
 
     def _check_parameters(self) -> None:
         check_choice("aggregation", self.aggregation, AGGREGATIONS)
@@ -108,7 +128,7 @@ class EnsembleSelector(MetaSelector):
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
         X, y = arrays_of(data)
-        members = self._members(data.target.task)
+        members = self._members()
         self.selectors_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fitted)(
                 prepared(clone(member), n_ranked, data.target.task),
@@ -116,11 +136,19 @@ class EnsembleSelector(MetaSelector):
             )
             for member in members
         )
-        self.rankings_ = np.array([ranking_of(fitted, n_features) for fitted in self.selectors_])
+        self.rankings_ = np.array(
+            [ranking_of(fitted, n_features, n_ranked) for fitted in self.selectors_]
+        )
         scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
         if self.aggregation == "rra":
             self.p_values_ = np.minimum(1.0, len(members) * 10.0**-scores)
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, ties=-self.rankings_.mean(axis=0))
+        reached = [m.n_ranked_ for m in self.selectors_ if isinstance(m, BaseSelector)]
+        return FeatureScores(
+            scores,
+            n_kept=DEFAULT_COUNT,
+            ties=-self.rankings_.mean(axis=0),
+            complete=min(reached, default=n_features) >= n_features,
+        )
 
     def _list_length(self, n_features: int) -> int:
         if self.n_ranked is None:

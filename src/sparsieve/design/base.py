@@ -9,6 +9,9 @@ import numpy as np
 # Columns are accumulated in blocks of about this many bytes: they stay in the second-level cache,
 # and are large enough for BLAS to work at full speed.
 BLOCK_BYTES = 1 << 19
+# A dense X up to this size may be copied, because solvers read it hundreds of times; a larger one
+# is standardised lazily and read by compiled passes, so memory stays at X plus small change.
+COPY_BYTES = 64 << 20
 
 
 class DesignMatrix(ABC):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .base import DesignMatrix
+from . import stream
+from .base import COPY_BYTES, DesignMatrix
 from .dense import DenseDesign
 from .sparse import SparseDesign
 
@@ -19,6 +20,7 @@ class ClippedDense(DesignMatrix):
         self.dtype = base.dtype
         self.low = np.asarray(low, dtype=self.dtype)
         self.high = np.asarray(high, dtype=self.dtype)
+        self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
     def matmul(self, W):
         product = np.empty((self.shape[0], W.shape[1]), dtype=np.result_type(self.dtype, W))
@@ -27,6 +29,8 @@ class ClippedDense(DesignMatrix):
         return product
 
     def rmatmul(self, R):
+        if self._streams and R.dtype == self.dtype:
+            return stream.products(self.base.array, self.low, self.high, R)
         total = np.zeros((self.shape[1], R.shape[1]), dtype=np.result_type(self.dtype, R))
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
@@ -41,7 +45,18 @@ class ClippedDense(DesignMatrix):
     def dense_columns(self, index):
         return np.clip(self.base.dense_columns(index), self.low[index], self.high[index])
 
+    @property
+    def _streams(self) -> bool:
+        array = self.base.array
+        return array.dtype == self.dtype and array.nbytes > COPY_BYTES and stream.can_stream(array)
+
     def column_moments(self, weights=None):
+        if self._streams:
+            if weights is not None:
+                return stream.moments(self.base.array, weights, self.low, self.high)
+            if self._moments is None:  # asked for again and again, and a pass over X each time
+                self._moments = stream.moments(self.base.array, None, self.low, self.high)
+            return self._moments
         n_samples = self.shape[0]
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         means = self.rmatmul(weights[:, None])[:, 0].astype(np.float64) / weights.sum()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import DesignMatrix
-from .convert import COPY_BYTES
+from .base import COPY_BYTES, DesignMatrix
 from .dense import DenseDesign
 
 

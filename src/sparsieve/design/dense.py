@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import BLOCK_BYTES, DesignMatrix
+from . import stream
+from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
 
 
 class DenseDesign(DesignMatrix):
@@ -14,6 +15,7 @@ class DenseDesign(DesignMatrix):
         self.array = X
         self.shape = X.shape
         self.dtype = X.dtype
+        self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
     def matmul(self, W):
         if W.shape[1] == 1:  # the vector product is several times faster than a one-column one
@@ -35,6 +37,12 @@ class DenseDesign(DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights=None):
+        if self.array.nbytes > COPY_BYTES and stream.can_stream(self.array):
+            if weights is not None:
+                return stream.moments(self.array, weights)
+            if self._moments is None:  # asked for again and again, and a pass over X each time
+                self._moments = stream.moments(self.array, None)
+            return self._moments
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         total = weights.sum()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import DesignMatrix
+from .base import COPY_BYTES, DesignMatrix
 from .clipped import ClippedDense
-from .convert import COPY_BYTES
 from .deflated import Deflated
 from .dense import DenseDesign
 from .scaled import Scaled

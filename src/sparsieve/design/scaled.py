@@ -36,9 +36,15 @@ class Scaled(DesignMatrix):
         return self._unshift(self.base.rmatmul(R), R.sum(axis=0))
 
     def _unshift(self, product, sums):
-        if self.centre is not None:
-            product = product - self.centre[:, None] * sums
-        return product if self.scale is None else product / self.scale[:, None]
+        # In place, output by output: a second array of the size of the product would cost as
+        # much as reading it.
+        for k, total in enumerate(sums):
+            column = product[:, k]
+            if self.centre is not None:
+                column -= self.centre * total
+            if self.scale is not None:
+                column /= self.scale
+        return product
 
     def rows(self, index):
         row_scale = None if self.row_scale is None else self.row_scale[index]
@@ -78,7 +84,7 @@ class Scaled(DesignMatrix):
         return means, np.maximum(squares / total - means**2, 0.0)
 
     def column_sq_norms(self):
-        return self._weighted_squares(np.ones(self.shape[0])).astype(self.dtype)
+        return self._weighted_squares(None).astype(self.dtype)
 
     def column_magnitudes(self):
         sizes = self.base.column_magnitudes()
@@ -91,8 +97,10 @@ class Scaled(DesignMatrix):
     def _weighted_squares(self, weights):
         """sum_i weights_i x_ij^2 through the base's moments, which never form X."""
         if self.row_scale is not None:
-            weights = weights * self.row_scale.astype(float) ** 2
+            squared = self.row_scale.astype(float) ** 2
+            weights = squared if weights is None else weights * squared
         means, variances = self.base.column_moments(weights)
         centre = 0.0 if self.centre is None else self.centre.astype(float)
-        squares = weights.sum() * (variances + (means - centre) ** 2)
+        total = self.shape[0] if weights is None else weights.sum()
+        squares = total * (variances + (means - centre) ** 2)
         return squares if self.scale is None else squares / self.scale.astype(float) ** 2

@@ -11,8 +11,6 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._checks import check_integer
-from ..selectors.path import RegularisationPath
-from ..selectors.row_norms.rfs import RFSPath
 from .base import (
     LEFT_OUT,
     Display,
@@ -162,7 +160,7 @@ class PathDisplay(Display):
             )
         selector = clone(selector)
         path = selector.path(X, y)
-        strengths, norms = _row_norms(path, selector.n_features_in_)
+        strengths, norms = _row_norms(path)
         if getattr(selector, "standardize", False):
             # Coefficients in the units of X cannot be compared; those of the model can.
             norms = norms * StandardScaler(with_mean=False).fit(X).scale_[:, None]
@@ -173,7 +171,7 @@ class PathDisplay(Display):
         return cls(
             "norms",
             strengths,
-            "alpha" if isinstance(path, RegularisationPath) else "gamma",
+            "alpha",
             names_of(selector, feature_names, named),
             norms[order],
             n_features=len(order),
@@ -190,6 +188,8 @@ class PathDisplay(Display):
         n_kept = int(selector.get_support().sum()) - selector._fixed.n_always
         supports = _supports(path)
         entered = getattr(path, "strength", None)
+        if entered is not None and len(entered) > len(supports):
+            entered = entered[1:]  # the first belongs to the empty selection
         what = "strength at entry"
         if entered is None and getattr(selector, "path_scores_", None) is not None:
             entered, what = selector.path_scores_, "score when picked"
@@ -335,15 +335,13 @@ class PathDisplay(Display):
             ax.legend(loc=loc)
 
 
-def _row_norms(path: Any, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+def _row_norms(path: Any) -> tuple[np.ndarray, np.ndarray]:
     """(strengths, norms of shape (n_features, n_strengths)) of a path of coefficients."""
-    if isinstance(path, RFSPath):
-        norms = np.zeros((n_features, len(path)))
-        for i, (features, coef) in enumerate(zip(path.features, path.coefs, strict=True)):
-            norms[features, i] = np.linalg.norm(coef, axis=0)
-        return np.asarray(path.gammas), norms
-    norms = np.column_stack([np.sqrt((coef**2).sum(axis=0)) for coef in path.coefs])
-    return np.asarray(path.strengths), norms
+    assert path.strength is not None
+    assert path.coefs is not None
+    # Without the empty selection.
+    norms = np.column_stack([np.sqrt((coef**2).sum(axis=0)) for coef in path.coefs[1:]])
+    return np.asarray(path.strength[1:]), norms
 
 
 def _supports(path: Any) -> list[np.ndarray]:

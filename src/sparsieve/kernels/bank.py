@@ -11,6 +11,8 @@ from .functions import FeatureKernel
 BLOCK_BYTES = 1 << 22
 # Radii are rounded up to this geometric grid, so that features share expansions.
 RADIUS_STEP = 1.15
+# Squares and differences of such values are still far from overflowing.
+LARGEST_VALUE = 1e100
 
 
 class KernelBank:
@@ -53,6 +55,7 @@ class KernelBank:
         self.roots = np.sqrt(self.weights)
         self.centred = centred
         self.max_memory = max_memory
+        self._check_sizes()
         self._shifts = np.full(self.n_features, 0.0 if kernel.semidefinite else np.nan)
         self._plan_expansions()
         self._held: np.ndarray | None = None
@@ -88,7 +91,7 @@ class KernelBank:
             for start, block in blocks:
                 product = block.reshape(-1, self.n_samples) @ beta
                 out[self._rest[start : start + len(block)]] = product.reshape(len(block), -1)
-        return self._finish(out)
+        return _finite(self._finish(out))
 
     def combine(self, features: np.ndarray, weights: np.ndarray, keep: bool = True) -> np.ndarray:
         """sum_m weights_m A_m over these features.
@@ -108,7 +111,7 @@ class KernelBank:
         else:
             for start, block in self._blocks(features):
                 total += np.tensordot(weights[start : start + len(block)], block, axes=1)
-        return self._dress(total[None])[0]
+        return _finite(self._dress(total[None])[0])
 
     def shifts(self, features: np.ndarray) -> np.ndarray:
         """max(0, -smallest eigenvalue of A_m): what makes A_m + shift I semidefinite.
@@ -126,7 +129,7 @@ class KernelBank:
                 self._shifts[inside] = self._expanded_shifts(inside, expansion)
         missing = missing[np.isnan(self._shifts[missing])]
         for start, block in self._blocks(missing):
-            smallest = np.linalg.eigvalsh(self._dress(block))[:, 0]
+            smallest = np.linalg.eigvalsh(_finite(self._dress(block)))[:, 0]
             self._shifts[missing[start : start + len(block)]] = np.maximum(0.0, -smallest)
         return self._shifts[features]
 
@@ -156,6 +159,19 @@ class KernelBank:
         return out
 
     # -- inside --------------------------------------------------------------------------
+
+    def _check_sizes(self) -> None:
+        largest, heaviest = float(np.abs(self.values).max(initial=0.0)), float(self.weights.max())
+        if not largest <= LARGEST_VALUE:
+            raise ValueError(
+                f"kernels of single features need values of moderate size, got {largest:.3g}; use "
+                "standardize=True or scale X"
+            )
+        if not heaviest <= LARGEST_VALUE:
+            raise ValueError(
+                f"sample and class weights need moderate sizes, got {heaviest:.3g}; divide them "
+                "by their mean"
+            )
 
     def _plan_expansions(self) -> None:
         """Group the features by the size of their values; find each group's expansion."""
@@ -219,3 +235,13 @@ class KernelBank:
 
     def _fits(self, n_matrices: int) -> bool:
         return 8 * n_matrices * self.n_samples**2 <= self.max_memory
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """Refuse what overflowed, or what a user's function made of these data, in words."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "the kernel values are not finite on these data; use standardize=True, or a smaller "
+            "gamma or degree, or a kernel function that is finite everywhere"
+        )
+    return values

@@ -1,6 +1,6 @@
 """Penalties on the rows of a coefficient matrix, one file each, and the l0 surrogates."""
 
-from .base import Penalty, require, row_norms
+from .base import Penalty, critical_strength, require, row_norms
 from .exclusive import ExclusiveL21
 from .l20 import L20
 from .l21 import L21
@@ -17,6 +17,7 @@ __all__ = [
     "SquaredL21",
     "Surrogate",
     "TopKGap",
+    "critical_strength",
     "require",
     "row_norms",
     "surrogate",

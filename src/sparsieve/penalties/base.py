@@ -10,20 +10,16 @@ import numpy as np
 class Penalty(Protocol):
     """A function of the whole coefficient matrix W (n_features x n_outputs).
 
-    ``value`` and ``prox`` are required. Optional capabilities, each a method:
+    Only ``value`` is required. What else a solver needs it asks for by ``require``:
 
-    - ``optimality(W, G)``: distance of -G to the subdifferential at W, per row;
-    - ``critical_strength(G0)``: smallest strength at which W = 0 is optimal when the gradient
-      of the loss at zero is G0;
+    - ``prox(V, step)``: the minimiser of ||W - V||^2 / 2 + step * penalty(W);
     - ``row_strengths()``: (alpha, beta) of a penalty alpha ||w||_2 + beta ||w||_1^2 per row;
-    - ``dual_bound_from(residual_sq, inner, G)``: a lower bound of the optimum of the squared-loss
-      problem, from ||R||^2, <R, Y> and G = 2 X'R at any W;
-    - ``dc_gradient(W)``: subgradient of the concave part of a difference of convex functions.
+    - ``dual_bound(Y, R, G)``: a lower bound of the optimum of the squared-loss problem, from
+      R = Y - XW and G = 2 X'R at any W, and ``dual_bound_from(residual_sq, inner, G)``, the
+      same from ||R||^2 and <R, Y>.
     """
 
     def value(self, W) -> float: ...
-
-    def prox(self, V, step): ...
 
 
 def require(penalty, *capabilities: str, solver: str) -> None:
@@ -39,3 +35,8 @@ def require(penalty, *capabilities: str, solver: str) -> None:
 def row_norms(W) -> np.ndarray:
     """Euclidean norm of every row."""
     return np.sqrt(np.einsum("ij,ij->i", W, W))
+
+
+def critical_strength(G: np.ndarray) -> float:
+    """The smallest strength of an l2,1 norm that keeps W = 0, where the gradient there is G."""
+    return float(row_norms(G).max(initial=0.0))

@@ -32,23 +32,6 @@ class ExclusiveL21:
         shrink_rows(out, self.alpha * step, self.beta * step, np.empty(V.shape[1]))
         return out.astype(V.dtype, copy=False)
 
-    def optimality(self, W, G):
-        """Distance of -G to the subdifferential, per row."""
-        lengths = np.abs(W).sum(axis=1, keepdims=True)
-        norms = row_norms(W)[:, None]
-        active = norms[:, 0] > 0
-        distance = np.maximum(row_norms(G) - self.alpha, 0.0)
-        g, w = G[active], W[active]
-        pull = g + self.alpha * w / norms[active]
-        slack = 2.0 * self.beta * lengths[active]
-        entries = np.where(w != 0, pull + slack * np.sign(w), np.maximum(np.abs(pull) - slack, 0.0))
-        distance[active] = row_norms(entries)
-        return distance
-
-    def critical_strength(self, G0) -> float:
-        """Smallest alpha at which W = 0 is optimal, whatever beta."""
-        return float(row_norms(G0).max(initial=0.0))
-
     def row_strengths(self) -> tuple[float, float]:
         """(alpha, beta)."""
         return self.alpha, self.beta
@@ -66,7 +49,7 @@ class ExclusiveL21:
         """
         if residual_sq == 0.0:
             return 0.0
-        theta, largest = _levels_and_largest(G, self.alpha)
+        theta, largest = soft_levels(G, self.alpha)
         limit = self.alpha / largest if largest > 0 else np.inf
         s = min(max(inner / residual_sq, -limit), limit)
         bound = 2.0 * s * inner - s * s * residual_sq
@@ -80,18 +63,13 @@ class ExclusiveL21:
         return bound
 
 
-def soft_levels(G, alpha: float) -> np.ndarray:
-    """Per row, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha.
+def soft_levels(G, alpha: float) -> tuple[np.ndarray, float]:
+    """Per row, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha; and the largest row norm.
 
     With the m largest entries left and A, B the sums of their magnitudes and squares, the norm
     equals alpha at theta = (A - sqrt(A^2 - m (B - alpha^2))) / m; m is the first count whose
     norm at the next entry is at least alpha.
     """
-    return _levels_and_largest(G, alpha)[0]
-
-
-def _levels_and_largest(G, alpha: float) -> tuple[np.ndarray, float]:
-    """The same with the largest row norm."""
     from ._row_kernels import soft_level_rows
 
     G = np.ascontiguousarray(G, dtype=np.float64)

@@ -19,27 +19,6 @@ class L21:
         """Penalty of W."""
         return float(self.alpha * row_norms(W).sum())
 
-    def prox(self, V, step):
-        """Shrink every row towards zero by ``alpha * step``; short rows become exactly zero."""
-        norms = row_norms(V)
-        threshold = self.alpha * step
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(norms > threshold, 1.0 - threshold / norms, 0.0)
-        return V * factor[:, None].astype(V.dtype)
-
-    def optimality(self, W, G):
-        """Distance of -G to the subdifferential, per row."""
-        norms = row_norms(W)
-        active = norms > 0
-        distance = np.maximum(row_norms(G) - self.alpha, 0.0)
-        pull = G[active] + self.alpha * W[active] / norms[active, None]
-        distance[active] = row_norms(pull)
-        return distance
-
-    def critical_strength(self, G0) -> float:
-        """Smallest alpha at which W = 0 is optimal."""
-        return float(row_norms(G0).max(initial=0.0))
-
     def row_strengths(self) -> tuple[float, float]:
         """(alpha, beta) of alpha ||w||_2 + beta ||w||_1^2."""
         return self.alpha, 0.0

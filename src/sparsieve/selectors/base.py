@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -182,6 +183,29 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         other._set_support()
         return other
 
+    @property
+    def n_ranked_(self) -> int:
+        """The largest number of features that :meth:`at` can be asked for."""
+        return self._n_ranked
+
+    def reaching(self: Self, n_features: Count) -> Self:
+        """Return an unfitted copy whose fit goes as far as this number of features.
+
+        A model whose other parameters say how far it goes overrides this; ``n_ranked_`` of the
+        fitted copy tells where it ended.
+
+        Parameters
+        ----------
+        n_features : int, float or None
+            The largest number that :meth:`at` will be asked for.
+
+        Returns
+        -------
+        selector : object of the same class
+            Not fitted.
+        """
+        return clone(self).set_params(n_features_to_select=n_features)
+
     def find_substitutes(
         self, X: Any, threshold: float = 0.9
     ) -> dict[Any, list[tuple[Any, float]]]:
@@ -236,19 +260,8 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     def _keep_result(
         self, results: Result | Sequence[Result], *, measure: str = "optimality"
     ) -> None:
-        """Say how a fit went, for one model or several: the only place that decides.
-
-        Objectives of several models add up, and the worst of their optimalities counts. A fit
-        that did not reach its tolerance is warned about with ``measure`` as its name.
-        """
-        several = [results] if isinstance(results, Result) else list(results)
-        self.objective_ = float(sum(one.objective for one in several))
-        self.optimality_ = float(max(one.optimality for one in several))
-        self.n_iter_ = max(1, *(int(one.n_iter) for one in several))
-        self.history_ = _summed([one.trace for one in several])
-        self.converged_ = bool(all(one.converged for one in several))
-        if not self.converged_:
-            warn_not_converged(self, measure, self.optimality_)
+        """Say how a fit went, for one model or several."""
+        keep_result(self, results, measure=measure)
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
@@ -288,6 +301,24 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         tags.target_tags.multi_output = self._accepts_regression
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def keep_result(
+    estimator: Any, results: Result | Sequence[Result], *, measure: str = "optimality"
+) -> None:
+    """Say how a fit went, for one model or several: the only place that decides.
+
+    Objectives of several models add up, and the worst of their optimalities counts. A fit
+    that did not reach its tolerance is warned about with ``measure`` as its name.
+    """
+    several = [results] if isinstance(results, Result) else list(results)
+    estimator.objective_ = float(sum(one.objective for one in several))
+    estimator.optimality_ = float(max(one.optimality for one in several))
+    estimator.n_iter_ = max(1, *(int(one.n_iter) for one in several))
+    estimator.history_ = _summed([one.trace for one in several])
+    estimator.converged_ = bool(all(one.converged for one in several))
+    if not estimator.converged_:
+        warn_not_converged(estimator, measure, estimator.optimality_)
 
 
 def warn_not_converged(estimator: Any, measure: str, reached: float) -> None:

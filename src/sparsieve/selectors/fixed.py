@@ -78,6 +78,8 @@ class FixedColumns:
 
     def rank(self, ranking: np.ndarray) -> np.ndarray:
         """The same ranking with the columns always kept in front and those never kept last."""
+        if not self.either.any():
+            return ranking
         order = np.lexsort((ranking, self.never, ~self.always))
         placed = np.empty_like(ranking)
         placed[order] = np.arange(1, len(ranking) + 1)

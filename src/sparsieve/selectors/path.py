@@ -1,11 +1,10 @@
-"""Sequences of selections, as found on ``path_`` or returned by ``path()``."""
+"""Sequences of selections, as found on ``path_``; going: solvers.base.Path takes its place."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 
 @dataclass(frozen=True)
@@ -42,41 +41,3 @@ class SelectionPath:
         if self.supports is None:
             return self.features[:n_features]
         return self.supports[n_features]
-
-
-@dataclass
-class RegularisationPath:
-    """Solutions for falling strengths of a penalty.
-
-    Attributes
-    ----------
-    strengths : list of float
-    coefs : list of sparse arrays of shape (n_outputs, n_features)
-        Coefficients in the units of X, one for every strength.
-    intercepts : list of ndarray of shape (n_outputs,)
-    objectives : list of float
-    optimality : list of float
-        Relative duality gap of every solution.
-    """
-
-    strengths: list[float] = field(default_factory=list)
-    coefs: list[sparse.csc_array] = field(default_factory=list)
-    intercepts: list[np.ndarray] = field(default_factory=list)
-    objectives: list[float] = field(default_factory=list)
-    optimality: list[float] = field(default_factory=list)
-
-    def append(self, strength, coef, intercept, objective, optimality) -> None:
-        """Add the solution for the next strength."""
-        self.strengths.append(strength)
-        self.coefs.append(sparse.csc_array(coef))
-        self.intercepts.append(intercept)
-        self.objectives.append(objective)
-        self.optimality.append(optimality)
-
-    @property
-    def n_features(self) -> np.ndarray:
-        """Number of features with a nonzero coefficient at every strength."""
-        return np.array([int((np.diff(coef.indptr) > 0).sum()) for coef in self.coefs])
-
-    def __len__(self) -> int:
-        return len(self.strengths)

@@ -22,7 +22,11 @@ OLD_NAMES: dict[str, dict[str, str]] = {
     "MRMRSelector": {"discretise": "discretize"},
     "RFSSelector": {"gamma": "alpha"},
     "RLSRSelector": {"gamma": "alpha"},
-    "RobustL20Selector": {"gamma": "alpha"},
+    "RobustL20Selector": {
+        "gamma": "alpha",
+        "compare": "solver=RobustGreedySearch(compare=...)",
+        **{name: f"solver=NmAPG({name}=...)" for name in ("rho", "mu", "step_constant")},
+    },
     "SMPMSelector": {"lam": "alpha"},
     "SparseKernelMPMClassifier": {"alpha": "theta"},
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
@@ -68,7 +68,7 @@ def resolve_solver(
     """The settings meant by a name or an object; unknown ones are refused in words."""
     if isinstance(solver, str) and solver in known:
         return known[solver]()
-    if isinstance(solver, tuple(known.values())):
+    if isinstance(solver, SolverSettings) and isinstance(solver, tuple(known.values())):
         solver._check()
         return solver
     names = ", ".join(repr(name) for name in known)
@@ -82,7 +82,7 @@ class HasSolver(BaseEstimator):
     """Mixin of estimators whose ``solver`` may be a plain name: ``solver__x`` then says so."""
 
     solver: Any
-    _solvers: Mapping[str, type[SolverSettings]]
+    _solvers: ClassVar[Mapping[str, type[SolverSettings]]]
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters, those of the solver object as ``solver__name``."""

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sparsieve import SVMRFESelector
-from sparsieve.selectors.hinge import svm_rfe
+from sparsieve.design import convert
 from sparsieve.solvers.hinge.newton import FeatureSide, GramSide, solve_svm
 
 
@@ -57,14 +57,17 @@ def test_both_sides_find_the_minimum(fit_intercept, n, d, C):
     w, b, value = minimum(X, y, costs, fit_intercept)
     for side in (GramSide(X @ X.T, fit_intercept), FeatureSide(X, fit_intercept)):
         result = solve_svm(side, y, costs, tol=1e-10)
-        ours = X.T @ result.beta
-        slack = np.maximum(0.0, 1.0 - y * (X @ ours + result.free.sum()))
+        beta, free = result.solution.beta, result.solution.free
+        ours = X.T @ beta
+        slack = np.maximum(0.0, 1.0 - y * (X @ ours + free.sum()))
         assert 0.5 * ours @ ours + costs @ slack**2 <= value * (1 + 1e-9)
+        assert result.objective == pytest.approx(value, rel=1e-9)
+        assert (np.diff(result.trace) <= 1e-9 * value).all()
         assert_allclose(ours, w, atol=2e-4 * np.abs(w).max())
-        assert_allclose(result.free.sum(), b, atol=1e-3)
+        assert_allclose(free.sum(), b, atol=1e-3)
         assert result.optimality <= 1e-10
         # Starting at the solution, one step confirms it.
-        assert solve_svm(side, y, costs, start=result, tol=1e-10).n_iter <= 1
+        assert solve_svm(side, y, costs, start=result.solution, tol=1e-10).n_iter <= 1
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -78,11 +81,12 @@ def test_unpenalised_columns(fit_intercept, n, d):
     w, _, value = minimum(np.hstack([X, F]), y, costs, fit_intercept, charged)
     for side in (GramSide(X @ X.T, fit_intercept, F), FeatureSide(X, fit_intercept, F)):
         result = solve_svm(side, y, costs, tol=1e-10)
-        ours = X.T @ result.beta
-        slack = np.maximum(0.0, 1.0 - y * (X @ ours + side.free @ result.free))
+        ours, free = X.T @ result.solution.beta, result.solution.free
+        slack = np.maximum(0.0, 1.0 - y * (X @ ours + side.free @ free))
         assert 0.5 * ours @ ours + costs @ slack**2 <= value * (1 + 1e-9)
         assert_allclose(ours, w[:d], atol=2e-4 * np.abs(w).max())
-        assert_allclose(result.free[-2:], w[d:], atol=2e-3)
+        assert_allclose(free[-2:], w[d:], atol=2e-3)
+        assert result.objective == pytest.approx(value, rel=1e-8)
         assert result.optimality <= 1e-10
 
 
@@ -96,8 +100,8 @@ def test_unpenalised_columns_that_separate_leave_nothing_to_do(seed):
     for side in (GramSide(X @ X.T, True, F), FeatureSide(X, True, F)):
         result = solve_svm(side, y, np.full(n, 2.0))
         assert result.optimality <= 1e-8
-        assert not result.beta.any()
-        assert (y * (side.free @ result.free) > 0).all()
+        assert not result.solution.beta.any()
+        assert (y * (side.free @ result.solution.free) > 0).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -111,8 +115,8 @@ def test_the_sides_agree(seed, n, d, C):
     one = solve_svm(GramSide(X @ X.T, True), y, costs)
     two = solve_svm(FeatureSide(X, True), y, costs)
     assert max(one.optimality, two.optimality) <= 1e-8
-    scale = max(1.0, np.abs(X.T @ one.beta).max())
-    assert_allclose(X.T @ one.beta, X.T @ two.beta, atol=1e-5 * scale)
+    first, second = X.T @ one.solution.beta, X.T @ two.solution.beta
+    assert_allclose(first, second, atol=1e-5 * max(1.0, np.abs(first).max()))
 
 
 # -- the elimination -------------------------------------------------------------------------
@@ -180,7 +184,7 @@ def test_weights_order_and_sparse(d):
 def test_lazy_standardisation_changes_nothing(monkeypatch):
     X, y = make(3, d=60)
     ranking = SVMRFESelector().fit(X, y).ranking_
-    monkeypatch.setattr(svm_rfe, "COPY_BYTES", 0)
+    monkeypatch.setattr(convert, "COPY_BYTES", 0)
     assert_array_equal(SVMRFESelector().fit(X, y).ranking_, ranking)
 
 
@@ -214,7 +218,56 @@ def test_bad_parameters_and_budget():
     ]:
         with pytest.raises(ValueError, match=message):
             SVMRFESelector(**options).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 Newton steps"):
+    with pytest.warns(ConvergenceWarning, match="SVMRFESelector stopped after .* optimality"):
         SVMRFESelector(max_iter=1).fit(X, y)
     with pytest.raises(ValueError, match="needs one column of class labels"):
         SVMRFESelector().fit(X, X[:, 0])
+
+
+# -- the scores ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1, 0.3])
+def test_scores_are_rises_of_the_objective(step):
+    X, y = make(6, n=60, d=12, classes=2)
+    signs = np.where(y == 1, 1.0, -1.0)
+    options = {"C": 0.2, "step": step, "standardize": False}
+    fitted = SVMRFESelector(3, **options).fit(X, y)
+    values, left, costs = [], 12, np.full(60, 0.2)
+    while left:
+        kept = fitted.path_.features[:left]
+        values.append(minimum(X[:, kept], signs, costs, True)[2])
+        left -= max(1, int(step * left)) if step < 1 else 1
+    empty = minimum(np.zeros((60, 1)), signs, costs, True)[2]
+    assert_allclose(fitted.history_, values, rtol=1e-6)
+    assert fitted.objective_ == fitted.history_[-1]
+    if step == 1:
+        rises = np.diff([*values, empty]) / empty
+        expected = np.maximum.accumulate(rises)[::-1]
+        assert_allclose(fitted.scores_[fitted.path_.features], expected, atol=1e-6)
+    assert fitted.scores_.sum() >= 1.0 - values[0] / empty - 1e-6
+    assert fitted.scores_.max() <= 1.0
+    assert (np.diff(fitted.scores_[fitted.path_.features]) <= 0).all()
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 10), (100, 300)])
+def test_noise_scores_like_noise(n, d):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(n, d)), rng.integers(0, 2, n)
+        noise = SVMRFESelector(3).fit(X, y).scores_.max()
+        X[:, 4] += 3.0 * y
+        three = SVMRFESelector(3).fit(X, y)
+        assert three.ranking_[4] == 1
+        assert three.scores_[4] > 2.0 * noise
+        scale = rng.uniform(0.01, 100.0, size=d)
+        six = SVMRFESelector(6).fit(X * scale, y)
+        assert_allclose(six.scores_, three.scores_, atol=1e-6)
+
+
+def test_covariates_that_explain_everything_leave_no_scores():
+    X, y = make(7, classes=2)
+    X[:, 0] = np.where(y == 1, 1.0, -1.0) + 0.01 * X[:, 0]
+    fitted = SVMRFESelector(3, always_keep=[0], C=100.0).fit(X, y)
+    assert fitted.support_[0]
+    assert_allclose(fitted.scores_, 0.0, atol=1e-6)

@@ -36,7 +36,7 @@ def random_problem(n, d, c=3, seed=0):
 @pytest.mark.parametrize(("alpha", "beta"), [(20.0, 1.0), (3.0, 10.0), (0.3, 0.01), (30.0, 0.0)])
 def test_exclusive_l21_reaches_the_certified_optimum(shape, alpha, beta):
     X, Y = random_problem(*shape)
-    selector = ExclusiveL21Selector(alpha, beta, **PLAIN).fit(X, Y)
+    selector = ExclusiveL21Selector(alpha=alpha, beta=beta, **PLAIN).fit(X, Y)
     assert selector.objective_ == pytest.approx(certified(X, Y, alpha, beta), rel=1e-6)
     W = selector.coef_.T
     lengths = np.abs(W).sum(axis=1)
@@ -50,7 +50,7 @@ def test_exclusive_l21_reaches_the_certified_optimum(shape, alpha, beta):
 @pytest.mark.parametrize("beta", [1e-3, 0.1, 10.0])
 def test_exclusive_lasso_reaches_the_certified_optimum(shape, beta):
     X, Y = random_problem(*shape, seed=1)
-    selector = ExclusiveLassoSelector(beta, **PLAIN).fit(X, Y)
+    selector = ExclusiveLassoSelector(beta=beta, **PLAIN).fit(X, Y)
     assert selector.objective_ == pytest.approx(certified(X, Y, 0.0, beta), rel=2e-6)
     assert 0 <= selector.optimality_ <= 1e-6
 
@@ -68,13 +68,13 @@ def test_exclusive_lasso_where_coordinate_descent_stalls(real_data, share):
 
 def test_published_solver_stays_above_and_says_so():
     X, Y = random_problem(15, 60, seed=2)
-    best = ExclusiveL21Selector(0.1, 0.1, **PLAIN).fit(X, Y)
+    best = ExclusiveL21Selector(alpha=0.1, beta=0.1, **PLAIN).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
-        published = ExclusiveL21Selector(0.1, 0.1, solver="alm", **PLAIN).fit(X, Y)
+        published = ExclusiveL21Selector(alpha=0.1, beta=0.1, solver="alm", **PLAIN).fit(X, Y)
     assert published.objective_ >= best.objective_ * (1 - 1e-9)
     assert published.optimality_ * published.objective_ >= published.objective_ - best.objective_
-    easy = ExclusiveL21Selector(20.0, 1.0, solver="alm", tol=1e-4, **PLAIN).fit(X, Y)
-    exact = ExclusiveL21Selector(20.0, 1.0, **PLAIN).fit(X, Y)
+    easy = ExclusiveL21Selector(alpha=20.0, beta=1.0, solver="alm", tol=1e-4, **PLAIN).fit(X, Y)
+    exact = ExclusiveL21Selector(alpha=20.0, beta=1.0, **PLAIN).fit(X, Y)
     assert easy.objective_ == pytest.approx(exact.objective_, rel=1e-5)
 
 
@@ -82,16 +82,16 @@ def test_illustration_of_the_paper():
     """W21 and W12 come out with their 12 nonzeros; Wex21 as printed is not a minimiser."""
     shared = L21Selector(alpha=1.6, **PLAIN).fit(ILLUSTRATION_X, ILLUSTRATION_Y)
     assert np.count_nonzero(shared.coef_) == 12
-    exclusive = ExclusiveLassoSelector(0.9, **PLAIN).fit(ILLUSTRATION_X, ILLUSTRATION_Y)
+    exclusive = ExclusiveLassoSelector(beta=0.9, **PLAIN).fit(ILLUSTRATION_X, ILLUSTRATION_Y)
     assert np.count_nonzero(exclusive.coef_) == 12
     assert exclusive.coef_.any(axis=0).all()  # no feature is dropped
     printed = [[0.336, 0.352, 0], [0.287, 0, 0.358], [0, 0.070, 0.758]]
     np.testing.assert_allclose(exclusive.coef_.T[:3], printed, atol=0.005)
-    both = ExclusiveL21Selector(1.0, 1.9, **PLAIN).fit(ILLUSTRATION_X, ILLUSTRATION_Y)
+    both = ExclusiveL21Selector(alpha=1.0, beta=1.9, **PLAIN).fit(ILLUSTRATION_X, ILLUSTRATION_Y)
     printed = [[0.192, 0.114, 0], [0.132, 0.014, 0.090], [0, 0.041, 0.358], [0, 0, 0]]
     np.testing.assert_allclose(both.coef_.T[:4], printed, atol=0.031)
     # At this ratio of the strengths no scale gives 12 nonzeros; 11 is the nearest.
-    wanted = ExclusiveL21Selector(1.0, 1.9, target_sparsity=12, **PLAIN)
+    wanted = ExclusiveL21Selector(alpha=1.0, beta=1.9, target_sparsity=12, **PLAIN)
     assert abs(np.count_nonzero(wanted.fit(ILLUSTRATION_X, ILLUSTRATION_Y).coef_) - 12) <= 1
 
 
@@ -132,7 +132,7 @@ def test_selections_per_class(rng):
 @pytest.mark.parametrize("wanted", [10, 40, 0.5])
 def test_target_sparsity(rng, wanted):
     X, y = rng.standard_normal((40, 30)), rng.integers(0, 3, 40)
-    selector = ExclusiveL21Selector(1.0, 0.2, target_sparsity=wanted).fit(X, y)
+    selector = ExclusiveL21Selector(alpha=1.0, beta=0.2, target_sparsity=wanted).fit(X, y)
     count = wanted if isinstance(wanted, int) else round(wanted * 90)
     assert abs(np.count_nonzero(selector.coef_) - count) <= 2
     assert selector.alpha_ / selector.beta_ == pytest.approx(5.0)
@@ -140,7 +140,10 @@ def test_target_sparsity(rng, wanted):
 
 @pytest.mark.parametrize(
     "make",
-    [lambda **k: ExclusiveL21Selector(5.0, 1.0, **k), lambda **k: ExclusiveLassoSelector(1.0, **k)],
+    [
+        lambda **k: ExclusiveL21Selector(alpha=5.0, beta=1.0, **k),
+        lambda **k: ExclusiveLassoSelector(beta=1.0, **k),
+    ],
 )
 @pytest.mark.parametrize("shape", [(60, 20), (30, 50)])
 def test_weights_sparse_single_precision_and_regression(rng, make, shape):

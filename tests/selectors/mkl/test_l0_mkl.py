@@ -1,6 +1,7 @@
 """The multiple kernel selectors: scikit-learn's rules, known truths, and what they promise."""
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,9 @@ def test_history_and_certificate():
         selector.fit(X, y)
         assert (np.diff(selector.history_) <= 1e-9 * selector.history_[0]).all()
         assert selector.objective_ == selector.history_[-1]
+        assert len(selector.history_) == selector.n_iter_
         assert selector.optimality_ <= selector.tol
+        assert selector.converged_
 
 
 def test_l1_surrogate_without_limit_is_mik_fs():
@@ -117,7 +120,7 @@ def _scaled(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-@pytest.mark.parametrize("formulation", ["shift", "paper"])
+@pytest.mark.parametrize("formulation", ["shift", "published"])
 def test_weights_are_repetitions(formulation):
     X, y = small_problem(5)
     kernel = "sigmoid" if formulation == "shift" else "rbf"
@@ -139,10 +142,13 @@ def test_several_classes():
     selector = L0MKLSelector().fit(X, y)
     assert selector.kernel_weights_.shape == (3, 13)
     assert selector.dual_coef_.shape == (3, 178)
-    assert len(selector.history_) == 3
+    assert len(selector.history_) == selector.n_iter_
+    assert selector.history_[-1] == pytest.approx(selector.objective_)
     assert (selector.predict(X) == y).mean() > 0.95
-    d = selector.kernel_weights_
-    np.testing.assert_allclose(selector.scores_, (d / d.max(axis=1, keepdims=True)).mean(axis=0))
+    # One class against the rest at a time: the mean of their scores, the sum of their objectives.
+    each = [L0MKLSelector().fit(X, y == k) for k in range(3)]
+    np.testing.assert_allclose(selector.scores_, np.mean([one.scores_ for one in each], axis=0))
+    assert selector.objective_ == pytest.approx(sum(one.objective_ for one in each))
 
 
 def test_restarts_are_reproducible_and_no_worse():
@@ -165,11 +171,102 @@ def test_automatic_kernel():
 
 def test_published_formulation():
     X, y = small_problem(7)
-    selector = L0MKLSelector(formulation="paper", kernel="rbf", surrogate="log", max_iter=500)
+    selector = L0MKLSelector(formulation="published", kernel="rbf", surrogate="log", max_iter=500)
     assert selector.fit(X, y).optimality_ <= 1e-3
-    indefinite = L0MKLSelector(formulation="paper", gamma=0.01, coef0=-1.0)
-    with pytest.raises(UnboundedObjectiveError, match='use formulation="shift"'):
+    # Fewer features keep the coefficients, as in the paper.
+    few = selector.at(3)
+    np.testing.assert_array_equal(few.dual_coef_, selector.dual_coef_)
+    expected = np.full(len(X), selector.intercept_[0])
+    for m in few.get_support(indices=True):
+        Z = _scaled(X)[:, m]
+        K = selector.kernel_(Z[:, None], Z[None, :])
+        expected += selector.kernel_weights_[0, m] * K @ selector.dual_coef_[0]
+    np.testing.assert_allclose(few.decision_function(X), expected, atol=1e-8)
+
+
+def test_published_formulation_of_an_indefinite_kernel():
+    X, y = small_problem(7)
+    indefinite = L0MKLSelector(formulation="published", gamma=0.01, coef0=-1.0)
+    with pytest.raises(UnboundedObjectiveError, match='use formulation="shift"') as error:
         indefinite.fit(X, y)
+    assert error.value.trace[-1] < -1e12
+
+
+# -- scores ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selector", [L0MKLSelector(), L0MKLSelector(kernel="rbf")], ids=str)
+def test_scores_are_what_a_feature_adds_to_the_margin(selector):
+    X, y = small_problem(9)
+    selector.fit(X, y)
+    Z, d, beta = _scaled(X), selector.kernel_weights_[0], selector.dual_coef_[0]
+    parts = np.array(
+        [w * selector.kernel_(z[:, None], z) @ beta for w, z in zip(d, Z.T, strict=True)]
+    )
+    apart = parts[:, y == "yes"].mean(axis=1) - parts[:, y == "no"].mean(axis=1)
+    np.testing.assert_allclose(selector.scores_, np.maximum(apart / 2, 0.0), atol=1e-8)
+    np.testing.assert_array_equal(selector.support_, d > 0)
+    margins = selector.decision_function(X)
+    mean_margin = (margins[y == "yes"].mean() - margins[y == "no"].mean()) / 2
+    assert selector.scores_.sum() == pytest.approx(mean_margin, rel=0.02)
+    assert selector.score_meaning.split(":")[0] in " ".join(type(selector).__doc__.split())
+    in_order = selector.scores_[np.argsort(selector.ranking_)]
+    assert (np.diff(in_order) <= 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # noise is hard
+@pytest.mark.parametrize("cls", [L0MKLSelector, MIKFSSelector])
+@pytest.mark.parametrize("kernel", ["sigmoid", "rbf"])
+@pytest.mark.parametrize(("n_samples", "n_features"), [(200, 30), (100, 100)])
+def test_noise_scores_like_noise(cls, kernel, n_samples, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_samples, n_features))
+    y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n_samples) > 0).astype(int)
+    found = cls(kernel=kernel).fit(X, y)
+    null = cls(kernel=kernel).fit(X, rng.permutation(y))
+    signal, noise = found.scores_[:2].min(), found.scores_[2:].max()
+    assert signal > 2.0 * noise
+    assert signal > 1.5 * null.scores_.max()
+
+
+def test_scores_know_no_units_and_no_number_of_features():
+    X, y = small_problem(10)
+    plain = L0MKLSelector().fit(X, y)
+    units = L0MKLSelector().fit(X * np.logspace(-3, 3, X.shape[1]), np.where(y == "yes", 7, 5))
+    np.testing.assert_allclose(units.scores_, plain.scores_, atol=1e-6)
+    for k in (1, 3, 6, 30):  # also beyond the features with a weight
+        fitted = L0MKLSelector(k).fit(X, y)
+        np.testing.assert_array_equal(fitted.scores_, plain.scores_)
+        np.testing.assert_array_equal(plain.at(k).support_, fitted.support_)
+        np.testing.assert_allclose(
+            plain.at(k).decision_function(X), fitted.decision_function(X), atol=1e-9
+        )
+
+
+# -- odd numbers -----------------------------------------------------------------------------
+
+
+def test_kernels_that_overflow_are_refused_in_words():
+    X, y = small_problem()
+    for factor, message in ((1e60, "kernel values are not finite"), (1e150, "moderate size")):
+        selector = L0MKLSelector(kernel="poly", degree=3, standardize=False)
+        with pytest.raises(ValueError, match=message), np.errstate(all="ignore"):
+            selector.fit(X * factor, y)
+    sometimes = L0MKLSelector(kernel=lambda u, v: np.where(u * v > 16, np.nan, u * v))
+    X[0, 39] = 1e4  # not among the values that are looked at beforehand
+    with pytest.raises(ValueError, match="kernel values are not finite"):
+        sometimes.fit(X, y)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e90])
+def test_weights_over_many_orders_end(scale):
+    X, y = small_problem()
+    weight = np.where(np.arange(50) % 2, scale, 1.0)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        selector = L0MKLSelector(max_iter=20).fit(X, y, sample_weight=weight)
+    assert np.isfinite(selector.scores_).all()
+    assert not np.isnan(selector.optimality_)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +277,7 @@ def test_published_formulation():
         ({"kernel": "auto", "gamma": 1.0}, "gamma belongs to the kernels"),
         ({"lambda2": 0.0}, "lambda2 must be positive"),
         ({"surrogate": "l0"}, "surrogate must be one of"),
-        ({"formulation": "dual"}, "formulation must be one of"),
+        ({"formulation": "paper"}, "formulation must be one of 'shift', 'published'"),
         ({"n_init": 0}, "n_init must be at least 1"),
         ({"kernel": lambda u, v: u - v}, "must be symmetric"),
     ],
@@ -200,8 +297,17 @@ def test_automatic_kernel_needs_two_samples_of_every_class():
 
 def test_says_when_it_did_not_converge():
     X, y = small_problem(8)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
-        L0MKLSelector(max_iter=1, tol=1e-9).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="after 1 iterations with a stationarity residual"):
+        selector = L0MKLSelector(max_iter=1, tol=1e-9).fit(X, y)
+    assert not selector.converged_
+
+
+def test_verbose_prints_every_iteration(capsys):
+    X, y = small_problem(8)
+    selector = L0MKLSelector(verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == selector.n_iter_
+    assert lines[0].startswith("[L0MKLSelector] 1: objective ")
 
 
 @pytest.mark.skipif(not (DATA / "colon_raw.npz").exists(), reason="colon_raw is not at hand")

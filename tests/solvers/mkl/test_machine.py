@@ -34,7 +34,8 @@ def test_agrees_with_cvxpy(indefinite, strength):
     best = by_cvxpy(A, A + shift * np.eye(25), strength, y, s, np.zeros(25))
     assert found.objective == pytest.approx(best, rel=1e-6)
     assert found.optimality < 1e-8
-    assert found.n_iter < 30
+    assert found.n_iter == len(found.trace) < 30
+    assert found.trace[-1] == found.objective
 
 
 def test_with_a_linear_term_and_another_regulariser():
@@ -57,6 +58,18 @@ def test_products_instead_of_a_hessian(monkeypatch):
 def test_warm_start_is_at_once_optimal():
     A, shift, y, s = problem(4)
     first = solve_kernel_machine(A, shift, 0.3, y, s)
-    again = solve_kernel_machine(A, shift, 0.3, y, s, first.u, first.bias)
+    again = solve_kernel_machine(A, shift, 0.3, y, s, first.solution.u, first.solution.bias)
     assert again.n_iter <= 1
     assert again.objective == pytest.approx(first.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_none_end_at_once(bad):
+    A, shift, y, s = problem(5)
+    for broken in ({"A": np.full_like(A, bad)}, {"strength": bad}, {"slope": np.full(25, bad)}):
+        given = {"A": A, "shift": shift, "strength": 0.3, "y": y, "s": s, **broken}
+        with np.errstate(all="ignore"):
+            found = solve_kernel_machine(**given, u0=np.ones(25))
+        assert found.n_iter == 0
+        assert found.optimality == np.inf
+        assert not found.converged

@@ -1,13 +1,20 @@
 """The weight step against cvxpy, and the alternation as a whole."""
 
+import contextlib
+import time
+
 import numpy as np
 import pytest
 
 from sparsieve.kernels import KernelBank, RBFKernel, SigmoidKernel
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.mkl.model import AlternatingMKL, MKLModel
-from sparsieve.solvers.mkl.published import PaperMKLModel
-from sparsieve.solvers.mkl.weights import KernelWeights, UnboundedObjectiveError, solve_weights
+from sparsieve.solvers.mkl.weights import (
+    KernelWeights,
+    UnboundedObjectiveError,
+    WeightProgram,
+    solve_weights,
+)
 
 cvxpy = pytest.importorskip("cvxpy")
 
@@ -44,7 +51,7 @@ def test_restricted_weights_agree_with_cvxpy(bound, n_rows):
 @pytest.mark.parametrize("kernel", [SigmoidKernel(0.5, -0.3), RBFKernel(1.0)])
 def test_convex_weight_step_over_all_features_agrees_with_cvxpy(kernel):
     problem = model(kernel)
-    machine = problem.first_coefficients()
+    machine = problem.first_coefficients().solution
     program = problem.weight_program(machine.u)
     costs = program.linearise(KernelWeights.none())
     found = program.solve_convex(costs, KernelWeights.none(machine.bias))
@@ -69,37 +76,46 @@ def test_objective_never_rises_and_ends_stationary(name, kernel):
     problem = model(kernel, name, np.inf if name == "l1" else 1.0)
     result = AlternatingMKL(tol=1e-4).solve(problem)
     assert result.converged
-    history = np.array(result.history)
-    assert (np.diff(history) <= 1e-9 * history[:-1]).all()
+    assert result.optimality <= 1e-4
+    trace = np.array(result.trace)
+    assert len(trace) == result.n_iter
+    assert (np.diff(trace) <= 1e-9 * trace[:-1]).all()
     # The objective from its definition, with matrices written down.
-    K = [problem.bank.combine(np.array([m]), np.ones(1)) for m in result.weights.features]
+    weights, u = result.solution.weights, result.solution.u
+    K = [problem.bank.combine(np.array([m]), np.ones(1)) for m in weights.features]
     tau = [max(0.0, -np.linalg.eigvalsh(A)[0]) for A in K]
-    u, d = result.machine.u, result.weights.d
+    d = weights.d
     quadratic = sum(w * u @ (A + t * np.eye(40)) @ u for w, A, t in zip(d, K, tau, strict=True))
-    fitted = sum(w * A @ u for w, A in zip(d, K, strict=True)) + result.machine.bias
+    fitted = sum(w * A @ u for w, A in zip(d, K, strict=True)) + weights.bias
     loss = np.sum(np.maximum(0.0, 1.0 - problem.y * fitted) ** 2)
     value = 0.5 * quadratic + 0.1 * surrogate(name, 5.0).total(d) + loss
     assert result.objective == pytest.approx(value, rel=1e-8)
     # Neither block can be improved alone.
     program = problem.weight_program(u)
-    assert program.stationarity(result.weights) <= 1e-4
-    step = program.solve_convex(program.linearise(result.weights), result.weights)
-    assert program.value(step) >= program.value(result.weights) * (1 - 1e-4)
+    assert program.stationarity(weights) <= 1e-4
+    step = program.solve_convex(program.linearise(weights), weights)
+    assert program.value(step) >= program.value(weights) * (1 - 1e-4)
+    added, positive = np.array([w * A @ u for w, A in zip(d, K, strict=True)]), problem.y > 0
+    apart = added[:, positive].mean(axis=1) - added[:, ~positive].mean(axis=1)
+    contributions = result.solution.contributions
+    np.testing.assert_allclose(contributions[weights.features], apart / 2, atol=1e-9)
+    assert np.count_nonzero(contributions) == len(d)
 
 
 def test_stationarity_is_the_gradient():
     problem = model(RBFKernel(1.0), "exp")
     result = AlternatingMKL(max_iter=3, tol=1e-12).solve(problem)
-    program = problem.weight_program(result.machine.u)
-    assert program.stationarity(result.weights) > 1e-6
+    assert not result.converged
+    weights = result.solution.weights
+    program = problem.weight_program(result.solution.u)
+    assert program.stationarity(weights) > 1e-6
     j, h = 0, 1e-6
-    d = result.weights.d
+    d = weights.d
     up, down = d.copy(), d.copy()
     up[j] += h
     down[j] -= h
-    at = lambda d: program.value(KernelWeights(result.weights.features, d, result.weights.bias))  # noqa: E731
+    at = lambda d: program.value(KernelWeights(weights.features, d, weights.bias))  # noqa: E731
     slope = (at(up) - at(down)) / (2 * h)
-    weights = result.weights
     pull = 2.0 * program.P[weights.features[j]] @ np.maximum(0.0, program.residual(weights))
     exact = program.charge(weights.features)[j] + program.linearise(weights)[weights.features[j]]
     assert slope == pytest.approx(exact - pull, rel=1e-4, abs=1e-6)
@@ -113,39 +129,53 @@ def test_l1_on_semidefinite_kernels_does_not_depend_on_the_start():
     assert solver.solve(problem, start).objective == pytest.approx(first.objective, rel=1e-5)
 
 
-def paper(kernel, seed=0):
-    shifted = model(kernel, seed=seed)
-    bank = KernelBank(shifted.bank.values, kernel, centred=False)
-    return PaperMKLModel(bank, shifted.y, 0.5, 0.1, surrogate("log", 5.0), np.inf)
+def test_events_and_the_way_out():
+    problem, seen = model(), []
+    AlternatingMKL(tol=1e-12).solve(problem, callback=seen.append)
+    assert [event.n_iter for event in seen] == list(range(1, len(seen) + 1))
+    assert all(event.n_features > 0 and event.optimality >= 0 for event in seen)
+    stopped = AlternatingMKL(tol=1e-12).solve(problem, callback=lambda event: event.n_iter == 2)
+    assert stopped.n_iter == 2
+    assert stopped.trace == [event.objective for event in seen[:2]]
 
 
-def test_published_objective_with_a_semidefinite_kernel():
-    problem = paper(RBFKernel(1.0))
-    result = AlternatingMKL(max_iter=500).solve(problem)
-    assert result.converged
-    assert (np.diff(result.history) <= 1e-9).all()
-    K = problem.bank.combine(result.weights.features, result.weights.d)
-    u, d = result.machine.u, result.weights.d
-    loss = np.sum(np.maximum(0.0, 1.0 - problem.y * (K @ u + result.machine.bias)) ** 2)
-    value = 0.5 * u @ K @ u + 0.1 * surrogate("log", 5.0).total(d) + loss
-    assert result.objective == pytest.approx(value, rel=1e-8)
+def test_a_bias_can_be_held_fixed():
+    problem = model(RBFKernel(1.0), n_features=8)
+    u = problem.first_coefficients().solution.u
+    program = WeightProgram(
+        problem.bank, problem.y, u, 0.5, 0.1, surrogate("l1"), np.inf, shifted=False, bias=0.3
+    )
+    found = program.solve_convex(program.linearise(KernelWeights.none()), KernelWeights.none(0.3))
+    assert found.bias == 0.3
+    d = cvxpy.Variable(8)
+    margins = cvxpy.multiply(problem.y, problem.bank.apply(u).T @ d + 0.3)
+    loss = cvxpy.sum_squares(cvxpy.pos(1.0 - margins))
+    linear = 0.5 * problem.bank.apply(u) @ u + 0.1
+    best = cvxpy.Problem(cvxpy.Minimize(linear @ d + loss), [d >= 0]).solve(cvxpy.CLARABEL)
+    assert program.value(found) == pytest.approx(best, rel=1e-6)
 
 
-def test_published_objective_is_unbounded_with_an_indefinite_kernel():
-    with pytest.raises(UnboundedObjectiveError, match="unbounded below"):
-        AlternatingMKL().solve(paper(SigmoidKernel(0.01, -1.0)))
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_no_number_keeps_the_weights_from_ending(bad):
+    rng = np.random.default_rng(0)
+    P, s = rng.normal(size=(5, 30)), np.ones(30)
+    border = rng.choice([-1.0, 1.0], size=30)
+    broken = P.copy()
+    broken[2, 3] = bad
+    started = time.process_time()
+    with np.errstate(all="ignore"), contextlib.suppress(UnboundedObjectiveError):
+        solve_weights(broken, np.ones(5), 1.0, border, s, np.zeros(5), 0.0, tol=1e-9)
+        solve_weights(P, np.full(5, bad), np.inf, border, s, np.zeros(5), 0.0, tol=1e-9)
+    program = model().weight_program(rng.normal(size=40))
+    program.energy[:] = bad
+    with np.errstate(all="ignore"):
+        assert program.stationarity(KernelWeights(np.array([1]), np.ones(1), 0.0)) == np.inf
+    assert time.process_time() - started < 20
 
 
-def test_scaling_argument_of_unboundedness():
-    # Where the quadratic term is negative, (t d, beta / t) has no lower bound as t falls.
-    problem = paper(SigmoidKernel(0.01, -1.0))
-    K = problem.bank.combine(np.arange(60), np.full(60, 1 / 60))
-    u = np.linalg.eigh(K)[1][:, 0]
-    values = [
-        0.5 * (u / t) @ (t * K) @ (u / t)
-        + np.sum(np.maximum(0.0, 1.0 - problem.y * (t * K) @ (u / t)) ** 2)
-        + 0.1 * surrogate("log", 5.0).total(np.full(60, t / 60))
-        for t in (1.0, 0.1, 0.01, 0.001)
-    ]
-    assert (np.diff(values) < 0).all()
-    assert values[-1] < -100
+def test_no_number_keeps_the_alternation_from_ending():
+    problem = model()
+    problem.objective = lambda machine, weights: np.nan
+    result = AlternatingMKL(max_iter=50, tol=1e-12).solve(problem)
+    assert result.n_iter <= 2
+    assert not result.converged

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from ...design import as_design
-from ...losses import SquaredLoss
 from ...penalties import ExclusiveL21
+from ...solvers.base import Event
 from ...solvers.least_squares.alm import ExclusiveALM
+from ...solvers.least_squares.block_cd import BlockCD
 from ...solvers.least_squares.problem import Problem
 from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
@@ -34,9 +35,9 @@ def run_alm(setting: dict) -> dict:
         start = np.random.default_rng(setting["seed"]).standard_normal(shape)
     objective, split = [], []
 
-    def watch(info) -> None:
-        objective.append(_short(info["objective"]))
-        split.append(_short(info["split"]))
+    def watch(event: Event) -> None:
+        objective.append(_short(event.objective))
+        split.append(_short(event.solution.apart))
 
     solver = ExclusiveALM(max_iter=setting["max_iter"])
     result = solver.solve(problem, start, watch)
@@ -50,13 +51,8 @@ def run_alm(setting: dict) -> dict:
 
 def find_optimum(setting: dict) -> dict:
     """The optimum of the same problem, certified by a duality gap."""
-    from ...selectors.least_squares.exclusive_l21 import solve_to_relative_gap
-
-    result = solve_to_relative_gap(_problem(setting), setting["tol"], 100_000, None, None)
-    return {
-        "optimum": float(result.objective),
-        "gap": float(result.optimality / result.objective),
-    }
+    result = BlockCD(tol=setting["tol"], max_iter=100_000).solve(_problem(setting))
+    return {"optimum": float(result.objective), "gap": float(result.optimality)}
 
 
 def convergence(bench: Bench) -> list[Exhibit]:
@@ -106,7 +102,7 @@ def _problem(setting: dict) -> Problem:
     X, codes, n_classes = loaded(setting["dataset"])
     design = as_design(np.asfortranarray(StandardScaler().fit_transform(X)))
     Y = centred_indicators(codes, n_classes)
-    return Problem(design, Y, SquaredLoss(), ExclusiveL21(setting["alpha"], setting["beta"]))
+    return Problem(design, Y, ExclusiveL21(setting["alpha"], setting["beta"]))
 
 
 def _iterations(run: dict) -> list[dict]:

@@ -82,14 +82,14 @@ def _ranked(selector, X, y, largest_count: int) -> FilterChoice:
 def _fit(method: str, X, y) -> ModelChoice:
     classes, codes = np.unique(y, return_inverse=True)
     largest = largest_strength(X, centred_indicators(codes, len(classes)))
-    base = ExclusiveL21Selector(LEVEL * largest, 0.0, tol=1e-5).fit(X, y)
+    base = ExclusiveL21Selector(alpha=LEVEL * largest, beta=0.0, tol=1e-5).fit(X, y)
     level = int(np.count_nonzero(base.coef_))
     if method == LASSO:
-        fitted = ExclusiveLassoSelector(largest, tol=1e-4).fit(X, y)
+        fitted = ExclusiveLassoSelector(beta=largest, tol=1e-4).fit(X, y)
     elif RATIOS[method]:
         alpha = FIRST * largest
         fitted = ExclusiveL21Selector(
-            alpha, RATIOS[method] * alpha, target_sparsity=level, tol=1e-5
+            alpha=alpha, beta=RATIOS[method] * alpha, target_sparsity=level, tol=1e-5
         ).fit(X, y)
     else:
         fitted = base

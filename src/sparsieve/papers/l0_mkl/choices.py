@@ -9,13 +9,10 @@ from itertools import product
 
 import numpy as np
 
-from ...datasets import list_datasets
 from ..base import Bench, printed_name
 from ..published import published
-from .work import MACHINES, try_parameters
+from .work import METHODS, describe, is_l1, norm, try_parameters
 
-# Kernels of a feature need more than three levels of it.
-CONTINUOUS = {"colon": "colon_raw"}
 QUICK_SETS = ("ALLAML", "Colon", "Isolet", "Glioma", "Carcinom")
 INNER_CV = "inner cv"
 BEST_ON_TEST = "best on test"
@@ -34,51 +31,65 @@ def sources(bench: Bench) -> list[Source]:
     """The paper's sets at hand, in the paper's order, with stand-ins said to be such."""
     found = {**bench.datasets(), **bench.stand_ins()}
     order = [row["dataset"] for row in published("l0mkl_table3")]
-    known = []
-    for label in sorted(found, key=lambda label: order.index(printed_name(label))):
-        dataset = found[label]
-        continuous = _continuous(dataset)
-        if continuous is not None:
-            known.append(Source(label, continuous, f"{label} ({continuous})"))
-        else:
-            known.append(Source(printed_name(label), dataset, label))
+    known = [
+        Source(printed_name(label), found[label], label)
+        for label in sorted(found, key=lambda label: order.index(printed_name(label)))
+    ]
     if bench.quick:
         quick = [source for source in known if source.printed in QUICK_SETS]
         return quick or known[:2]
     return known
 
 
-def _continuous(dataset: str) -> str | None:
-    """The set with the values from which this one was discretised, where it is at hand."""
-    name = CONTINUOUS.get(dataset)
-    at_hand = {info.name for info in list_datasets() if info.status in ("embedded", "present")}
-    return name if name in at_hand else None
+def chance(bench: Bench) -> dict[str, float]:
+    """Percent that guessing the larger class gives on the test halves, by label."""
+    used = sources(bench)
+    found = {
+        row["dataset"]: 100 * row["chance"]
+        for row in bench.jobs("l0-mkl sets", describe, [{"dataset": s.dataset} for s in used])
+    }
+    return {source.label: found[source.dataset] for source in used if source.dataset in found}
 
 
-def grids(quick: bool) -> dict[str, list[dict]]:
-    """The parameters that are tried for every method.
+def grids(quick: bool, printed: str) -> dict[str, list[dict]]:
+    """The parameters that are tried for every method on one of the paper's sets.
 
-    The paper's grid of l0-MKL has 5^5 = 3125 points, its grid of the linear machines 65. Theta is
-    1 or 10: with weights up to one, every theta of at most one makes the capped l1 norm a plain
-    one, so smaller values only change its price.
+    The paper's grid of l0-MKL has 5^5 = 3125 points, its grid of the linear machines 65. Here the
+    printed parameters of the set are always among those that are tried. With weights up to one,
+    every theta of at most one makes the capped l1 norm a plain one: it belongs to MIK-FS.
     """
     powers = [0.25, 1.0, 4.0] if quick else [4.0**power for power in range(-3, 4)]
     linear_thetas = [10.0] if quick else [0.1, 1.0, 10.0]
     kernels = [(0.1, 0.01)] if quick else [(0.1, 0.01), (1.0, 0.01), (0.01, 1.0)]
     strengths = [0.1, 1.0] if quick else [0.1, 1.0, 10.0]
-    thetas = [1.0, 10.0]
+    thetas = [10.0] if quick else [0.1, 1.0, 10.0, 100.0]
+    own = printed_parameters(printed)
     mkl = [
         kernel_parameters(a, r, lambda1, lambda2)
         for (a, r), lambda1, lambda2 in product(kernels, strengths, (0.1, 1.0))
     ]
+    mkl += [{name: value for name, value in own.items() if name != "theta"}]
+    capped = [{**setting, "theta": theta} for setting, theta in product(mkl, thetas)]
+    capped += [own, {**own, "theta": 100.0}]  # as printed, and where theta counts features
     linear = [{"C": C, "theta": theta} for C, theta in product(powers, linear_thetas)]
     return {
         "PiE-SVM": linear,
         "CAP-SVM": linear,
         "EP-SVM": [{"C": C} for C in powers],
-        "MIK-FS": mkl,
-        "l0-MKL": [{**setting, "theta": theta} for setting, theta in product(mkl, thetas)],
+        "MIK-FS": _distinct(mkl + [setting for setting in capped if is_l1(setting)]),
+        "l0-MKL": _distinct([setting for setting in capped if not is_l1(setting)]),
     }
+
+
+def _distinct(settings: Sequence[dict]) -> list[dict]:
+    return list({tuple(setting.items()): setting for setting in settings}.values())
+
+
+def printed_parameters(printed: str) -> dict:
+    """What Table 7 prints for a set."""
+    row = next(row for row in published("l0mkl_table7") if row["dataset"] == printed)
+    kernel = kernel_parameters(*(row[name] for name in ("a", "r", "lambda1", "lambda2")))
+    return {**kernel, "theta": row["theta"]}
 
 
 def kernel_parameters(a: float, r: float, lambda1: float, lambda2: float) -> dict:
@@ -96,11 +107,11 @@ def protocol(bench: Bench) -> str:
     reduced = " Quick: fewer sets, splits and parameters." if bench.quick else ""
     missing = ", ".join(bench.missing())
     return (
-        f"{n_repeats(bench)} splits into halves, each class divided alike; first two classes; "
+        f"{n_repeats(bench)} splits into halves, floor(n/2) of a class to test; first two classes; "
         "features standardised on the training half; parameters by cross-validation inside it "
         "unless said to be best on test. l0-MKL and MIK-FS minimise a shifted objective, because "
-        "the published one is unbounded below for indefinite kernels. Colon is taken with its "
-        f"continuous values where they are at hand.{reduced}"
+        "the published one has no lower bound for indefinite kernels. The weights of l0-MKL go up "
+        f"to 1: theta <= 1 then is the l1 norm and counts as MIK-FS.{reduced}"
         + (f" Not at hand: {missing}." if missing else "")
     )
 
@@ -117,6 +128,11 @@ class Choice:
 
 def choose(bench: Bench) -> list[Choice]:
     """Try all parameters and take some by inner cross-validation, and some on the test halves."""
+    tables = {source.printed: grids(bench.quick, source.printed) for source in sources(bench)}
+    for grid in tables.values():
+        for setting in grid["l0-MKL"]:
+            if is_l1(setting):
+                raise ValueError(f"l0-MKL with {setting} has the l1 norm: that is MIK-FS")
     settings = [
         {
             "dataset": source.dataset,
@@ -126,7 +142,7 @@ def choose(bench: Bench) -> list[Choice]:
             "inner_folds": 2 if bench.quick else 3,
         }
         for source in sources(bench)
-        for method, grid in grids(bench.quick).items()
+        for method, grid in tables[source.printed].items()
         for repeat in range(n_repeats(bench))
         for parameters in grid
     ]
@@ -136,10 +152,18 @@ def choose(bench: Bench) -> list[Choice]:
     return [
         Choice(source, method, chosen_by, rule(tried[source.dataset, method]))
         for source in sources(bench)
-        for method in MACHINES
+        for method in METHODS
         if tried[source.dataset, method]
         for chosen_by, rule in ((INNER_CV, by_inner_cv), (BEST_ON_TEST, by_test))
     ]
+
+
+def ran(choices: Sequence[Choice]) -> dict[str, list[str]]:
+    """What was really run under the name of every method."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for choice in choices:
+        found[choice.method] |= {norm(choice.method, row["parameters"]) for row in choice.rows}
+    return {method: sorted(norms) for method, norms in found.items()}
 
 
 def by_inner_cv(rows: Sequence[dict]) -> list[dict]:

@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import time
+import warnings
 from functools import cache, lru_cache
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 
 from ...datasets import Dataset, load_dataset
-from ...evaluation.protocol import Folds, RepeatedSplits, Split
+from ...evaluation.protocol import Folds, Split
+from ...kernels import KernelBank
 from ...selectors import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
 from ...solvers.mkl.weights import UnboundedObjectiveError
+from ..splits import PaperSplits
+from ..verdicts import fall
 
-MACHINES = {
-    "PiE-SVM": (L0SVMSelector, {"surrogate": "exp"}),
-    "CAP-SVM": (L0SVMSelector, {"surrogate": "capped_l1"}),
-    "EP-SVM": (ExactPenaltySVMSelector, {}),
-    "MIK-FS": (MIKFSSelector, {}),
-    "l0-MKL": (L0MKLSelector, {"surrogate": "capped_l1"}),
-}
+METHODS = ("PiE-SVM", "CAP-SVM", "EP-SVM", "MIK-FS", "l0-MKL")
+# Largest kernel weight of our formulation; the paper has none.
+D_MAX = 1.0
+# How many times the number of samples an objective has to lie below zero to have fallen.
+STEEP = 1e6
+# Rounds that the printed iteration is given.
+ROUNDS = 20
 
 # The class called "1" counts as positive, in these sets the one that goes by another name.
 POSITIVE = {"colon_raw": "n", "lung_cancer_181": "mesothelioma", "carcinoma_174": "PR"}
+
+
+def is_l1(parameters: dict) -> bool:
+    """Whether a multiple kernel machine with these parameters has the plain l1 norm.
+
+    On weights up to 1 / theta the capped l1 norm is theta times the plain one.
+    """
+    return parameters.get("theta", 0.0) <= 1.0 / D_MAX
+
+
+def norm(method: str, parameters: dict) -> str:
+    """What stands in for the number of features: what really tells methods apart."""
+    if method not in ("MIK-FS", "l0-MKL"):
+        return method
+    return "l1" if is_l1(parameters) else f"capped l1, theta={parameters['theta']:g}"
 
 
 def try_parameters(setting: dict) -> dict:
@@ -65,28 +85,63 @@ def follow(setting: dict) -> dict:
     }
 
 
-def try_published_objective(setting: dict) -> dict:
-    """Minimise the objective as published, and say how that ends.
+def run_published(setting: dict) -> dict:
+    """Run the printed algorithms, and say how that ends.
 
-    The setting holds dataset, parameters and repeat.
+    The setting holds dataset, parameters, repeat and standardize. ``trace`` is the objective at
+    the start and after every round; in a round that falls out of reach after every step of
+    Algorithm 3. A weight step without a minimum ends it with None.
     """
     X, y, split = _half(setting)
-    machine = L0MKLSelector(formulation="paper", **setting["parameters"])
+    machine = L0MKLSelector(
+        formulation="published",
+        standardize=setting["standardize"],
+        max_iter=ROUNDS,
+        **setting["parameters"],
+    )
+    trace = [float(len(split.train))]  # with coefficients of zero every sample costs one
+    outcome: dict[str, float | None] = {"n_used": None, "accuracy": None}
+    definite = False
     try:
-        machine.fit(X[split.train], y[split.train])
-    except UnboundedObjectiveError:
-        return {"unbounded": True, "accuracy": None}
-    predicted = machine.predict(X[split.test])
-    return {"unbounded": False, "accuracy": float(np.mean(predicted == y[split.test]))}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # ends are what is looked at
+            machine.fit(X[split.train], y[split.train])
+    except UnboundedObjectiveError as error:
+        trace += error.trace
+    else:
+        trace += machine.history_
+        definite = _lowest_eigenvalue(machine, X[split.train]) >= 0.0
+        hits = float(np.mean(machine.predict(X[split.test]) == y[split.test]))
+        outcome = {"n_used": n_used(machine), "accuracy": hits}
+    return {
+        "end": fall(trace, definite=definite, steep=STEEP),
+        "trace": [value if np.isfinite(value) else None for value in trace],
+        **outcome,
+    }
+
+
+def _lowest_eigenvalue(machine: L0MKLSelector, X: np.ndarray) -> float:
+    """Of the weighted sum of kernels; what rounding made negative is zero."""
+    if machine.standardize:
+        deviations = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    d = machine.kernel_weights_[0]
+    used = np.flatnonzero(d)
+    bank = KernelBank(X[:, used].T, machine.kernel_, centred=False)
+    eigenvalues = np.linalg.eigvalsh(bank.combine(np.arange(len(used)), d[used]))
+    rounding = 1e-9 * float(np.abs(eigenvalues).max())
+    return 0.0 if eigenvalues[0] >= -rounding else float(eigenvalues[0])
 
 
 def describe(setting: dict) -> dict:
-    """Size of a set as it is used here."""
+    """Size of a set as it is used here, and what guessing gives on the test halves."""
     X, y = two_classes(setting["dataset"])
+    tested = np.bincount(y) // 2
     return {
         "n_samples": X.shape[0],
         "n_features": X.shape[1],
         "majority": float(np.bincount(y).max() / len(y)),
+        "chance": float(tested.max() / tested.sum()),
     }
 
 
@@ -117,13 +172,20 @@ def _positive(dataset: str) -> int:
 def _half(setting: dict) -> tuple[np.ndarray, np.ndarray, Split]:
     X, y = two_classes(setting["dataset"])
     repeat = setting["repeat"]
-    protocol = RepeatedSplits(0.5, n_repeats=repeat + 1, per_class=True)
-    return X, y, list(protocol.splits(y, seed=0))[repeat]
+    return X, y, list(PaperSplits("1/2", repeat + 1).splits(y, seed=0))[repeat]
 
 
 def _machine(setting: dict):
-    cls, fixed = MACHINES[setting["method"]]
-    return cls(**fixed, **setting["parameters"])
+    method, parameters = setting["method"], setting["parameters"]
+    if method == "PiE-SVM":
+        return L0SVMSelector(surrogate="exp", **parameters)
+    if method == "CAP-SVM":
+        return L0SVMSelector(surrogate="capped_l1", **parameters)
+    if method == "EP-SVM":
+        return ExactPenaltySVMSelector(**parameters)
+    if "theta" not in parameters:
+        return MIKFSSelector(**parameters)
+    return L0MKLSelector(surrogate="capped_l1", d_max=D_MAX, **parameters)
 
 
 def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float | None:
@@ -139,6 +201,5 @@ def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float | None
 @cache
 def _compile(method: str) -> None:
     """Compile what a machine needs, so that no fit's seconds contain it."""
-    cls, fixed = MACHINES[method]
     X = np.random.default_rng(0).standard_normal((24, 5))
-    cls(**fixed).fit(X, np.arange(24) % 2)
+    _machine({"method": method, "parameters": {}}).fit(X, np.arange(24) % 2)

@@ -26,7 +26,7 @@ from .plan import (
     percent,
     scale_of,
 )
-from .work import SEED, protocol
+from .work import SEED, protocol, with_one
 
 
 def accuracy_curves(bench: Bench) -> list[Exhibit]:
@@ -47,7 +47,9 @@ def accuracy_curves(bench: Bench) -> list[Exhibit]:
 def curve_means(bench: Bench, sets: dict, scale: Scale) -> list[dict]:
     """Mean accuracy of every method, number of features and classifier, best on test."""
     wanted = methods(scale)
-    rows = _study_rows(bench, "l20 curves", sets, scale, scale.ks, wanted, each_k=False)
+    ks = with_one(scale.ks)
+    rows = _study_rows(bench, "l20 curves", sets, scale, ks, wanted, each_k=False)
+    rows = [row for row in rows if row["k"] != 1 or 1 in scale.ks]
     for k in scale.ks:
         name = f"l20 models of {k} features"
         rows += _study_rows(bench, name, sets, scale, [k], wanted, each_k=True)

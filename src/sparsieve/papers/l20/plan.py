@@ -120,14 +120,19 @@ class Method:
 
 def methods(scale: Scale) -> list[Method]:
     """The methods of Table II in its order."""
-    gammas = {"gamma": list(scale.gammas)}
+    alphas = {"alpha": list(scale.gammas)}
     return [
         Method(BASELINE, "AllFeatures"),
         Method("Relief", "ReliefFSelector"),
         Method("mRMR", "MRMRSelector", {"criterion": "mid"}),
-        Method("RFS", "RFSSelector", grid=gammas),
-        Method("RLSR", "RLSRSelector", grid=gammas),
-        Method("RPMFS", "RPMFSSelector", {"max_iter": scale.rpmfs_iterations}, each_k=True),
+        Method("RFS", "RFSSelector", grid=alphas),
+        Method("RLSR", "RLSRSelector", grid=alphas),
+        Method(
+            "RPMFS",
+            "RPMFSSelector",
+            {"solver": "published", "max_iter": scale.rpmfs_iterations},
+            each_k=True,
+        ),
         Method("ESFS", "ESFSSelector", each_k=True),
         Method(OURS, "L20Selector", {"solver": "ahiht"}, {"lam": list(scale.lams)}),
     ]
@@ -172,8 +177,9 @@ def about_repeats(n_repeats: int) -> str:
     """The splits, in a sentence."""
     reduced = f" (the paper: {FULL.n_repeats})" if n_repeats != FULL.n_repeats else ""
     return (
-        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class for training; "
-        "features are scaled and selected by the training part alone."
+        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class, rounded up, "
+        "for training, which gives test parts of the size that the printed numbers imply; features"
+        " are scaled and selected by the training part alone."
     )
 
 

@@ -18,8 +18,8 @@ INITS = ("zero", "gaussian", "uniform")
 # what is sensible are shown where that matters.
 CONSTANTS = {"L0 = spectral norm squared": "auto", "L0 = 1": 1.0}
 SOLVERS: dict[str, dict] = {
-    "HIHT (L0 = 1)": {"solver": "hiht", "L_0": 1.0},
-    "AHIHT (L0 = 1)": {"solver": "ahiht", "L_0": 1.0},
+    "HIHT (L0 = 1)": {"solver": "hiht", "solver__L_0": 1.0},
+    "AHIHT (L0 = 1)": {"solver": "ahiht", "solver__L_0": 1.0},
     "AHIHT (L0 = spectral norm squared)": {"solver": "ahiht"},
 }
 # The paper's claims hold below this lambda.
@@ -97,7 +97,13 @@ def initialisations(bench: Bench) -> list[Exhibit]:
         return []
     settings = [
         {
-            **_setting(label, name, trial, lam, {"solver": "ahiht", "L_0": constant, "init": init}),
+            **_setting(
+                label,
+                name,
+                trial,
+                lam,
+                {"solver": "ahiht", "solver__L_0": constant, "solver__init": init},
+            ),
             "init": init,
             "constant": shown,
         }
@@ -124,8 +130,9 @@ def initialisations(bench: Bench) -> list[Exhibit]:
     note = [
         about_repeats(scale.n_trials),
         "5-NN on the nonzero rows of AHIHT's W. Every split draws a new random W with entries of "
-        "order 1/sqrt(features). The paper does not give the initial step constant L0, on which "
-        "the answer depends, so two are shown.",
+        "order 1/sqrt(features), and lambda starts high enough for the first step to remove it, on "
+        "the grid on which it falls from zero. The paper does not give the initial step constant "
+        "L0, on which the answer depends, so two are shown.",
         *_initial_verdicts(rows),
         _reduced(scale.compared_lams != FULL.compared_lams, "fewer lambdas and trials"),
         about_data(bench, sets, printed),

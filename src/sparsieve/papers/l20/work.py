@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
@@ -12,9 +13,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.preprocessing import StandardScaler
 
 from ...evaluation.curves import CLASSIFIERS, accuracy_curve
-from ...evaluation.protocol import Folds, RepeatedSplits, derive_seed
+from ...evaluation.protocol import Folds, derive_seed
 from ...studies.sources import DatasetSpec
 from ...studies.study import selector_class
+from ..splits import PaperSplits
 
 SEED = 0
 # Iterations of a long descent that are kept for drawing.
@@ -32,9 +34,9 @@ class Part(NamedTuple):
     y_test: np.ndarray
 
 
-def protocol(n_repeats: int) -> RepeatedSplits:
+def protocol(n_repeats: int) -> PaperSplits:
     """The splits of the paper; those of a larger number of repeats begin with the same ones."""
-    return RepeatedSplits("2/3", n_repeats, per_class=True)
+    return PaperSplits("2/3", n_repeats)
 
 
 def nested_accuracy(setting: dict) -> dict:
@@ -60,10 +62,11 @@ def nested_accuracy(setting: dict) -> dict:
     for classifier in setting["classifiers"]:
         pairs = [(k, place) for k in setting["ks"] for place in range(len(candidates))]
         k, place = max(
-            pairs, key=lambda pair: np.mean([fold[classifier, pair[0]] for fold in found[pair[1]]])
+            pairs,
+            key=lambda pair: np.mean([_at(fold, classifier, pair[0]) for fold in found[pair[1]]]),
         )
         outer = _accuracies(setting, candidates[place], part, [k])
-        result["accuracy"][classifier] = outer[classifier, k]
+        result["accuracy"][classifier] = _at(outer, classifier, k)
         result["n_chosen"][classifier] = k
         result["chosen"][classifier] = candidates[place]
     return result
@@ -81,7 +84,8 @@ def homotopy_fit(setting: dict) -> dict:
     return {
         "n_rows": n_rows,
         "accuracy": _accuracy(part, own),
-        "accuracies": [_accuracy(part, fitted.at(k).get_support()) for k in setting["ks"]],
+        # Beyond the rows of W the others follow by the norm of their gradient.
+        "accuracies": [_accuracy(part, fitted.ranking_ <= k) for k in setting["ks"]],
         "n_iter": int(fitted.n_iter_),
     }
 
@@ -140,7 +144,17 @@ def _fitted(setting: dict, part: Part):
     with warnings.catch_warnings():
         # Published step rules need not converge; that is what these experiments show.
         warnings.simplefilter("ignore")
-        return selector_class(setting["selector"])(**parameters).fit(part.X, part.y)
+        return _built(setting["selector"], parameters).fit(part.X, part.y)
+
+
+def _built(name: str, parameters: dict):
+    """The selector; ``solver__x`` beside the plain name of a solver is a setting of its object."""
+    cls: Any = selector_class(name)
+    plain = {name: value for name, value in parameters.items() if "__" not in name}
+    own = {name.partition("__")[2]: parameters[name] for name in parameters if name not in plain}
+    if own:
+        plain["solver"] = cls._solvers[plain["solver"]](**own)
+    return cls(**plain)
 
 
 def _accuracy(part: Part, support: np.ndarray) -> float:
@@ -152,14 +166,24 @@ def _accuracy(part: Part, support: np.ndarray) -> float:
 
 
 def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> dict:
-    """Accuracy by classifier and number of features."""
-    selector = selector_class(setting["selector"])(**setting["parameters"], **candidate)
+    """Accuracy by classifier and number of features, as far as the selector goes."""
+    selector = _built(setting["selector"], {**setting["parameters"], **candidate})
     curves = [
         accuracy_curve(
             selector, *part, ks=asked, classifiers=setting["classifiers"], metrics=["accuracy"]
         )
-        for asked in ([[k] for k in ks] if setting["each_k"] else [ks])
+        for asked in ([[k] for k in ks] if setting["each_k"] else [with_one(ks)])
     ]
     return {
         (row["classifier"], row["k"]): row["accuracy"] for curve in curves for row in curve.scores
     }
+
+
+def with_one(ks: Sequence[int]) -> list[int]:
+    """A high price keeps a single feature; that is left when it keeps fewer than all ks ask for."""
+    return sorted({1, *ks})
+
+
+def _at(accuracies: dict, classifier: str, k: int) -> float:
+    """The accuracy with k features, or with as many as the selector has."""
+    return accuracies[classifier, max(n for name, n in accuracies if name == classifier and n <= k)]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..._checks import check_real
-from ...solvers.hinge.linear_program import ExactPenaltyProgram
-from .l0_svm import HingeSelector
+from ...solvers.hinge.linear_program import ExactPenaltyProgram, WeightedL1SVM
+from .base import HingeSelector
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ExactPenaltySVMSelector(HingeSelector):
     """Linear SVM that counts features with one switch per feature (EP-SVM).
 
@@ -23,21 +26,42 @@ class ExactPenaltySVMSelector(HingeSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those with a weight.
+        Number or fraction of features to keep. None keeps those with a weight.
     C : float, default=1.0
-        Price of a margin violation, in features.
+        Price of margin violations in the objective; large values allow fewer.
     penalty : float, default=4.0
         Strength t of the penalty on switches between 0 and 1; at least 1.
     bound : float, default=1.0
-        Largest weight ``|w_j|``, in standard deviations of the feature where ``standardize`` holds.
-    fit_intercept, standardize, always_keep, never_keep, class_weight, max_iter, tol, verbose
-        As in :class:`L0SVMSelector`; ``bound`` does not hold for ``always_keep``.
+        Largest weight ``|w_j|``, in standard deviations of the feature where ``standardize`` holds;
+        those of ``always_keep`` have none.
+    fit_intercept : bool, default=True
+        Fit an intercept that is not penalised.
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+    max_iter : int, default=50
+        Most linear programs per model (of the DC algorithm; each may take several rounds).
+    tol : float, default=1e-6
+        Stop when a program lowers the objective by less than this share of it; also the
+        optimality (see ``optimality_``) to reach.
+    verbose : int, default=0
+        1 prints every iteration.
 
     Attributes
     ----------
-    scores_, ranking_, support_, coef_, intercept_, classes_
+    scores_ : ndarray of shape (n_features,)
+        The feature's part of what the machine explains (the share of the hinge loss that it
+        saves, between 0 and 1), shared out by squared standardised weights; with several
+        classes by the mean of weights relative to the largest of each class, of the mean share.
+    ranking_, support_, coef_, intercept_, classes_
         As in :class:`L0SVMSelector`.
-    objective_, optimality_, n_iter_, history_
+    objective_, optimality_, n_iter_, converged_, history_
         As in :class:`L0SVMSelector`.
 
     Examples
@@ -49,34 +73,8 @@ class ExactPenaltySVMSelector(HingeSelector):
     array([ 6,  7, 20, 21, 24, 27, 28])
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        C=1.0,
-        penalty=4.0,
-        bound=1.0,
-        fit_intercept=True,
-        standardize=True,
-        always_keep=None,
-        never_keep=None,
-        class_weight=None,
-        max_iter=50,
-        tol=1e-6,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.penalty = penalty
-        self.bound = bound
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    penalty: float = 4.0
+    bound: float = 1.0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -86,5 +84,5 @@ class ExactPenaltySVMSelector(HingeSelector):
     def _largest_weight(self) -> float:
         return float(self.bound)
 
-    def _program(self, svm):
+    def _program(self, svm: WeightedL1SVM) -> ExactPenaltyProgram:
         return ExactPenaltyProgram(svm, float(self.penalty))

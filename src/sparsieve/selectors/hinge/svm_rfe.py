@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from ..._checks import check_flag, check_integer, check_real
-from ...design import DenseDesign, DesignMatrix, Scaled
-from ...design.convert import CONSTANT_TOLERANCE, COPY_BYTES
-from ...solvers.hinge.newton import FeatureSide, GramSide, Side, SVMResult, solve_svm
-from ..base import BaseSelector, FeatureScores, TrainingData
-from ..path import SelectionPath
+from ..._checks import check_real
+from ...design import DesignMatrix, standardised
+from ...solvers.base import Path, Result
+from ...solvers.hinge.newton import FeatureSide, GramSide, SampleWeights, Side, solve_svm
+from ..base import FeatureScores, TrainingData
+from ..linear import LinearSelector
+from ..margins import class_signs
 
 # Like the filters: kept when nobody asks for a number.
 DEFAULT_COUNT = 10
@@ -21,7 +22,8 @@ DEFAULT_COUNT = 10
 RESOLUTION = 1e-10
 
 
-class SVMRFESelector(BaseSelector):
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVMRFESelector(LinearSelector):
     """Fit a linear SVM, drop the features with the smallest weights, repeat.
 
     Every step minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w'x_i + b))^2 for every class
@@ -41,21 +43,23 @@ class SVMRFESelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps ten.
+        Number or fraction of features to keep. None keeps ten.
     C : float, default=1.0
-        Weight of the loss; large values allow fewer errors.
+        Price of margin violations in the objective; large values allow fewer.
     step : float or int, default=0.1
         Fraction of the features left (between 0 and 1) or number of features (1 or more) to
         drop per step; at least one.
     fit_intercept : bool, default=True
-        Whether to fit b.
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
-        Whether to bring the columns to mean zero and unit variance first.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
+        Weights of the classes in the loss.
     max_iter : int, default=100
         Most Newton steps per SVM.
     tol : float, default=1e-8
@@ -64,21 +68,29 @@ class SVMRFESelector(BaseSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        How many features come after this one: the order is all that the elimination gives.
+        By which share of its value without features the objective rose when the feature was
+        dropped (features dropped together divide the rise by their squared weights), or when one
+        dropped earlier was, if that was more.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the one that was left.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    path_ : SelectionPath
+    path_ : Path
         All features from the last one left to the first one dropped, ``always_keep`` first.
     n_steps_ : int
         Elimination steps.
     n_iter_ : int
         Newton steps of all SVMs together.
+    objective_ : float
+        Objective of the SVMs on the features that were left last, summed over the classes.
+    history_ : list of float
+        The same for every elimination step: it rises as features go.
     optimality_ : float
         Largest relative violation of the optimality conditions of any SVM.
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
 
     References
     ----------
@@ -94,128 +106,146 @@ class SVMRFESelector(BaseSelector):
     array([ 6,  9, 12])
     """
 
-    _accepts_regression = False
+    C: float = 1.0
+    step: float = 0.1
+    max_iter: int = 100
+    tol: float = 1e-8
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        C=1.0,
-        step=0.1,
-        fit_intercept=True,
-        standardize=True,
-        always_keep=None,
-        never_keep=None,
-        class_weight=None,
-        max_iter=100,
-        tol=1e-8,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.step = step
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "By which share of its value without features the objective rose when the feature was "
+        "dropped, or when one dropped earlier was, if that was more."
+    )
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_real("C", self.C, minimum=0, strict=True)
         check_real("step", self.step, minimum=0, strict=True)
         if self.step > 1 and self.step != int(self.step):
             raise ValueError(
                 f"step must be a fraction below 1 or a whole number of features, got {self.step!r}"
             )
-        check_flag("fit_intercept", self.fit_intercept)
-        check_flag("standardize", self.standardize)
-        check_integer("max_iter", self.max_iter)
-        check_real("tol", self.tol, minimum=0, strict=True)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        design, constant = self._prepared(data)
-        n_samples, n_features = design.shape
-        signs = np.where(data.target.Y > 0, 1.0, -1.0)
-        if signs.shape[1] == 2:
-            signs = signs[:, 1:]
-        weights = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
-
+        view = standardised(
+            data.design,
+            centre=self.standardize,
+            scale=self.standardize,
+            sample_weight=data.sample_weight,
+            weight_rows=False,
+            dtype=np.float64 if self.standardize else None,
+        )
+        n_features, fixed = data.design.shape[1], data.fixed
+        always = np.flatnonzero(fixed.always)
+        usable = ~(view.constant | fixed.either)
+        counts = np.ones(data.design.shape[0])
+        weights = self.C * (counts if data.sample_weight is None else data.sample_weight)
+        machines = _Machines(self, view.design, class_signs(data.target), weights, always)
         # Worst first; constant columns are out before the first step.
-        always, never = np.flatnonzero(data.fixed.always), data.fixed.never
-        usable = ~(constant | data.fixed.either)
-        dropped = [np.flatnonzero(never)[::-1], np.flatnonzero(constant & ~data.fixed.either)[::-1]]
+        unusable = np.flatnonzero(view.constant & ~fixed.either)
+        dropped = [np.flatnonzero(fixed.never)[::-1], unusable[::-1]]
+        shares: list[np.ndarray] = []
         left = np.flatnonzero(usable)
-        covariates = design.dense_columns(always).astype(np.float64, copy=False)
-        machines: list[SVMResult | None] = [None] * signs.shape[1]
-        gram = None
-        self.n_steps_, self.n_iter_, self.optimality_ = 0, 0, 0.0
         while len(left):
-            working = design if len(left) == n_features else design.columns(left)
-            side: Side
-            if len(left) < n_samples:
-                columns = working.dense_columns(np.arange(len(left)))
-                side = FeatureSide(
-                    columns.astype(np.float64, copy=False), self.fit_intercept, covariates
-                )
-            else:
-                if gram is None:
-                    gram = working.cross_gram().astype(np.float64, copy=False)
-                side = GramSide(gram, self.fit_intercept, covariates)
-            machines = [
-                solve_svm(
-                    side, y, self.C * weights, start=start, max_iter=self.max_iter, tol=self.tol
-                )
-                for y, start in zip(signs.T, machines, strict=True)
-            ]
-            self._record(machines)
-            betas = np.column_stack([machine.beta for machine in machines if machine])
-            W = working.rmatmul(betas.astype(design.dtype, copy=False)).astype(np.float64)
-            importance = (W**2).sum(axis=1)
+            importance = machines.solve(left)
             importance = np.round(importance / (RESOLUTION * (importance.max() or 1.0)))
             # Of equal features the later ones go first.
             order = np.lexsort((-np.arange(len(left)), importance))
             worst = order[: self._n_dropped(len(left))]
+            total = float(importance[worst].sum())
+            shares.append(importance[worst] / total if total else np.ones(len(worst)) / len(worst))
             dropped.append(left[worst])
-            if gram is not None:
-                columns = working.dense_columns(worst).astype(np.float64, copy=False)
-                gram -= columns @ columns.T
+            machines.forget(worst)
             left = np.delete(left, worst)
         order = np.concatenate([*dropped, always[::-1]])
-        scores = np.empty(n_features)
-        scores[order] = np.arange(n_features)
-        self.path_ = SelectionPath(order[::-1])
-        if self.optimality_ > self.tol:
-            warnings.warn(
-                f"SVMRFESelector: a support vector machine stopped after max_iter={self.max_iter} "
-                f"Newton steps with optimality {self.optimality_:.3g} instead of {self.tol:.3g}; "
-                "raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
+        self.path_ = Path.nested(order[::-1])
+        self.n_steps_ = len(shares)
+        self._keep_result(machines.result(self.path_))
+        scores = np.zeros(n_features)
+        if shares:
+            rises = machines.rises()
+            found = np.concatenate(
+                [np.sort(rise * share) for rise, share in zip(rises, shares, strict=True)]
             )
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+            scores[np.concatenate(dropped[2:])] = np.maximum.accumulate(found)
+        return FeatureScores(
+            scores, n_kept=DEFAULT_COUNT, order=order[::-1], constant=view.constant
+        )
 
     def _n_dropped(self, n_left: int) -> int:
         if self.step < 1:
             return max(1, int(self.step * n_left))
         return min(int(self.step), n_left)
 
-    def _record(self, machines) -> None:
-        self.n_steps_ += 1
-        self.n_iter_ += sum(machine.n_iter for machine in machines)
-        worst = max(machine.optimality for machine in machines)
-        self.optimality_ = max(self.optimality_, worst)
 
-    def _prepared(self, data: TrainingData) -> tuple[DesignMatrix, np.ndarray]:
-        """The standardised design (rows unweighted: weights belong to the loss here)."""
-        design = data.design
-        means, variances = design.column_moments(data.sample_weight)
-        deviations = np.sqrt(variances)
-        tolerance = CONSTANT_TOLERANCE[np.dtype(design.dtype)]
-        constant = deviations <= tolerance * (np.abs(means) + deviations)
-        if not self.standardize:
-            return design, constant
-        scale = np.where(constant, 1.0, deviations)
-        if isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES:
-            return DenseDesign((design.array - means) / scale), constant
-        return Scaled(design, means, scale), constant
+class _Machines:
+    """The support vector machines of all classes on fewer and fewer features."""
+
+    def __init__(
+        self,
+        settings: SVMRFESelector,
+        design: DesignMatrix,
+        signs: list[np.ndarray],
+        weights: np.ndarray,
+        always: np.ndarray,
+    ):
+        self.settings, self.design = settings, design
+        self.signs, self.weights = signs, weights
+        self.covariates = design.dense_columns(always).astype(np.float64, copy=False)
+        self.starts: list[SampleWeights | None] = [None] * len(signs)
+        self.working = design
+        self.gram: np.ndarray | None = None
+        self.objectives: list[float] = []
+        self.n_iter, self.optimality = 0, 0.0
+
+    def solve(self, left: np.ndarray) -> np.ndarray:
+        """Squared weights of the features left, summed over the classes."""
+        everything = len(left) == self.design.shape[1]
+        working = self.working = self.design if everything else self.design.columns(left)
+        solved = self._solve(self._side(working))
+        self.starts = [result.solution for result in solved]
+        betas = np.column_stack([result.solution.beta for result in solved])
+        W = working.rmatmul(betas.astype(self.design.dtype, copy=False)).astype(np.float64)
+        self.objectives.append(sum(result.objective for result in solved))
+        return (W**2).sum(axis=1)
+
+    def forget(self, worst: np.ndarray) -> None:
+        """Take these of the features just solved for out of the inner products."""
+        if self.gram is not None:
+            columns = self.working.dense_columns(worst).astype(np.float64, copy=False)
+            self.gram -= columns @ columns.T
+
+    def rises(self) -> np.ndarray:
+        """Rise of the objective after every step, as a share of its value without features."""
+        nothing = np.zeros((len(self.weights), 1))
+        side = FeatureSide(nothing, self.settings.fit_intercept, self.covariates)
+        empty = sum(result.objective for result in self._solve(side))
+        rises = np.diff([*self.objectives, empty])
+        return np.maximum(rises, 0.0) / empty if empty > 0.0 else np.zeros_like(rises)
+
+    def result(self, path: Path) -> Result[Path]:
+        """How the whole elimination went."""
+        last = self.objectives[-1] if self.objectives else 0.0
+        converged = self.optimality <= self.settings.tol
+        return Result(path, last, self.optimality, self.n_iter, converged, self.objectives)
+
+    def _side(self, working: DesignMatrix) -> Side:
+        """Systems in the smaller of the two dimensions."""
+        n_samples, n_left = working.shape
+        intercept = self.settings.fit_intercept
+        if n_left < n_samples:
+            columns = working.dense_columns(np.arange(n_left)).astype(np.float64, copy=False)
+            return FeatureSide(columns, intercept, self.covariates)
+        if self.gram is None:
+            self.gram = working.cross_gram().astype(np.float64, copy=False)
+        return GramSide(self.gram, intercept, self.covariates)
+
+    def _solve(self, side: Side) -> list[Result[SampleWeights]]:
+        max_iter, tol = self.settings.max_iter, self.settings.tol
+        solved = [
+            solve_svm(side, y, self.weights, start=start, max_iter=max_iter, tol=tol)
+            for y, start in zip(self.signs, self.starts, strict=True)
+        ]
+        self.n_iter += sum(result.n_iter for result in solved)
+        self.optimality = max(self.optimality, *(result.optimality for result in solved))
+        return solved

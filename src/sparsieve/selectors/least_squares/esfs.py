@@ -103,8 +103,8 @@ class ESFSSelector(LinearSelector):
 
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "Size of a feature's standardised coefficients relative to the coded classes; 0 if left "
-        "out. They belong together: compare features of one fit only."
+        "Size of a feature's standardised coefficients relative to the coded classes, 0 if left "
+        "out; coefficients depend on each other, so compare features of one fit only."
     )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -121,7 +121,7 @@ class ESFSSelector(LinearSelector):
         result = solver.solve(
             problem.design, problem.Y, start, printer(self.verbose, type(self).__name__)
         )
-        self._keep_result(result, measure="a relative decrease by the last step of")
+        self._keep_result(result)
         self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
         return FeatureScores(
             standardized_norms(result.solution.W, problem.Y, data.total_weight),

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_integer, check_real
-from ...losses import SquaredLoss
-from ...penalties import ExclusiveL21, row_norms
+from ...penalties import ExclusiveL21, critical_strength
+from ...solvers.base import Result, printer
 from ...solvers.least_squares.alm import ExclusiveALM
 from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.problem import LegacyResult as Result
-from ...solvers.least_squares.problem import Problem
+from ...solvers.least_squares.dual_newton import ProximalDualNewton
+from ...solvers.least_squares.problem import Problem, Rows
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
+from .row_scores import GAP, NORM_MEANING, standardised_row_norms
 
 SOLVERS = ("block_cd", "alm")
 ALPHA_SHARE = 0.3  # of the strength at which nothing is left
@@ -47,43 +50,59 @@ class ClassHeatmap:
     values: np.ndarray
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveSelector(LinearSelector):
     """Base of the exclusive models: selections per class, and coefficients as a heat map."""
 
+    beta: float | None = None
+    target_sparsity: int | float | None = None
+    max_iter: int = 10_000
+    tol: float = 1e-6
+    task: str = "auto"
+    verbose: int = 0
+
+    _score_meaning: ClassVar[str] = NORM_MEANING
+
+    @abstractmethod
     def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
         """(alpha, beta) to solve for."""
-        raise NotImplementedError
 
-    def _solve(self, problem: Prepared, penalty, tol: float, W0=None) -> Result:
-        raise NotImplementedError
+    @abstractmethod
+    def _solver(self, problem: Problem) -> BlockCD | ExclusiveALM | ProximalDualNewton:
+        """What solves this problem."""
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         # No compression of the outputs: the l1 part is not invariant under rotations.
         problem = self._prepared(data, squared_loss=True, compress=False)
         alpha, beta = self._strengths(problem, data.total_weight)
         if self.target_sparsity is None:
-            result = self._solve(problem, ExclusiveL21(alpha, beta), self.tol)
+            result = self._solve(problem, ExclusiveL21(alpha, beta))
         else:
             wanted = self._wanted_nonzeros(data.fixed.n_open * problem.Y.shape[1])
             alpha, beta, result = self._match_sparsity(problem, alpha, beta, wanted)
-        share_among_copies(problem.design, result.W)
-        self._keep(result, alpha, beta, problem)
-        norms = row_norms(result.W)
-        pull = row_norms(problem.design.rmatmul(problem.Y - problem.design.matmul(result.W)))
+        W = result.solution.W
+        share_among_copies(problem.design, W)
+        self._W = problem.units.completed(W)
+        self.coef_, self.intercept_ = problem.units.coefficients(W)
+        self._keep_strengths(alpha, beta)
+        self._keep_result(result, measure=GAP)
+        norms = standardised_row_norms(W, problem, data)
         return FeatureScores(
-            norms, n_kept=int((norms > 0).sum()), ties=pull, constant=problem.constant
+            norms,
+            n_kept=int((norms > 0).sum()),
+            ties=result.solution.pull,
+            constant=problem.constant,
         )
 
-    def _keep(self, result: Result, alpha: float, beta: float, problem: Prepared) -> None:
-        self._W = problem.units.completed(result.W)
-        self.coef_, self.intercept_ = problem.units.coefficients(result.W)
+    def _keep_strengths(self, alpha: float, beta: float) -> None:
         self.beta_ = beta
-        self.objective_ = result.objective
-        self.optimality_ = result.optimality / max(result.objective, np.finfo(float).tiny)
-        self.n_iter_ = max(1, result.n_iter)
-        self.history_ = result.history
-        if not result.converged:
-            self._warn_not_converged("a relative duality gap of", self.optimality_, self.tol)
+
+    def _solve(
+        self, prepared: Prepared, penalty: ExclusiveL21, W0: np.ndarray | None = None
+    ) -> Result[Rows]:
+        problem = Problem(prepared.design, prepared.Y, penalty)
+        watch = printer(self.verbose, type(self).__name__)
+        return self._solver(problem).solve(problem, W0, watch)
 
     def _match_sparsity(self, problem: Prepared, alpha: float, beta: float, wanted: int):
         """Scale both strengths until about as many entries are nonzero as wanted."""
@@ -92,8 +111,8 @@ class ExclusiveSelector(LinearSelector):
         closest = float("inf")
         for _ in range(SPARSITY_TRIALS):
             trial = ExclusiveL21(scale * alpha, scale * beta)
-            result = self._solve(problem, trial, self.tol, W)
-            W = result.W
+            result = self._solve(problem, trial, W)
+            W = result.solution.W
             miss = int(np.count_nonzero(W)) - wanted
             if abs(miss) < closest:
                 best, closest = (trial.alpha, trial.beta, result), abs(miss)
@@ -109,6 +128,7 @@ class ExclusiveSelector(LinearSelector):
 
     def _wanted_nonzeros(self, total: int) -> int:
         wanted = self.target_sparsity
+        assert wanted is not None
         if isinstance(wanted, (int, np.integer)):
             if wanted > total:
                 raise ValueError(
@@ -165,7 +185,7 @@ class ExclusiveSelector(LinearSelector):
         np.put_along_axis(kept, order, True, axis=1)
         return kept & (magnitudes > 0)
 
-    def _refit(self, n_selected: int) -> None:
+    def _refit(self, n_chosen: int) -> None:
         self.support_per_class_ = (self._W.T != 0) & self.support_
 
     @property
@@ -184,6 +204,7 @@ class ExclusiveSelector(LinearSelector):
         return ClassHeatmap(kept, labels, classes, values)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveL21Selector(ExclusiveSelector):
     """Few features, and for every feature few of the classes.
 
@@ -195,12 +216,12 @@ class ExclusiveL21Selector(ExclusiveSelector):
 
     Parameters
     ----------
-    alpha : float or None, default=None
-        Strength of the penalty on row norms; None is 0.3 of the strength that keeps nothing.
-    beta : float or None, default=None
-        Strength of the exclusive penalty; None is 0.001 times the (weighted) number of samples.
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those with nonzero coefficients.
+        Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    alpha : float or None, default=None
+        Strength of the row penalty. None is 0.3 of the smallest strength that keeps nothing.
+    beta : float or None, default=None
+        Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
     solver : {"block_cd", "alm"}, default="block_cd"
         "block_cd" is block coordinate descent with the exact joint proximal map, working sets
         and Newton steps, stopped on the duality gap. "alm" is the augmented Lagrangian method
@@ -210,27 +231,30 @@ class ExclusiveL21Selector(ExclusiveSelector):
         Wanted number of nonzero coefficients (or share of all): ``alpha`` and ``beta`` are then
         scaled together, only their ratio counts.
     fit_intercept : bool, default=True
-        Fit an unpenalised intercept (exact, by centring).
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
         Scale columns to unit variance inside the fit; constant columns are left alone.
     max_iter : int, default=10000
         Largest number of sweeps, or of iterations of "alm".
     tol : float, default=1e-6
         The duality gap to reach, relative to the objective.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints the objective as it falls.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of the coefficients of the standardised problem.
+        Norms of the standardised coefficients: the row norms on standardised columns, divided
+        by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -249,6 +273,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
         Objective of the standardised problem.
     optimality_ : float
         Duality gap relative to it.
+    converged_ : bool
+        Whether that is at most ``tol``.
     n_iter_ : int
         Number of sweeps or iterations.
     history_ : list of float
@@ -270,38 +296,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
     [[], [], [], []]
     """
 
-    def __init__(
-        self,
-        alpha=None,
-        beta=None,
-        n_features_to_select=None,
-        *,
-        solver="block_cd",
-        target_sparsity=None,
-        fit_intercept=True,
-        standardize=True,
-        max_iter=10_000,
-        tol=1e-6,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.alpha = alpha
-        self.beta = beta
-        self.n_features_to_select = n_features_to_select
-        self.solver = solver
-        self.target_sparsity = target_sparsity
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    alpha: float | None = None
+    solver: str = "block_cd"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -312,38 +308,17 @@ class ExclusiveL21Selector(ExclusiveSelector):
     def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
         alpha, beta = self.alpha, self.beta
         if alpha is None:
-            correlation = 2.0 * problem.design.rmatmul(problem.Y)
-            alpha = ALPHA_SHARE * ExclusiveL21(1.0, 0.0).critical_strength(correlation)
-            alpha = max(alpha, np.finfo(float).tiny)
+            largest = critical_strength(2.0 * problem.design.rmatmul(problem.Y))
+            alpha = max(ALPHA_SHARE * largest, np.finfo(float).tiny)
         return float(alpha), BETA_PER_SAMPLE * weight if beta is None else float(beta)
 
-    def _solve(self, problem: Prepared, penalty, tol: float, W0=None) -> Result:
-        equations = Problem(problem.design, problem.Y, SquaredLoss(), penalty)
-        watch = print_progress if self.verbose else None
-        if self.solver == "alm":
-            result = ExclusiveALM(max_iter=self.max_iter).solve(equations, W0, watch)
-            result.converged = result.optimality <= tol * result.objective
-            return result
-        return solve_to_relative_gap(equations, tol, self.max_iter, W0, watch)
+    def _solver(self, problem: Problem) -> BlockCD | ExclusiveALM:
+        kind = ExclusiveALM if self.solver == "alm" else BlockCD
+        return kind(tol=self.tol, max_iter=self.max_iter)
 
-    def _keep(self, result, alpha, beta, problem) -> None:
-        super()._keep(result, alpha, beta, problem)
+    def _keep_strengths(self, alpha: float, beta: float) -> None:
+        super()._keep_strengths(alpha, beta)
         self.alpha_ = alpha
-
-
-def solve_to_relative_gap(equations: Problem, tol: float, max_iter: int, W0, watch) -> Result:
-    """Block coordinate descent to a gap relative to the objective instead of to ||Y||^2."""
-    power = float(np.vdot(equations.Y, equations.Y))
-    result = BlockCD(tol=tol, max_iter=max_iter).solve(equations, W0, watch)
-    small = tol * result.objective
-    if result.optimality <= small or not result.converged or equations.design.dtype != np.float64:
-        return result
-    finer = BlockCD(tol=0.9 * small / power, max_iter=max_iter)
-    again = finer.solve(equations, result.W, watch)
-    again.n_iter += result.n_iter
-    again.history = result.history + again.history
-    again.converged = again.optimality <= small
-    return again
 
 
 def share_among_copies(design, W: np.ndarray) -> None:
@@ -360,9 +335,3 @@ def share_among_copies(design, W: np.ndarray) -> None:
         copies = members[(columns == columns[:, :1]).all(axis=0)]
         if len(copies) > 1 and W[copies].any():
             W[copies] = W[copies].mean(axis=0)
-
-
-def print_progress(info) -> None:
-    """Print what a solver reports."""
-    gap = f"  gap {info['optimality']:.3g}" if "optimality" in info else ""
-    print(f"objective {info['objective']:.8g}{gap}")

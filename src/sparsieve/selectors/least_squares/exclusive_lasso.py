@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..._checks import check_real
-from ...losses import SquaredLoss
+from ...solvers.least_squares.block_cd import BlockCD
 from ...solvers.least_squares.dual_newton import ProximalDualNewton
-from ...solvers.least_squares.problem import LegacyResult as Result
 from ...solvers.least_squares.problem import Problem
 from ..preparation import Prepared
-from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector, print_progress, solve_to_relative_gap
+from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveLassoSelector(ExclusiveSelector):
     """Let the classes compete for every feature.
 
@@ -24,35 +26,38 @@ class ExclusiveLassoSelector(ExclusiveSelector):
 
     Parameters
     ----------
-    beta : float or None, default=None
-        Strength of the penalty; None is 0.001 times the (weighted) number of samples.
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those with nonzero coefficients.
+        Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    beta : float or None, default=None
+        Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
     target_sparsity : int, float or None, default=None
         Wanted number of nonzero coefficients (or share of all), reached by scaling ``beta``; as
         every feature keeps one, it cannot be fewer than the features.
     fit_intercept : bool, default=True
-        Fit an unpenalised intercept (exact, by centring).
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
         Scale columns to unit variance inside the fit; constant columns are left alone.
     max_iter : int, default=10000
         Largest number of sweeps or Newton steps.
     tol : float, default=1e-6
         The duality gap to reach, relative to the objective.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints the objective as it falls.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of the coefficients of the standardised problem.
+        Norms of the standardised coefficients: the row norms on standardised columns, divided
+        by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -71,6 +76,8 @@ class ExclusiveLassoSelector(ExclusiveSelector):
         Objective of the standardised problem.
     optimality_ : float
         Duality gap relative to it.
+    converged_ : bool
+        Whether that is at most ``tol``.
     n_iter_ : int
         Number of sweeps or Newton steps.
     history_ : list of float
@@ -86,35 +93,6 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     2
     """
 
-    def __init__(
-        self,
-        beta=None,
-        n_features_to_select=None,
-        *,
-        target_sparsity=None,
-        fit_intercept=True,
-        standardize=True,
-        max_iter=10_000,
-        tol=1e-6,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.beta = beta
-        self.n_features_to_select = n_features_to_select
-        self.target_sparsity = target_sparsity
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("beta", self.beta, minimum=0, strict=True, optional=True)
@@ -122,10 +100,7 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
         return 0.0, BETA_PER_SAMPLE * weight if self.beta is None else float(self.beta)
 
-    def _solve(self, problem: Prepared, penalty, tol: float, W0=None) -> Result:
-        equations = Problem(problem.design, problem.Y, SquaredLoss(), penalty)
-        watch = print_progress if self.verbose else None
+    def _solver(self, problem: Problem) -> BlockCD | ProximalDualNewton:
         n_samples, n_features = problem.design.shape
-        if n_features <= n_samples:
-            return solve_to_relative_gap(equations, tol, self.max_iter, W0, watch)
-        return ProximalDualNewton(tol=tol, max_iter=self.max_iter).solve(equations, W0, watch)
+        kind = BlockCD if n_features <= n_samples else ProximalDualNewton
+        return kind(tol=self.tol, max_iter=self.max_iter)

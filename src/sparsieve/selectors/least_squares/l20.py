@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from ..._checks import check_real
 from ...solvers.base import Path, printer
-from ..base import FeatureScores, RandomState, TrainingData
+from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
 from ..settings import HasSolver, SolverSettings, resolve_solver
@@ -18,7 +19,7 @@ from .certificate import Certifiable
 from .l20_exact import ExactSearch, exact_supports
 from .l20_greedy import Greedy, SupportsBySize, greedy_supports
 from .l20_homotopy import AHIHT, HIHT, is_auto, run_homotopy
-from .path_length import noise_rule, price_rule
+from .path_length import price_rule, signal_rule
 from .scores import standardized_norms
 from .support_fit import SupportFit, SupportLeastSquares
 
@@ -59,9 +60,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. Give this or ``lam``. With neither, the greedy
-        solver keeps adding features as long as each explains more than the best of as many
-        columns of noise would be expected to, and the homotopy ends at 0.001 of the price at
-        which the first feature enters.
+        solver goes on while the features left out say together more about what is left of the
+        target than noise would, and the next one explains at least 0.2 % of it; the homotopy
+        ends at 0.001 of the price at which the first feature enters.
     lam : float or None, default=None
         Price of one feature in the objective. None asks for a number of features instead.
     ridge : float or "auto", default="auto"
@@ -121,9 +122,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     objective_ : float
         Value of the model at ``coef_`` on the standardised data, the price included.
     optimality_ : float
-        "hiht": the last L ||dW||^2 relative to the objective. "ahiht": 0 once the price has come
-        down to ``lam``. Greedy: 0, the fit on the support being exact; nothing certifies the
-        support itself.
+        "hiht": the last L ||dW||^2 relative to the objective, or the share by which the price
+        has still to fall if that is larger. "ahiht": this share, 0 at the end. Greedy: 0, the fit
+        on the support being exact; nothing certifies the support itself.
     converged_ : bool
         Whether ``optimality_`` is at most ``tol``.
     n_iter_ : int
@@ -170,8 +171,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         """What ``scores_`` say, in one sentence for their reader."""
         if isinstance(resolve_solver(self.solver, self._solvers), HIHT):
             return (
-                "Size of a feature's standardised coefficients relative to the target; 0 if left "
-                "out. They belong together: compare features of one fit only."
+                "Size of a feature's standardised coefficients relative to the target, 0 if left "
+                "out; coefficients depend on each other, so compare features of one fit only."
             )
         return (
             "Share of the target that a feature explains when it enters; for those left out, what "
@@ -189,6 +190,10 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             )
         if not is_auto(self.ridge):
             check_real("ridge", self.ridge, minimum=0)
+
+    def reaching(self, n_features: Count) -> L20Selector:
+        """Return an unfitted copy whose fit goes so far; with a price, as far as that goes."""
+        return super().reaching(n_features) if self.lam is None else clone(self)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         # What the homotopy itself ends with, where the fit on a support is not asked for.
@@ -245,7 +250,13 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
-            stop = noise_rule(n_open, problem.Y.shape[1], (1.0 + ridge) * data.total_weight)
+            stop = signal_rule(
+                n_open,
+                problem.Y.shape[1],
+                total_weight=data.total_weight,
+                ridge=ridge,
+                power=float(np.vdot(problem.Y, problem.Y)),
+            )
         n_steps, callback = self._n_own(data, n_open), printer(self.verbose, type(self).__name__)
         if isinstance(settings, ExactSearch):
             result, self._interrupted = exact_supports(
@@ -296,7 +307,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             callback=printer(self.verbose, type(self).__name__),
         )
         result, solution = found.result, found.result.solution
-        self._keep_result(result, measure="a relative squared step or price ahead of")
+        self._keep_result(result)
         self.lam_ = min(found.lam, solution.lam)
         norms = standardized_norms(solution.W, problem.Y, data.total_weight)
         scores = FeatureScores(

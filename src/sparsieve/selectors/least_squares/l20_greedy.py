@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Greedy(SolverSettings):
     >>> from sparsieve import Greedy, L20Selector
     >>> X, y = load_wine(return_X_y=True)
     >>> L20Selector(4, solver=Greedy(swaps=0)).fit(X, y).get_support(indices=True)
-    array([ 6,  9, 11, 12])
+    array([ 0,  9, 11, 12])
     """
 
     swaps: int = 1
@@ -154,4 +154,4 @@ def greedy_supports(
         problem.constant,
     )
     values = np.asarray(path.objective).tolist()
-    return replace(start, solution=supports, objective=values[-1], trace=values[1:])
+    return Result(supports, values[-1], start.optimality, len(path), True, values[1:])

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 import numpy as np
+from scipy import sparse
 
 from ..._checks import check_integer, check_real
-from ...losses import SquaredLoss
 from ...penalties import L21, row_norms
+from ...solvers.base import Path, Result, printer
 from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.problem import LegacyResult as Result
-from ...solvers.least_squares.problem import Problem
+from ...solvers.least_squares.problem import Problem, Rows
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from ..path import RegularisationPath, SelectionPath
 from ..preparation import Prepared
+from .row_scores import GAP, NORM_MEANING, standardised_row_norms
 
 PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for
 PATH_END = 1e-3  # weakest strength of that path, relative to the strongest
 DEFAULT_SHARE = 0.1  # of the largest useful strength, when nothing is asked for
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L21Selector(LinearSelector):
     """Least squares with a penalty on the norms of the coefficient rows.
 
@@ -30,36 +35,40 @@ class L21Selector(LinearSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those with nonzero coefficients.
+        Number or fraction of features to keep. None keeps those with nonzero coefficients.
         When it is given and ``alpha`` is not, features are ranked by the strength at which they
         enter the model on a path of falling ``alpha``, and ``coef_`` is the solution where
         enough have entered.
     alpha : float or None, default=None
-        Strength of the penalty. None follows the path if ``n_features_to_select`` is given and
-        is a tenth of the smallest strength that keeps nothing otherwise.
+        Strength of the row penalty. None follows the path if ``n_features_to_select`` is given
+        and is a tenth of the smallest strength that keeps nothing otherwise.
     fit_intercept : bool, default=True
-        Fit an unpenalised intercept (exact, by centring).
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
         Scale columns to unit variance inside the fit; constant columns are left alone.
     max_iter : int, default=10000
         Largest number of coordinate descent sweeps for one strength.
     tol : float, default=1e-6
-        The duality gap to reach, relative to the sum of squares of the (centred) target.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+        The duality gap to reach, relative to the objective.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints the objective as it falls.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of the coefficients of the standardised problem; after a path the strength at
-        which each feature entered, or would have.
+        After a path the strength at which the feature entered, relative to the smallest one
+        that keeps nothing; for those left out how hard they pulled at the end, on the same
+        scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
+        standardised columns, divided by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -73,13 +82,16 @@ class L21Selector(LinearSelector):
     objective_ : float
         Its objective.
     optimality_ : float
-        Its duality gap relative to the sum of squares of the target.
+        Its duality gap relative to the objective.
+    converged_ : bool
+        Whether that is at most ``tol``.
     n_iter_ : int
         Number of sweeps.
     history_ : list of float
         Objective after every round of the working set (of the last strength).
-    path_ : SelectionPath
-        Order of entry, when a path was followed.
+    path_ : Path
+        The features in order of entry and the strengths at which they entered, when a path was
+        followed. At most as many as entered can be asked of ``at``.
 
     Examples
     --------
@@ -93,32 +105,22 @@ class L21Selector(LinearSelector):
     True
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        alpha=None,
-        fit_intercept=True,
-        standardize=True,
-        max_iter=10_000,
-        tol=1e-6,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    alpha: float | None = None
+    max_iter: int = 10_000
+    tol: float = 1e-6
+    task: str = "auto"
+    verbose: int = 0
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        if self.alpha is not None or self.n_features_to_select is None:
+            return NORM_MEANING
+        return (
+            "Strength of the penalty at which the feature entered the model, relative to the "
+            "smallest strength that keeps nothing; for features left out, how hard they pulled "
+            "at the end."
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -126,60 +128,65 @@ class L21Selector(LinearSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._prepared(data, squared_loss=True)
-        largest = _largest_strength(problem)
+        pull = _pull_at_zero(_equations(problem))
+        largest = float(pull.max(initial=0.0))
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
-            return self._follow_path(problem, largest, self._n_own(data, 1))
+            return self._follow_path(problem, pull, self._n_own(data, 1))
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
         result = next(self._solve(problem, [alpha]))
         self._keep(result, alpha, problem)
-        norms = row_norms(result.W)
+        norms = standardised_row_norms(result.solution.W, problem, data)
         return FeatureScores(
             norms,
             n_kept=int((norms > 0).sum()),
-            ties=result.pull,
+            ties=result.solution.pull,
             constant=problem.constant,
         )
 
-    def _follow_path(self, problem: Prepared, largest: float, count: int) -> FeatureScores:
+    def _follow_path(self, problem: Prepared, pull: np.ndarray, count: int) -> FeatureScores:
         """Lower the strength until ``count`` features have been in the model."""
+        largest = float(pull.max())
         steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
         alphas = largest * PATH_RATIO ** np.arange(1, steps + 1)
-        entry = np.zeros(problem.design.shape[1])
-        before, pull = largest, np.zeros(0)
-        for alpha, result in zip(alphas, self._solve(problem, alphas), strict=True):
-            new = (entry == 0) & result.W.any(axis=1)
+        entry = np.zeros(len(pull))
+        order: list[int] = []
+        before = largest
+        for alpha, result in zip(alphas, self._solve(problem, alphas, decided=True), strict=True):
+            new = np.flatnonzero((entry == 0) & result.solution.W.any(axis=1))
             # Within a step features enter in the order of how hard they pulled before it.
-            entry[new] = np.clip(pull[new], alpha, before) if len(pull) else before
-            before, pull = alpha, result.pull
-            if (entry > 0).sum() >= count or not result.converged:
+            new = new[np.lexsort((new, -pull[new]))]
+            entry[new] = np.clip(pull[new], alpha, before)
+            order += new.tolist()
+            before, pull = alpha, result.solution.pull
+            if len(order) >= count or not result.converged:
                 break
         self._keep(result, float(alpha), problem)
-        order = np.lexsort((np.arange(len(entry)), -entry))[: int((entry > 0).sum())]
-        self.path_ = SelectionPath(order, strength=entry[order])
+        self.path_ = Path.nested(order, strength=np.append(largest, entry[order]))
         # What never entered pulls at most as hard as the last strength.
         scores = np.where(entry > 0, entry, np.minimum(pull, np.nextafter(alpha, 0)))
-        return FeatureScores(scores, n_kept=len(order), constant=problem.constant)
-
-    def _solve(self, problem: Prepared, alphas):
-        solver = BlockCD(tol=self.tol, max_iter=self.max_iter)
-        return solver.path(
-            Problem(problem.design, problem.Y, SquaredLoss(), L21(0.0)),
-            (L21(float(alpha)) for alpha in alphas),
-            callback=_print_progress if self.verbose else None,
+        return FeatureScores(
+            scores / largest,
+            n_kept=len(order),
+            order=self.path_.features,
+            constant=problem.constant,
+            complete=False,
         )
 
-    def _keep(self, result: Result, alpha: float, problem: Prepared) -> None:
-        self.coef_, self.intercept_ = problem.units.coefficients(result.W)
-        self.alpha_ = alpha
-        self.objective_ = result.objective
-        power = float(np.vdot(problem.Y, problem.Y))
-        self.optimality_ = result.optimality / power if power > 0 else 0.0
-        self.n_iter_ = max(1, result.n_iter)
-        self.history_ = result.history
-        if not result.converged:
-            self._warn_not_converged("a relative duality gap of", self.optimality_, self.tol)
+    def _solve(
+        self, problem: Prepared, alphas: Iterable[float], decided: bool = False
+    ) -> Iterator[Result[Rows]]:
+        return BlockCD(tol=self.tol, max_iter=self.max_iter, decided=decided).path(
+            _equations(problem),
+            (L21(float(alpha)) for alpha in alphas),
+            callback=printer(self.verbose, type(self).__name__),
+        )
 
-    def path(self, X, y, *, alphas=None, n_alphas=50, ratio=0.01, sample_weight=None):
+    def _keep(self, result: Result[Rows], alpha: float, problem: Prepared) -> None:
+        self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
+        self.alpha_ = alpha
+        self._keep_result(result, measure=GAP)
+
+    def path(self, X, y, *, alphas=None, n_alphas=50, ratio=0.01, sample_weight=None) -> Path:
         """Solve for many strengths, each from the last, to ``tol`` each.
 
         Parameters
@@ -187,49 +194,62 @@ class L21Selector(LinearSelector):
         X, y, sample_weight : as for :meth:`fit`.
         alphas : array-like or None, default=None
             Strengths in falling order; None takes ``n_alphas`` of them, evenly spaced in
-            logarithm from the smallest that keeps nothing down to ``ratio`` times it.
+            logarithm between the smallest that keeps nothing and ``ratio`` times it, which is
+            the last.
         n_alphas : int, default=50
             Number of strengths.
         ratio : float, default=0.01
-            Last strength relative to the first.
+            Last strength relative to the smallest that keeps nothing.
 
         Returns
         -------
-        path : RegularisationPath
-            Strengths, coefficients in the units of X, objectives, duality gaps and numbers of
-            features.
+        path : Path
+            Number 0 is the empty selection at the smallest strength that keeps nothing; one
+            selection for every strength follows, with coefficients in the units of X,
+            objectives and duality gaps relative to them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sparsieve import L21Selector
+        >>> path = L21Selector().path(*load_wine(return_X_y=True), n_alphas=4)
+        >>> path.n_features
+        array([ 0,  6,  9, 11, 12])
         """
         self._check_parameters()
         check_integer("n_alphas", n_alphas)
         check_real("ratio", ratio, minimum=0, strict=True)
         problem = self._prepared(self._training_data(X, y, sample_weight), squared_loss=True)
+        largest = float(_pull_at_zero(_equations(problem)).max(initial=0.0))
         if alphas is None:
-            largest = _largest_strength(problem)
-            alphas = np.geomspace(largest, ratio * largest, n_alphas)
+            alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
         alphas = np.asarray(alphas, dtype=np.float64)
         if alphas.ndim != 1 or len(alphas) == 0 or not (alphas > 0).all():
             raise ValueError("alphas must be a list of positive numbers")
         if (np.diff(alphas) > 0).any():
             raise ValueError("alphas must come in falling order, the strongest first")
-        path = RegularisationPath()
-        power = max(float(np.vdot(problem.Y, problem.Y)), np.finfo(float).tiny)
-        for alpha, result in zip(alphas, self._solve(problem, alphas), strict=True):
-            coef, intercept = problem.units.coefficients(result.W)
-            path.append(float(alpha), coef, intercept, result.objective, result.optimality / power)
-            if not result.converged:
-                self._warn_not_converged(
-                    f"alpha={alpha:.3g}: a gap of", result.optimality / power, self.tol
-                )
-        return path
+        n_features, n_outputs = problem.design.shape[1], problem.Y.shape[1]
+        nothing = np.zeros((n_features, n_outputs), dtype=problem.design.dtype)
+        power = float(np.vdot(problem.Y, problem.Y))
+        results = list(self._solve(problem, alphas))
+        # A path is no fit: it warns like one, and leaves no attributes behind.
+        copy.copy(self)._keep_result(results, measure=GAP)
+        solutions = [nothing, *(result.solution.W for result in results)]
+        models = [problem.units.coefficients(W) for W in solutions]
+        return Path(
+            supports=[np.flatnonzero(W.any(axis=1)) for W in solutions],
+            objective=np.array([power, *(result.objective for result in results)]),
+            strength=np.append(largest, alphas),
+            optimality=np.array([0.0, *(result.optimality for result in results)]),
+            coefs=[sparse.csc_array(coef) for coef, _ in models],
+            intercepts=[intercept for _, intercept in models],
+        )
 
 
-def _largest_strength(problem: Prepared) -> float:
-    """The smallest strength at which every coefficient is zero."""
-    return L21(1.0).critical_strength(2.0 * problem.design.rmatmul(problem.Y))
+def _equations(problem: Prepared) -> Problem:
+    return Problem(problem.design, problem.Y, penalty=None)  # every strength brings its own
 
 
-def _print_progress(info) -> None:
-    print(
-        f"objective {info['objective']:.8g}  gap {info['optimality']:.3g}  "
-        f"features {info['n_active']}"
-    )
+def _pull_at_zero(problem: Problem) -> np.ndarray:
+    """How hard every feature wants in where every coefficient is zero."""
+    return row_norms(2.0 * problem.design.rmatmul(problem.Y)).astype(np.float64, copy=False)

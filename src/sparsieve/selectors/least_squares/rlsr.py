@@ -2,66 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from ..._checks import check_flag, check_real
-from ...losses import SquaredLoss
-from ...penalties import SquaredL21, row_norms
-from ...solvers.least_squares.problem import LegacyResult as Result
-from ...solvers.least_squares.problem import Problem
+from ..._checks import check_choice, check_flag, check_real
+from ...penalties import SquaredL21
+from ...solvers.base import Result, printer
+from ...solvers.least_squares.alternation import PublishedAlternation
+from ...solvers.least_squares.problem import Problem, Rows
 from ...solvers.least_squares.rescaled import RescaledRegression
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
 from ..target import Target
-from .exclusive_l21 import print_progress
+from .row_scores import GAP, NORM_MEANING, standardised_row_norms
 
-GAMMA_PER_SAMPLE = 0.1
+SOLVERS = ("root", "published")
+ALPHA_PER_SAMPLE = 0.1
 UNLABELLED = -1
 # Labels and coefficients are solved for in turn until the objective settles to this share.
 LABEL_ROUNDS, LABEL_CHANGE = 200, 1e-6
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RLSRSelector(LinearSelector):
     """Least squares with a common budget for the weights of all features.
 
-    Minimises ``||XW - Y||^2 + gamma * (sum_j ||w_j||_2)^2``, the rescaled regression with the
+    Minimises ``||XW - Y||^2 + alpha * (sum_j ||w_j||_2)^2``, the rescaled regression with the
     scale factors theta_j = ||w_j|| / sum eliminated (they are ``scores_`` up to their sum). With
     ``semi_supervised=True`` samples labelled -1 take part with soft labels: probabilities over
     the classes that are chosen together with W to minimise the same objective.
 
     Parameters
     ----------
-    gamma : float or None, default=None
-        Strength of the penalty; None is 0.1 times the (weighted) number of samples.
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those with nonzero coefficients.
+        Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    alpha : float or None, default=None
+        Strength of the row penalty. None is 0.1 times the (weighted) number of samples.
+    solver : {"root", "published"}, default="root"
+        "root" looks for the l2,1 problem with the same solution, each solved to a duality gap.
+        "published" alternates between the scale factors and W as the paper does; it comes to
+        rest more and more slowly, leaves no coefficient exactly zero, and a
+        ``ConvergenceWarning`` says so when its duality gap still exceeds ``tol``.
     semi_supervised : bool, default=False
-        Read the label -1 as "unlabelled", as scikit-learn's semi-supervised estimators do.
+        Read the label -1 as "unlabelled", as scikit-learn's semi-supervised estimators do;
+        not together with ``class_weight``, which needs the class of every sample.
     fit_intercept : bool, default=True
-        Fit an unpenalised intercept (exact, by centring).
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
         Scale columns to unit variance inside the fit; constant columns are left alone.
     max_iter : int, default=10000
-        Largest number of coordinate descent sweeps for one l2,1 problem.
+        Largest number of coordinate descent sweeps for one l2,1 problem, or of alternations.
     tol : float, default=1e-6
         The duality gap to reach, relative to the objective (for the soft labels at hand).
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss; not for semi-supervised fits.
+        Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints the objective as it falls.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of the coefficients of the standardised problem.
+        Norms of the standardised coefficients: the row norms on standardised columns, divided
+        by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -72,16 +84,18 @@ class RLSRSelector(LinearSelector):
         Intercepts.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Soft labels of all samples, for semi-supervised fits.
-    gamma_ : float
+    alpha_ : float
         The strength used.
     objective_ : float
         Objective of the standardised problem.
     optimality_ : float
         Duality gap relative to it.
+    converged_ : bool
+        Whether that is at most ``tol``.
     n_iter_ : int
-        Number of coordinate descent sweeps.
+        Number of coordinate descent sweeps, or of alternations.
     history_ : list of float
-        Objective after every l2,1 problem, or after every round of soft labels.
+        Objective after every l2,1 problem or alternation, or after every round of soft labels.
 
     References
     ----------
@@ -100,38 +114,20 @@ class RLSRSelector(LinearSelector):
     array([0, 1, 2])
     """
 
-    def __init__(
-        self,
-        gamma=None,
-        n_features_to_select=None,
-        *,
-        semi_supervised=False,
-        fit_intercept=True,
-        standardize=True,
-        max_iter=10_000,
-        tol=1e-6,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.gamma = gamma
-        self.n_features_to_select = n_features_to_select
-        self.semi_supervised = semi_supervised
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    alpha: float | None = None
+    solver: str = "root"
+    semi_supervised: bool = False
+    max_iter: int = 10_000
+    tol: float = 1e-6
+    task: str = "auto"
+    verbose: int = 0
+
+    _score_meaning: ClassVar[str] = NORM_MEANING
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("gamma", self.gamma, minimum=0, strict=True, optional=True)
+        check_choice("solver", self.solver, SOLVERS)
+        check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
         check_flag("semi_supervised", self.semi_supervised)
         if self.semi_supervised and self.class_weight is not None:
             raise ValueError(
@@ -148,9 +144,9 @@ class RLSRSelector(LinearSelector):
         return replace(data, target=target)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.gamma_ = GAMMA_PER_SAMPLE * data.total_weight
-        if self.gamma is not None:
-            self.gamma_ = float(self.gamma)
+        self.alpha_ = ALPHA_PER_SAMPLE * data.total_weight
+        if self.alpha is not None:
+            self.alpha_ = float(self.alpha)
         hidden = data.target.codes == UNLABELLED if self.semi_supervised else np.zeros(0, bool)
         if hidden.any():
             problem, result = self._fit_soft_labels(data, hidden)
@@ -159,27 +155,27 @@ class RLSRSelector(LinearSelector):
             result = self._solve(problem)
             if self.semi_supervised:
                 self.label_distributions_ = data.target.Y
-        self.coef_, self.intercept_ = problem.units.coefficients(result.W)
-        self.objective_ = result.objective
-        self.optimality_ = result.optimality / max(result.objective, np.finfo(float).tiny)
-        self.n_iter_ = max(1, result.n_iter)
-        self.history_ = result.history
-        if not result.converged:
-            self._warn_not_converged("a relative duality gap of", self.optimality_, self.tol)
-        norms = row_norms(result.W)
+        self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
+        published = self.solver == "published"
+        stalls = "(the published iteration stalls) " if published else ""
+        self._keep_result(result, measure=stalls + GAP)
+        norms = standardised_row_norms(result.solution.W, problem, data)
         return FeatureScores(
             norms,
             n_kept=int((norms > 0).sum()),
-            ties=result.pull,
+            ties=result.solution.pull,
             constant=problem.constant,
         )
 
-    def _solve(self, problem: Prepared, W0=None, alpha=None) -> Result:
-        solver = RescaledRegression(tol=self.tol, max_iter=self.max_iter)
-        equations = Problem(problem.design, problem.Y, SquaredLoss(), SquaredL21(self.gamma_))
-        return solver.solve(equations, W0, print_progress if self.verbose else None, alpha)
+    def _solve(self, prepared: Prepared, W0: np.ndarray | None = None) -> Result[Rows]:
+        kind = PublishedAlternation if self.solver == "published" else RescaledRegression
+        problem = Problem(prepared.design, prepared.Y, SquaredL21(self.alpha_))
+        watch = printer(self.verbose, type(self).__name__)
+        return kind(tol=self.tol, max_iter=self.max_iter).solve(problem, W0, watch)
 
-    def _fit_soft_labels(self, data: TrainingData, hidden: np.ndarray):
+    def _fit_soft_labels(
+        self, data: TrainingData, hidden: np.ndarray
+    ) -> tuple[Prepared, Result[Rows]]:
         """Alternate between W and the labels of the hidden samples.
 
         The objective is convex in both together, so the alternation ends at its minimum.
@@ -196,24 +192,22 @@ class RLSRSelector(LinearSelector):
         result = self._solve(problem)
         labels = data.target.Y.astype(np.float64)
         design = data.design.rows(np.flatnonzero(hidden))
-        history: list[float] = []
+        trace: list[float] = []
         n_sweeps = result.n_iter
         for _ in range(LABEL_ROUNDS):
-            coef, intercept = problem.units.coefficients(result.W)
+            coef, intercept = problem.units.coefficients(result.solution.W)
             labels[hidden] = project_to_simplex(design.matmul(coef.T) + intercept)
             target = replace(data.target, Y=labels.astype(data.target.Y.dtype))
             problem = self._prepared(
                 replace(data, target=target), squared_loss=True, compress=False
             )
-            alpha = 2.0 * self.gamma_ * float(row_norms(result.W).sum())
-            result = self._solve(problem, result.W, alpha)
+            result = self._solve(problem, result.solution.W)
             n_sweeps += result.n_iter
-            history.append(result.objective)
-            if len(history) > 1 and history[-2] - history[-1] <= LABEL_CHANGE * history[-2]:
+            trace.append(result.objective)
+            if len(trace) > 1 and not trace[-2] - trace[-1] > LABEL_CHANGE * trace[-2]:
                 break
-        result.history, result.n_iter = history, n_sweeps
         self.label_distributions_ = labels.astype(data.target.Y.dtype)
-        return problem, result
+        return problem, replace(result, trace=trace, n_iter=n_sweeps)
 
 
 def _without_unlabelled(target: Target) -> Target:

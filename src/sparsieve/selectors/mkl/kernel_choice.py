@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from ...kernels import FeatureKernel, feature_kernel
+from ..input import TrainingData
+
+if TYPE_CHECKING:
+    from .base import MKLSelector
 
 # (kernel, gamma, coef0, degree), simplest first: ties go to the earlier one.
 CANDIDATES = (
@@ -22,13 +28,17 @@ CANDIDATES = (
 FOLDS = 3
 
 
-def choose_kernel(selector, data) -> tuple[FeatureKernel, dict[str, float]]:
+def choose_kernel(
+    selector: MKLSelector, data: TrainingData
+) -> tuple[FeatureKernel, dict[str, float]]:
     """The candidate with the best cross-validated accuracy, equal ones by their squared hinge.
 
     Folds are stratified and not shuffled, so the choice is the same every time. Returns the kernel
     and the accuracies by name.
     """
     codes, classes = data.target.codes, data.target.classes
+    assert codes is not None
+    assert classes is not None
     n_folds = min(FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2:
         raise ValueError(
@@ -36,8 +46,7 @@ def choose_kernel(selector, data) -> tuple[FeatureKernel, dict[str, float]]:
             "kernel instead"
         )
     X = data.design.dense_columns(np.arange(data.design.shape[1]))
-    y = classes[codes]
-    counts = np.ones(len(y)) if data.sample_weight is None else data.sample_weight
+    counts = np.ones(len(codes)) if data.sample_weight is None else data.sample_weight
     accuracies: dict[str, float] = {}
     best, best_key = None, (-np.inf, -np.inf)
     for name, gamma, coef0, degree in CANDIDATES:
@@ -51,17 +60,10 @@ def choose_kernel(selector, data) -> tuple[FeatureKernel, dict[str, float]]:
             n_init=1,
             verbose=0,
         )
-        hits = loss = 0.0
-        for train, test in StratifiedKFold(n_folds).split(X, codes):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                trial.fit(X[train], y[train], sample_weight=counts[train])
-            hits += float(counts[test] @ (trial.predict(X[test]) == y[test]))
-            margins = trial.decision_function(X[test]).reshape(len(test), -1)
-            signs = np.where(codes[test][:, None] == _positive(classes), 1.0, -1.0)
-            hinge = np.maximum(0.0, 1.0 - signs * margins)
-            loss += float(counts[test] @ (hinge**2).sum(axis=1))
-        accuracy = hits / float(counts.sum())
+        margins = _margins_out_of_fold(trial, X, codes, counts, n_folds)
+        hinge = np.maximum(0.0, 1.0 - _signs(codes, len(classes)) * margins)
+        loss = float(counts @ (hinge**2).sum(axis=1))
+        accuracy = float(counts @ (_decided(margins) == codes)) / float(counts.sum())
         accuracies[str(kernel)] = accuracy
         if (accuracy, -loss) > best_key:
             best, best_key = kernel, (accuracy, -loss)
@@ -69,5 +71,29 @@ def choose_kernel(selector, data) -> tuple[FeatureKernel, dict[str, float]]:
     return best, accuracies
 
 
-def _positive(classes) -> np.ndarray:
-    return np.array([1]) if len(classes) == 2 else np.arange(len(classes))
+def _margins_out_of_fold(trial, X, codes, counts, n_folds) -> np.ndarray:
+    """Margins of every sample by the fit that did not see it, one column per model."""
+    with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        margins = cross_val_predict(
+            trial,
+            X,
+            codes,
+            cv=StratifiedKFold(n_folds),
+            method="decision_function",
+            params={"sample_weight": counts},
+        )
+    return margins.reshape(len(codes), -1)
+
+
+def _signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """The labels -1 and 1 of every model."""
+    positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+    return np.where(codes[:, None] == positive, 1.0, -1.0)
+
+
+def _decided(margins: np.ndarray) -> np.ndarray:
+    """The class of every sample; of margins that only rounding tells apart the first."""
+    if margins.shape[1] == 1:
+        return (margins[:, 0] > 0).astype(int)
+    return np.round(margins, 8).argmax(axis=1)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...kernels import KernelBank
-from ...solvers.mkl.model import MKLModel, MKLResult
+from ...solvers.mkl.machine import KernelMachine
+from ...solvers.mkl.model import MKLModel, SparseKernelMachine
+from ...solvers.mkl.published import PublishedMKLModel
 from ...solvers.mkl.weights import KernelWeights
 
 
@@ -25,41 +27,32 @@ class FittedKernelMachine:
     intercept: float
 
     @classmethod
-    def of(cls, model: MKLModel, result: MKLResult) -> FittedKernelMachine:
-        """Keep what the result needs of the model."""
-        bank = model.bank
-        small = KernelBank(
-            bank.values[result.weights.features],
-            bank.kernel,
-            bank.weights,
-            centred=bank.centred,
-            max_memory=bank.max_memory,
-        )
-        return cls._assemble(replace(model, bank=small), result.weights, result.machine)
+    def of(cls, model: MKLModel, found: SparseKernelMachine) -> FittedKernelMachine:
+        """Keep what the machine needs of the model."""
+        small = replace(model, bank=_part(model.bank, found.weights.features))
+        return cls._assemble(small, found.weights, KernelMachine(found.u, found.weights.bias))
 
     def at(self, support: np.ndarray) -> FittedKernelMachine:
-        """Without the unselected features, the coefficients solved again for the others."""
-        kept = support[self.weights.features]
-        if kept.all():
+        """Without the unselected features, the coefficients solved again for the others.
+
+        The published method keeps its coefficients: solved again, they might have no end.
+        """
+        kept = np.flatnonzero(support[self.weights.features])
+        if len(kept) == len(self.weights.d):
             return self
-        bank = self.model.bank
-        model = replace(
-            self.model,
-            bank=KernelBank(
-                bank.values[kept],
-                bank.kernel,
-                bank.weights,
-                centred=bank.centred,
-                max_memory=bank.max_memory,
-            ),
+        model = replace(self.model, bank=_part(self.model.bank, kept))
+        weights = replace(
+            self.weights, features=self.weights.features[kept], d=self.weights.d[kept]
         )
-        inside = KernelWeights(np.arange(int(kept.sum())), self.weights.d[kept], 0.0)
-        machine = model.coefficients(inside)
-        weights = replace(inside, features=self.weights.features[kept])
-        return self._assemble(model, weights, machine)
+        if isinstance(model, PublishedMKLModel):
+            return replace(self, model=model, weights=weights)
+        inside = replace(weights, features=np.arange(len(kept)))
+        return self._assemble(model, weights, model.coefficients(inside).solution)
 
     @classmethod
-    def _assemble(cls, model, weights, machine) -> FittedKernelMachine:
+    def _assemble(
+        cls, model: MKLModel, weights: KernelWeights, machine: KernelMachine
+    ) -> FittedKernelMachine:
         """Coefficients of the plain kernel: its coefficients sum to zero where it was centred."""
         beta = model.bank.roots * machine.u
         fitted = cls(model, weights, beta, machine.bias)
@@ -73,3 +66,14 @@ class FittedKernelMachine:
         """Values of f for samples given by their used features, one per row."""
         everything = np.arange(len(self.weights.d))
         return self.intercept + self.model.bank.cross(everything, self.weights.d, values, self.beta)
+
+
+def _part(bank: KernelBank, features: np.ndarray) -> KernelBank:
+    """The bank of a few features."""
+    return KernelBank(
+        bank.values[features],
+        bank.kernel,
+        bank.weights,
+        centred=bank.centred,
+        max_memory=bank.max_memory,
+    )

@@ -2,176 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from sklearn.utils import check_random_state
 
-from ..._checks import check_choice, check_flag, check_integer, check_real
-from ...design import standardised
-from ...kernels import CallableKernel, FeatureKernel, KernelBank, feature_kernel
-from ...kernels.functions import KERNELS
-from ...penalties import SURROGATES, surrogate
-from ...solvers.mkl.model import AlternatingMKL, MKLModel, MKLResult
-from ...solvers.mkl.published import PaperMKLModel
-from ..base import BaseSelector, FeatureScores, TrainingData, warn_not_converged
-from ..margins import MarginPredictions, class_signs, joint_scores
-from .kernel_choice import choose_kernel
-from .kernel_machine import FittedKernelMachine
-
-FORMULATIONS = ("shift", "paper")
+from ..._checks import check_choice, check_real
+from ...penalties import SURROGATES, Surrogate, surrogate
+from .base import MKLSelector
 
 
-class MKLSelector(MarginPredictions, BaseSelector):
-    """Base of selectors with one kernel per feature."""
-
-    _accepts_regression = False
-    # One kernel per feature makes dense columns of sparse ones.
-    _accepts_sparse = False
-
-    def _check_parameters(self) -> None:
-        self._check_kernel()
-        check_real("lambda1", self.lambda1, minimum=0, strict=True)
-        check_real("lambda2", self.lambda2, minimum=0, strict=True)
-        check_flag("standardize", self.standardize)
-        check_integer("n_init", self.n_init)
-        check_real("max_memory", self.max_memory, minimum=0)
-        check_integer("max_iter", self.max_iter)
-        check_real("tol", self.tol, minimum=0, strict=True)
-
-    def _check_kernel(self) -> None:
-        check_real("gamma", self.gamma, minimum=0, strict=True, optional=True)
-        check_real("coef0", self.coef0, optional=True)
-        check_integer("degree", self.degree)
-        if callable(self.kernel) or self.kernel == "auto":
-            for name in ("gamma", "coef0"):
-                if getattr(self, name) is not None:
-                    raise ValueError(
-                        f'{name} belongs to the kernels "sigmoid", "rbf" and "poly"; leave it None '
-                        f"with kernel={self.kernel!r}"
-                    )
-        else:
-            check_choice("kernel", self.kernel, (*KERNELS, "auto"))
-
-    # What the two models differ in ----------------------------------------------------------
-
-    def _surrogate(self):
-        raise NotImplementedError
-
-    def _largest_weight(self) -> float:
-        raise NotImplementedError
-
-    def _model(self, bank: KernelBank, y: np.ndarray) -> MKLModel:
-        model = PaperMKLModel if self.formulation == "paper" else MKLModel
-        return model(
-            bank,
-            y,
-            float(self.lambda1),
-            float(self.lambda2),
-            self._surrogate(),
-            self._largest_weight(),
-        )
-
-    # Fitting --------------------------------------------------------------------------------
-
-    def _fit(self, data: TrainingData) -> FeatureScores:
-        self.kernel_ = self._chosen_kernel(data)
-        bank, view = self._bank(data, self.kernel_)
-        self._centre, self._scale = view.centre, view.scale
-        results: list[MKLResult] = []
-        self._machines: list[FittedKernelMachine] = []
-        for y in class_signs(data.target):
-            model = self._model(bank, y)
-            result = self._best_of_starts(model)
-            results.append(result)
-            self._machines.append(FittedKernelMachine.of(model, result))
-        n_features = data.design.shape[1]
-        weights = np.array([result.weights.dense(n_features) for result in results])
-        self._keep_certificates(results)
-        # A feature without weight ranks by what it would gain as the next one.
-        gains = [result.gains / max(np.abs(result.gains).max(), 1e-300) for result in results]
-        return FeatureScores(
-            joint_scores(weights),
-            n_kept=max(1, int(weights.any(axis=0).sum())),
-            ties=np.mean(gains, axis=0),
-            constant=view.constant,
-        )
-
-    def _chosen_kernel(self, data: TrainingData) -> FeatureKernel:
-        if isinstance(self.kernel, str) and self.kernel == "auto":
-            kernel, self.kernel_scores_ = choose_kernel(self, data)
-            return kernel
-        return feature_kernel(self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree)
-
-    def _bank(self, data: TrainingData, kernel: FeatureKernel):
-        view = standardised(
-            data.design,
-            centre=self.standardize,
-            scale=self.standardize,
-            sample_weight=data.sample_weight,
-            weight_rows=False,
-        )
-        columns = view.design.dense_columns(np.arange(view.design.shape[1]))
-        values = np.ascontiguousarray(columns.T, dtype=np.float64)
-        if isinstance(kernel, CallableKernel):
-            kernel.check(values[:50, :50].ravel()[:100])
-        bank = KernelBank(
-            values,
-            kernel,
-            data.sample_weight,
-            centred=self.formulation == "shift",
-            max_memory=int(self.max_memory),
-        )
-        return bank, view
-
-    def _best_of_starts(self, model: MKLModel) -> MKLResult:
-        solver = AlternatingMKL(max_iter=self.max_iter, tol=self.tol)
-        report = _print_round if self.verbose else None
-        best = solver.solve(model, callback=report)
-        rng = check_random_state(self.random_state) if self.n_init > 1 else None
-        for _ in range(self.n_init - 1):
-            start = rng.standard_exponential(model.bank.n_features)  # type: ignore[union-attr]
-            start[rng.uniform(size=len(start)) > 0.2] = 0.0  # type: ignore[union-attr]
-            if not start.any():
-                start[:] = 1.0
-            other = solver.solve(model, start, callback=report)
-            if other.objective < best.objective:
-                best = other
-        return best
-
-    def _keep_certificates(self, results: list[MKLResult]) -> None:
-        self.objective_ = float(sum(result.objective for result in results))
-        self.optimality_ = float(max(result.optimality for result in results))
-        self.n_iter_ = max(result.n_iter for result in results)
-        histories = [result.history for result in results]
-        self.history_ = histories[0] if len(histories) == 1 else histories
-        if not all(result.converged for result in results):
-            warn_not_converged(self, "a stationarity residual of", self.optimality_)
-
-    # The fitted machines --------------------------------------------------------------------
-
-    def _refit(self, n_chosen: int) -> None:
-        machines = [machine.at(self.support_) for machine in self._machines]
-        self._used = machines
-        n_features = len(self.ranking_)
-        self.kernel_weights_ = np.array([m.weights.dense(n_features) for m in machines])
-        self.dual_coef_ = np.array([m.beta for m in machines])
-        self.intercept_ = np.array([m.intercept for m in machines])
-
-    def _margins(self, X) -> np.ndarray:
-        margins = np.empty((X.shape[0], len(self._used)))
-        for k, machine in enumerate(self._used):
-            features = machine.weights.features
-            values = (X[:, features] - self._centre[features]) / self._scale[features]
-            margins[:, k] = machine.margins(np.ascontiguousarray(values.T, dtype=np.float64))
-        return margins
-
-
-def _print_round(report) -> None:
-    print(
-        f"{report['n_active']} features, objective {report['objective']:.6g}, "
-        f"stationarity {report['optimality']:.2g}"
-    )
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class L0MKLSelector(MKLSelector):
     """Non-linear selection: an SVM with one kernel per feature that keeps few of the kernels.
 
@@ -183,14 +23,16 @@ class L0MKLSelector(MKLSelector):
     features*. A pure interaction, such as the exclusive or of two signs, looks like noise to
     every such sum, and its features are not found.
 
-    Several classes get one model each against the rest. The joint score of a feature is the
-    mean over classes of d_m divided by the largest of that class: the scale of a margin says
-    nothing about how much its class matters, so the best feature of every class counts the same.
+    Several classes get one model each against the rest.
+
+    The fit does not depend on the number of features asked for: ``at(k)`` gives what a fit with
+    ``n_features_to_select=k`` gives. Features beyond those with a weight take no part in
+    predictions.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those with a weight.
+        Number or fraction of features to keep. None keeps those with a weight.
     kernel : {"sigmoid", "rbf", "poly", "auto"} or callable, default="sigmoid"
         Kernel of two numbers: tanh(gamma u v + coef0) (indefinite), exp(-gamma (u - v)^2),
         (gamma u v + coef0)^degree, or a function of two arrays that broadcast against each other.
@@ -204,25 +46,25 @@ class L0MKLSelector(MKLSelector):
     lambda1 : float, default=1.0
         Strength of the regulariser of the coefficients.
     lambda2 : float, default=0.1
-        Price of a feature.
+        Strength of the penalty on the kernel weights.
     surrogate : {"capped_l1", "exp", "log", "scad", "l1"}, default="capped_l1"
-        What stands in for counting the weights that are not zero.
+        What stands in for counting the weights that are not zero. On d <= 1 / theta the capped l1
+        is the plain l1 norm, so theta has to exceed 1 / d_max to make a difference.
     theta : float, default=5.0
-        Steepness of the surrogate; "l1" does not look at it. On d <= 1 / theta the capped l1 is
-        the plain l1 norm, so with d_max = 1 only theta > 1 makes a difference.
+        Steepness of the l0 surrogate.
     d_max : float or None, default=None
-        Largest weight; None is 1 for ``formulation="shift"`` and no limit for "paper".
-    formulation : {"shift", "paper"}, default="shift"
+        Largest weight; None is 1 for ``formulation="shift"`` and no limit for "published".
+    formulation : {"shift", "published"}, default="shift"
         "shift" minimises ``lambda1 sum_m d_m beta'(K_m + tau_m I)beta + lambda2 sum_m delta(d_m) +
-        sum_i max(0, 1 - y_i f(x_i))^2`` over 0 <= d <= d_max, with K_m centred and tau_m what
-        makes it positive semidefinite: bounded below, while f still uses the kernel as it is.
-        "paper" is the published objective, without centring, tau and d_max. It is unbounded
-        below for indefinite kernels; as soon as an iterate shows that, fit stops with an
-        ``UnboundedObjectiveError`` (an ArithmeticError).
+        sum_i max(0, 1 - y_i f(x_i))^2`` with K_m centred and tau_m what makes it positive
+        semidefinite: bounded below, while f still uses the kernel as it is. "published" is the
+        printed iteration on the printed objective, without centring and tau. With an indefinite
+        kernel that objective has no lower bound; where the iteration falls out of reach, fit stops
+        with an ``UnboundedObjectiveError`` (an ArithmeticError, whose ``trace`` shows the fall).
     standardize : bool, default=True
-        Scale every feature to mean zero and unit variance.
+        Scale columns to unit variance inside the fit; constant columns are left alone.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
+        Weights of the classes in the loss.
     n_init : int, default=1
         Number of starts: the mean of all kernels, then random mixtures. The best is kept;
         the problem is not convex.
@@ -233,23 +75,26 @@ class L0MKLSelector(MKLSelector):
         Most rounds of weights and coefficients.
     tol : float, default=1e-3
         Largest violation of the first-order conditions of weights and coefficients, relative to
-        the largest pull of the loss on a feature.
-    random_state : int, RandomState or None, default=None
-        Of the random starts; nothing else is random.
+        the largest pull of the loss on a feature. For "published", which stops on it, the change
+        of the objective relative to itself.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is random.
     verbose : int, default=0
-        1 prints every round.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Kernel weights; for several classes the joint score.
+        What the feature adds to the margin, which is 1: half the difference of the two classes'
+        means of its part of the decision function (several classes: the mean over each against
+        the rest); 0 for features that take no part.
     ranking_ : ndarray of shape (n_features,)
         By score; features without weight by what they would gain as the next one.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     kernel_weights_ : ndarray of shape (1 or n_classes, n_features)
         d of every model. With fewer features than the model uses (see :meth:`at`) the others
-        are zero and the coefficients are solved again.
+        are zero and the coefficients are solved again (for "published" they stay).
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         beta of every model, one for each training sample of nonzero weight.
     intercept_ : ndarray of shape (1 or n_classes,)
@@ -263,12 +108,13 @@ class L0MKLSelector(MKLSelector):
     objective_ : float
         Objective of the model as fitted, summed over the models.
     optimality_ : float
-        Largest violation of the first-order conditions, see ``tol``; the largest of the models.
+        What ``tol`` bounds; the largest of the models.
     n_iter_ : int
         Rounds; the most of any model.
+    converged_ : bool
+        Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after the first weight step and after every round, never rising; a list of
-        such lists for several classes.
+        Objective after every round, summed over the models; for "shift" it never rises.
 
     Examples
     --------
@@ -281,57 +127,17 @@ class L0MKLSelector(MKLSelector):
     True
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        kernel="sigmoid",
-        gamma=None,
-        coef0=None,
-        degree=2,
-        lambda1=1.0,
-        lambda2=0.1,
-        surrogate="capped_l1",
-        theta=5.0,
-        d_max=None,
-        formulation="shift",
-        standardize=True,
-        class_weight=None,
-        n_init=1,
-        max_memory=2.56e8,
-        max_iter=200,
-        tol=1e-3,
-        random_state=None,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.surrogate = surrogate
-        self.theta = theta
-        self.d_max = d_max
-        self.formulation = formulation
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.n_init = n_init
-        self.max_memory = max_memory
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    surrogate: str = "capped_l1"
+    theta: float = 5.0
+    d_max: float | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("surrogate", self.surrogate, SURROGATES)
-        check_choice("formulation", self.formulation, FORMULATIONS)
         check_real("theta", self.theta, minimum=0, strict=True)
         check_real("d_max", self.d_max, minimum=0, strict=True, optional=True)
 
-    def _surrogate(self):
+    def _surrogate(self) -> Surrogate:
         return surrogate(self.surrogate, self.theta)
 
     def _largest_weight(self) -> float:

@@ -21,29 +21,41 @@ from scipy.optimize import linprog
 
 from ...design import DesignMatrix
 from ...penalties import Surrogate
+from ..base import Callback, Event, Result, relative
 from ..engines.dca import DCA
 
 # Violations below this share of a cost are rounding of the linear programs or of the products.
 PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+# A program counts as solved where its gap is within so many times that.
+SOLVED = 100.0
 # Below this share of the price of all samples an objective is as good as zero.
 ZERO_LOSS = 1e-6
 
 
 @dataclass(frozen=True)
-class HyperPlane:
-    """Weights of a few features and the bias: a point of the linear program."""
+class SparsePlane:
+    """Weights of a few features and the bias: a point of the linear program.
+
+    Attributes
+    ----------
+    features, weights : ndarray
+        The features with a weight, and their weights.
+    bias : float
+    slack : ndarray of shape (n_samples,)
+        How far every sample is inside its margin.
+    costs, prices : ndarray of shape (n_features,) or None
+        Costs of the program that was solved, and what its dual offers for every feature:
+        |sum_i a_i y_i x_ij|; None where no program was.
+    switched : ndarray of int
+        Features whose weight is free of charge in the exact-penalty model.
+    """
 
     features: np.ndarray
     weights: np.ndarray
     bias: float
     slack: np.ndarray
-    # |sum_i a_i y_i x_ij| for all features; None where no program was solved
+    costs: np.ndarray | None = None
     prices: np.ndarray | None = None
-    # Of the program that this point solves, over all features: primal minus dual value, and the
-    # largest excess of a price over its cost, as a share of the largest cost
-    gap: float = np.inf
-    excess: float = np.inf
-    # Features whose weight is free of charge in the exact-penalty model
     switched: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def dense(self, n_features: int) -> np.ndarray:
@@ -83,14 +95,30 @@ class WeightedL1SVM:
         self._columns: dict[int, np.ndarray] = {}
         self._working = np.empty(0, dtype=np.int64)
 
-    def origin(self) -> HyperPlane:
+    @property
+    def least(self) -> float:
+        """Objectives below this are as good as zero, and only rounding to compare with."""
+        return ZERO_LOSS * float(self.C.sum())
+
+    def origin(self) -> SparsePlane:
         """No features, and the best bias without any."""
         scores = np.zeros(len(self.y))
         bias = central_bias(scores, self.y, self.C) if self.fit_bias else 0.0
         none = np.empty(0, dtype=np.int64)
-        return HyperPlane(none, np.empty(0), bias, self._slack(scores, bias))
+        return SparsePlane(none, np.empty(0), bias, self._slack(scores, bias))
 
-    def loss(self, plane: HyperPlane) -> float:
+    def unpenalised_loss(self) -> float:
+        """The loss that is left by the bias and the features that cost nothing."""
+        if not len(self.unpenalised):
+            return self.loss(self.origin())
+        columns = self.columns(self.unpenalised)
+        none = np.zeros(len(self.unpenalised))
+        weights, bias, _ = solve_program(
+            columns, self.y, self.C, none, bounds=none + np.inf, fit_bias=self.fit_bias
+        )
+        return float(self.C @ self._slack(columns @ weights, bias))
+
+    def loss(self, plane: SparsePlane) -> float:
         """sum_i C_i xi_i."""
         return float(self.C @ plane.slack)
 
@@ -100,24 +128,33 @@ class WeightedL1SVM:
         costs[self.unpenalised] = 0.0
         return costs
 
-    def penalised(self, plane: HyperPlane) -> np.ndarray:
+    def penalised(self, plane: SparsePlane) -> np.ndarray:
         """Mask of the features of a plane whose weights count."""
         return ~np.isin(plane.features, self.unpenalised)
 
-    def solve(self, costs: np.ndarray) -> HyperPlane:
-        """The optimal plane for these costs of the features, over all features."""
+    def solve(self, costs: np.ndarray) -> Result[SparsePlane]:
+        """The optimal plane for these costs of the features, over all features.
+
+        Its optimality is the duality gap relative to the objective or, if larger, the excess of
+        a feature's price over its cost relative to the largest cost.
+        """
         tolerance = PRICE_TOLERANCE[np.dtype(self.design.dtype)]
         self._start(costs)
+        trace: list[float] = []
         while True:
+            columns = self.columns(self._working)
             weights, bias, alpha = solve_program(
-                self.columns(self._working),
+                columns,
                 self.y,
                 self.C,
                 costs[self._working],
                 bounds=self.bounds[self._working],
                 fit_bias=self.fit_bias,
             )
+            slack = self._slack(columns @ weights, bias)
+            trace.append(float(costs[self._working] @ np.abs(weights) + self.C @ slack))
             prices = self._prices(alpha)
+            prices[self._working] = np.abs((alpha * self.y) @ columns)  # as the program sees them
             violation = prices - costs
             violation[self._working] = 0.0
             entering = np.flatnonzero(violation > tolerance * np.maximum(costs, costs.max()))
@@ -128,23 +165,19 @@ class WeightedL1SVM:
                 top = np.argpartition(-violation[entering], room - 1)[:room]
                 entering = np.sort(entering[top])
             self._working = np.concatenate([self._working, entering])
-        slack = self._slack(self.columns(self._working) @ weights, bias)
-        primal = float(costs[self._working] @ np.abs(weights) + self.C @ slack)
         excess = np.maximum(prices - costs, 0.0)
         dual = float(alpha.sum())
         bounded = np.isfinite(self.bounds)  # a weight at the bound may be priced above its cost
         dual -= float(self.bounds[bounded] @ excess[bounded])
         excess[bounded] = 0.0
-        used = np.flatnonzero(weights)
-        return HyperPlane(
-            self._working[used],
-            weights[used],
-            bias,
-            slack,
-            prices,
-            gap=max(primal - dual, 0.0),
-            excess=float(excess.max()) / (float(costs.max()) or float(self.C.sum())),
+        optimality = max(
+            relative(trace[-1] - dual, trace[-1], self.least),
+            float(excess.max()) / (float(costs.max()) or float(self.C.sum())),
         )
+        used = np.flatnonzero(weights)
+        plane = SparsePlane(self._working[used], weights[used], bias, slack, costs, prices)
+        solved = optimality <= SOLVED * tolerance
+        return Result(plane, trace[-1], optimality, len(trace), solved, trace)
 
     def columns(self, features: np.ndarray) -> np.ndarray:
         """Dense columns in double precision, read from the design once."""
@@ -170,10 +203,7 @@ class WeightedL1SVM:
 
     def _prices(self, alpha: np.ndarray) -> np.ndarray:
         signed = (alpha * self.y).astype(self.design.dtype)
-        prices = np.abs(self.design.rmatmul(signed[:, None])[:, 0]).astype(np.float64)
-        if len(self._working):  # exactly as the program itself sees them
-            prices[self._working] = np.abs((alpha * self.y) @ self.columns(self._working))
-        return prices
+        return np.abs(self.design.rmatmul(signed[:, None])[:, 0]).astype(np.float64)
 
     def _slack(self, scores, bias) -> np.ndarray:
         return np.maximum(0.0, 1.0 - self.y * (scores + bias))
@@ -232,21 +262,21 @@ class SurrogateProgram:
     svm: WeightedL1SVM
     surrogate: Surrogate
 
-    def value(self, plane: HyperPlane) -> float:
+    def value(self, plane: SparsePlane) -> float:
         """The objective."""
         weights = plane.weights[self.svm.penalised(plane)]
         return self.surrogate.total(weights) + self.svm.loss(plane)
 
-    def linearise(self, plane: HyperPlane) -> np.ndarray:
+    def linearise(self, plane: SparsePlane) -> np.ndarray:
         """Cost of every feature in the next linear program."""
         costs = self.svm.costs(self.surrogate.slope_at_zero)
         counted = self.svm.penalised(plane)
         costs[plane.features[counted]] = self.surrogate.weight(plane.weights[counted])
         return costs
 
-    def solve_convex(self, costs: np.ndarray, plane: HyperPlane) -> HyperPlane:
+    def solve_convex(self, costs: np.ndarray, plane: SparsePlane) -> SparsePlane:
         """The linear program of these costs."""
-        return self.svm.solve(costs)
+        return self.svm.solve(costs).solution
 
 
 @dataclass
@@ -263,7 +293,7 @@ class ExactPenaltyProgram:
     svm: WeightedL1SVM
     penalty: float
 
-    def value(self, plane: HyperPlane) -> float:
+    def value(self, plane: SparsePlane) -> float:
         """The objective."""
         off = self.svm.penalised(plane) & ~np.isin(plane.features, plane.switched)
         charge = (1.0 + self.penalty) / self.svm.bound
@@ -273,65 +303,56 @@ class ExactPenaltyProgram:
             + self.svm.loss(plane)
         )
 
-    def linearise(self, plane: HyperPlane) -> tuple[np.ndarray, np.ndarray]:
+    def linearise(self, plane: SparsePlane) -> tuple[np.ndarray, np.ndarray]:
         """Cost of every feature in the next linear program, and who is switched on."""
         costs = self.svm.costs((1.0 + self.penalty) / self.svm.bound)
         costs[plane.switched] = 0.0
         return costs, plane.switched
 
-    def solve_convex(self, slope, plane: HyperPlane) -> HyperPlane:
+    def solve_convex(self, slope, plane: SparsePlane) -> SparsePlane:
         """The linear program of these costs, and the switches for the next one."""
         costs, switched = slope
-        new = self.svm.solve(costs)
+        new = self.svm.solve(costs).solution
         size, B = np.abs(new.weights), self.svm.bound
         was_on = np.isin(new.features, switched)
         stays = np.where(was_on, (1.0 + self.penalty) * size >= B, size > 0.5 * B)
         return replace(new, switched=new.features[stays & self.svm.penalised(new)])
 
 
-@dataclass(frozen=True)
-class L0SVMResult:
-    """Where the DC algorithm ended.
+def solve_l0_svm(
+    program: SurrogateProgram | ExactPenaltyProgram,
+    *,
+    max_iter: int,
+    tol: float,
+    callback: Callback | None = None,
+) -> Result[SparsePlane]:
+    """Run the DC algorithm from zero weights until the point certifies itself.
 
-    ``optimality`` is how far the point is from solving its own linear program: the duality gap
-    relative to the objective or, if larger, the excess of a feature's price over its cost
-    relative to the largest cost, over all features; ``costs`` are those of that program and
-    ``prices`` what its dual offers for every feature.
+    The optimality is how far the point is from solving the linear program that it defines
+    itself, relative to the objective, or that program's own optimality, if larger. ``costs`` and
+    ``prices`` of the solution are those of this program.
     """
-
-    plane: HyperPlane
-    costs: np.ndarray
-    prices: np.ndarray
-    objective: float
-    optimality: float
-    n_iter: int
-    converged: bool
-    history: list[float]
-
-
-def solve_l0_svm(program, *, max_iter: int, tol: float, callback=None) -> L0SVMResult:
-    """Run the DC algorithm from zero weights until the point certifies itself."""
-    x = program.svm.origin()
-    history: list[float] = []
+    svm = program.svm
+    x = svm.origin()
+    trace: list[float] = []
     n_iter = 0
+
+    def show(event: Event) -> bool | None:
+        here = replace(event, n_iter=n_iter + event.n_iter, n_features=len(event.solution.features))
+        return None if callback is None else callback(here)
+
     while True:
-        run = DCA(max_iter=max_iter - n_iter, tol=tol).solve(program, x, callback)
+        run = DCA(max_iter=max_iter - n_iter, tol=tol).solve(program, x, show)
         x, n_iter = run.solution, n_iter + run.n_iter
-        history += run.trace
-        # The point against a solution of the program it defines itself.
+        trace += run.trace
         slope = program.linearise(x)
         costs = slope[0] if isinstance(slope, tuple) else slope
-        own = program.svm.solve(costs)
-        here = float(costs[x.features] @ np.abs(x.weights)) + program.svm.loss(x)
-        best = float(costs[own.features] @ np.abs(own.weights)) + program.svm.loss(own)
-        assert own.prices is not None
-        # Features that cost nothing can leave no loss at all, and only rounding to compare with.
-        least = ZERO_LOSS * float(program.svm.C.sum())
-        shortfall = max(here - (best - own.gap), 0.0) / max(run.objective, least)
-        optimality = max(shortfall, own.excess)
+        own = svm.solve(costs)
+        here = float(costs[x.features] @ np.abs(x.weights)) + svm.loss(x)
+        shortfall = relative(here - own.objective, run.objective, svm.least)
+        optimality = max(shortfall, own.optimality)
         # A rise within the accuracy of the linear programs ends the loop like a small decrease.
-        converged = optimality <= max(tol, 1e-6)
+        converged = optimality <= tol
         if converged or n_iter >= max_iter or not run.converged:
-            return L0SVMResult(
-                x, costs, own.prices, run.objective, optimality, n_iter, converged, history
-            )
+            plane = replace(x, costs=costs, prices=own.solution.prices)
+            return Result(plane, run.objective, optimality, n_iter, converged, trace)

@@ -20,14 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
+from ..base import Result
+
 # Unpenalised columns can leave no loss, and only rounding of beta; it is then compared with this
 # share of 2 C, which is beta at a slack of one.
 NO_LOSS = 1e-3
 
 
 @dataclass(frozen=True)
-class SVMResult:
-    """A solved support vector machine.
+class SampleWeights:
+    """A hyperplane as a sum over samples, which is the smaller description in wide data.
 
     Attributes
     ----------
@@ -35,17 +37,10 @@ class SVMResult:
         w = X' beta.
     free : ndarray of shape (n_free,)
         Coefficients of the unpenalised columns of the side, the intercept first.
-    n_iter : int
-        Newton steps.
-    optimality : float
-        Largest violation of beta_i = 2 C_i y_i max(0, 1 - y_i f_i), relative to the largest
-        entry of beta.
     """
 
     beta: np.ndarray
     free: np.ndarray
-    n_iter: int
-    optimality: float
 
 
 class Side(ABC):
@@ -115,9 +110,18 @@ class FeatureSide(Side):
 
 
 def solve_svm(
-    side: Side, y, C, *, start: SVMResult | None = None, max_iter: int = 100, tol: float = 1e-8
-) -> SVMResult:
+    side: Side,
+    y: np.ndarray,
+    C: np.ndarray,
+    *,
+    start: SampleWeights | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-8,
+) -> Result[SampleWeights]:
     """Minimise the squared hinge objective.
+
+    The optimality is the largest violation of beta_i = 2 C_i y_i max(0, 1 - y_i f_i), relative
+    to the largest entry of beta.
 
     Parameters
     ----------
@@ -127,7 +131,7 @@ def solve_svm(
         Labels -1 and 1.
     C : ndarray of shape (n_samples,)
         Weight of the loss of every sample.
-    start : SVMResult, optional
+    start : SampleWeights, optional
         Solution of a similar problem.
     max_iter : int
         Most Newton steps.
@@ -136,13 +140,16 @@ def solve_svm(
     """
     beta, free, outputs = np.zeros(len(y)), np.zeros(side.free.shape[1]), np.zeros(len(y))
     n_iter = 0
+    trace: list[float] = []
     floor = NO_LOSS * 2.0 * float(C.max()) if side.has_covariates else 0.0
     if start is not None and start.beta.any():
         # The support of a similar problem says more than its outputs, which a small change of
         # the data can push across the margin.
         beta, free, outputs = side.newton(start.beta != 0, y, C)
         n_iter = 1
-    optimality = _violation(beta, outputs, y, C, floor)
+    optimality, objective = _measured(beta, outputs, y, C, floor)
+    if n_iter:
+        trace.append(objective)
     while optimality > tol and n_iter < max_iter:
         active = y * outputs < 1.0
         n_iter += 1
@@ -158,10 +165,12 @@ def solve_svm(
         beta = beta + t * (new_beta - beta)
         outputs = outputs + t * (new_outputs - outputs)
         free = free + t * (new_free - free)
-        optimality = _violation(beta, outputs, y, C, floor)
+        optimality, objective = _measured(beta, outputs, y, C, floor)
+        trace.append(objective)
     if np.abs(beta).max() <= tol * floor:
         beta = np.zeros(len(y))
-    return SVMResult(beta, free, n_iter, optimality)
+    plane = SampleWeights(beta, free)
+    return Result(plane, objective, optimality, n_iter, optimality <= tol, trace or [objective])
 
 
 def _solve(system, right) -> np.ndarray:
@@ -181,10 +190,17 @@ def _least_squares(gram, right) -> np.ndarray:
     return np.linalg.lstsq(gram, right, rcond=1e-12)[0]
 
 
-def _violation(beta, outputs, y, C, floor) -> float:
-    wanted = 2.0 * C * y * np.maximum(0.0, 1.0 - y * outputs)
+def _measured(beta, outputs, y, C, floor) -> tuple[float, float]:
+    """(optimality, objective).
+
+    1/2 ||w||^2 is 1/2 beta'f, because beta is orthogonal to the unpenalised columns.
+    """
+    slack = np.maximum(0.0, 1.0 - y * outputs)
+    pull = C * slack
+    wanted = 2.0 * y * pull
     scale = max(np.abs(beta).max(), np.abs(wanted).max(), floor)
-    return float(np.abs(beta - wanted).max() / scale) if scale > 0 else 0.0
+    optimality = float(np.abs(beta - wanted).max() / scale) if scale > 0 else 0.0
+    return optimality, float(0.5 * (beta @ outputs) + pull @ slack)
 
 
 def _line_search(beta, outputs, direction, change, y, C) -> float:

@@ -9,14 +9,25 @@ reached; it is here for comparison, and its duality gap is reported.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ...losses import SquaredLoss
-from ...penalties import ExclusiveL21, require
-from .problem import LegacyCallback as Callback
-from .problem import LegacyResult as Result
-from .problem import Problem
+from ...penalties import ExclusiveL21, require, row_norms
+from ..base import Callback, Event, Result, relative
+from .problem import Problem, Rows
+
+
+class SplitIterate(NamedTuple):
+    """The two copies of the coefficients, which agree in the end."""
+
+    W: np.ndarray
+    Z: np.ndarray
+
+    @property
+    def apart(self) -> float:
+        """How far the copies are apart."""
+        return float(np.abs(self.Z - self.W).max(initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -33,8 +44,8 @@ class ExclusiveALM:
     max_iter : int
         Largest number of iterations.
     tol : float
-        ``converged`` says whether the duality gap is at most ``tol * ||Y||^2``; the method
-        itself does not look at it.
+        ``converged`` says whether the duality gap is at most ``tol`` times the objective; the
+        method itself does not look at it.
     """
 
     growth: float = 1.1
@@ -45,12 +56,10 @@ class ExclusiveALM:
 
     def solve(
         self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Result:
-        """Run from W0, zero if None; the callback sees ``split``, how far W and Z are apart."""
+    ) -> Result[Rows]:
+        """Run from W0, zero if None; the callback sees a ``SplitIterate``."""
         from ._alm_kernels import residual_pass
 
-        if not isinstance(problem.loss, SquaredLoss):
-            raise TypeError(f"ExclusiveALM needs SquaredLoss, got {type(problem.loss).__name__}")
         penalty = problem.penalty
         require(penalty, "row_strengths", "dual_bound", solver="ExclusiveALM")
         alpha, beta = penalty.row_strengths()
@@ -61,32 +70,32 @@ class ExclusiveALM:
         norms = np.einsum("ij,ij->j", X, X)
         W = np.zeros((n_features, Y.shape[1])) if W0 is None else W0.astype(np.float64)
         multipliers, row = np.zeros_like(W), np.empty(Y.shape[1])
-        nu = 1.0 / np.sqrt(norms.sum())
+        nu = 1.0 / np.sqrt(max(norms.sum(), np.finfo(float).tiny))
         residual = np.ascontiguousarray((Y - X @ W).T)
 
         def objective() -> float:
             return float(np.vdot(residual, residual)) + penalty.value(W)
 
         value = objective()
-        history: list[float] = []
-        while len(history) < self.max_iter:
+        trace: list[float] = []
+        while len(trace) < self.max_iter:
             Z = exclusive.prox(W - multipliers / nu, 1.0 / nu)
             pull = nu * Z + multipliers
             residual_pass(X, norms, residual, W, pull, alpha, nu, row)
             multipliers += nu * (Z - W)
             nu *= self.growth
             previous, value = value, objective()
-            history.append(value)
-            apart = float(np.abs(Z - W).max(initial=0.0))
-            if callback is not None and callback({"objective": value, "split": apart, "W": W}):
+            trace.append(value)
+            iterate = SplitIterate(W, Z)
+            event = Event(len(trace), value, solution=iterate)
+            if not np.isfinite(value) or (callback is not None and callback(event)):
                 break
-            if abs(value - previous) <= self.change * previous and apart <= self.split:
+            if abs(value - previous) <= self.change * previous and iterate.apart <= self.split:
                 break
         # The residual that was updated along the way has drifted: certify with a fresh one.
         R = Y - X @ W
+        G = 2.0 * (X.T @ R)
         value = float(np.vdot(R, R)) + penalty.value(W)
-        gap = max(value - penalty.dual_bound(Y, R, 2.0 * (X.T @ R)), 0.0)
-        converged = gap <= self.tol * float(np.vdot(Y, Y))
-        return Result(
-            W.astype(problem.design.dtype, copy=False), value, gap, len(history), converged, history
-        )
+        optimality = relative(value - penalty.dual_bound(Y, R, G), value, problem.floor)
+        rows = Rows(W.astype(problem.design.dtype, copy=False), row_norms(G))
+        return Result(rows, value, optimality, len(trace), optimality <= self.tol, trace)

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...losses import SquaredLoss
 from ...penalties import require, row_norms
+from ..base import Callback, Event, Result, relative
 from .gram import GramSet
-from .problem import LegacyCallback as Callback
-from .problem import LegacyResult as Result
-from .problem import Problem
+from .problem import Problem, Rows
 from .samples import SampleSet
-from .working_set import WorkingSet
+from .working_set import Goal, WorkingSet
 
-GOAL_SHARE = 0.7
+# Share of the wanted gap that is asked of the working set, and of the last gap at least.
+GOAL_SHARE, LEAST_SHARE = 0.7, 0.03
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,20 @@ class BlockCD:
     Parameters
     ----------
     tol : float
-        Stop when the duality gap is at most ``tol * ||Y||^2``.
+        Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
         Largest number of sweeps over the working set, in all rounds together.
+    decided : bool
+        Go on where the gap cannot tell which rows of a plain l2,1 problem are zero.
     """
 
     tol: float = 1e-6
     max_iter: int = 10_000
+    decided: bool = False
 
     def solve(
         self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Result:
+    ) -> Result[Rows]:
         """Solve one problem from a warm start."""
         return next(self.path(problem, [problem.penalty], W0, callback))
 
@@ -51,13 +53,11 @@ class BlockCD:
         penalties: Iterable,
         W0: np.ndarray | None = None,
         callback: Callback | None = None,
-    ) -> Iterator[Result]:
+    ) -> Iterator[Result[Rows]]:
         """Solve the same problem under one penalty after the other, each from the last.
 
         ``problem.penalty`` is not used; ``penalties`` should come in order of falling strength.
         """
-        if not isinstance(problem.loss, SquaredLoss):
-            raise TypeError(f"BlockCD needs SquaredLoss, got {type(problem.loss).__name__}")
         state = None
         trace: list[tuple[float, np.ndarray]] = []
         for penalty in penalties:
@@ -66,7 +66,9 @@ class BlockCD:
                 state = _working_set(problem, penalty, W0)
                 norms = row_norms(self._gradient(state, state.residual()))
             _predict(state, penalty, trace)
-            result, norms = self._solve(state, penalty, norms, callback)
+            result = self._solve(state, penalty, norms, problem.floor, callback)
+            norms = result.solution.pull
+            state.seen[state.features[state.active()]] = True
             trace = [*trace[-1:], (penalty.row_strengths()[0], state.W.copy())]
             yield result
 
@@ -81,44 +83,48 @@ class BlockCD:
         G *= 2.0
         return G
 
-    def _solve(self, state, penalty, norms, callback):
+    def _solve(
+        self, state: WorkingSet, penalty, norms, floor: float, callback: Callback | None
+    ) -> Result[Rows]:
         alpha, beta = penalty.row_strengths()
-        wanted = self.tol * state.power
-        history: list[float] = []
+        trace: list[float] = []
         n_sweeps = 0
         # Where Newton steps are dear the first few features are not solved to the last digit.
-        gap = state.power if beta > 0 else np.inf
+        gap = state.power if beta > 0 else 0.0
         while True:
-            self._grow(state, norms, alpha, patient=beta == 0)
-            left = self.max_iter - n_sweeps
+            grown = self._grow(state, norms, alpha, patient=beta == 0)
             # A gap far above the wanted one is not worth chasing with half of the features.
-            goal = max(GOAL_SHARE * wanted, 0.03 * gap if np.isfinite(gap) else 0.0)
-            n_sweeps += state.descend(penalty, goal, left)
+            decided = self.decided and beta == 0
+            goal = Goal(GOAL_SHARE * self.tol, floor, LEAST_SHARE * gap, decided)
+            sweeps = state.descend(penalty, goal, self.max_iter - n_sweeps)
+            n_sweeps += sweeps
             R = state.residual()
             G = self._gradient(state, R)
             norms = row_norms(G)
             value = float(np.vdot(R, R)) + penalty.value(state.W)
             gap = max(value - penalty.dual_bound(state.Y, R, G), 0.0)
-            history.append(value)
-            stop = callback is not None and callback(
-                {"objective": value, "optimality": gap, "n_active": int(state.W.any(1).sum())}
-            )
-            if gap <= wanted or n_sweeps >= self.max_iter or stop:
+            optimality = relative(gap, value, floor)
+            trace.append(value)
+            converged = optimality <= self.tol
+            event = Event(n_sweeps, value, optimality, len(state.active()))
+            stop = callback is not None and callback(event)
+            # A round that had nothing to do, or a gap that is no number, will not get better.
+            stuck = not np.isfinite(gap) or not (grown or sweeps)
+            if converged or stuck or n_sweeps >= self.max_iter or stop:
                 break
         W = np.zeros((len(norms), state.W.shape[1]), dtype=state.design.dtype)
         W[state.features] = state.W
-        result = Result(W, value, gap, n_sweeps, gap <= wanted, history, norms)
-        return result, norms
+        return Result(Rows(W, norms), value, optimality, n_sweeps, converged, trace)
 
-    def _grow(self, state: WorkingSet, norms, alpha: float, patient: bool) -> None:
-        """Take in the features that violate their optimality condition most.
+    def _grow(self, state: WorkingSet, norms, alpha: float, patient: bool) -> bool:
+        """Take in the features that violate their optimality condition most, if there are any.
 
         Where most features want in and the whole Gram matrix is smaller than X, rounds with a
         few of them are not worth their price unless sweeps are cheap (``patient``).
         """
         outside = state.slot < 0
         if not outside.any():
-            return
+            return False
         wanting = np.flatnonzero(outside & (norms > 0.9 * alpha))
         n_samples, n_features = state.design.shape
         room = state.room()
@@ -129,6 +135,7 @@ class BlockCD:
             wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
         if len(wanting):
             state.add(np.sort(wanting))
+        return len(wanting) > 0
 
 
 def _working_set(problem: Problem, penalty, W0: np.ndarray | None) -> WorkingSet:

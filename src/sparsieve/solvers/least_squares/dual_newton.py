@@ -24,11 +24,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...design import DesignMatrix
-from ...losses import SquaredLoss
-from ...penalties import require
-from .problem import LegacyCallback as Callback
-from .problem import LegacyResult as Result
-from .problem import Problem
+from ...penalties import require, row_norms
+from ..base import Callback, Event, Result, relative
+from ..engines.conjugate_gradients import conjugate_gradients
+from .problem import Problem, Rows
 
 # sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
 # subproblems take few Newton steps, and shrinks when one takes too many.
@@ -56,43 +55,42 @@ class ProximalDualNewton:
 
     def solve(
         self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Result:
+    ) -> Result[Rows]:
         """Solve from a warm start."""
-        if not isinstance(problem.loss, SquaredLoss):
-            raise TypeError(
-                f"ProximalDualNewton needs SquaredLoss, got {type(problem.loss).__name__}"
-            )
         penalty, design = problem.penalty, problem.design
         require(penalty, "row_strengths", "prox", "dual_bound", solver="ProximalDualNewton")
         alpha, beta = penalty.row_strengths()
         if alpha != 0 or not beta > 0:
             raise ValueError(f"ProximalDualNewton is for alpha = 0 < beta, got ({alpha}, {beta})")
+        if not np.isfinite(design.column_sq_norms()).all():
+            raise ValueError("X is too large for its squares; rescale its columns")
         Y = problem.Y.astype(np.float64)
         W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0.astype(np.float64)
         dual = R = Y - _matmul(design, W)
         value = float(np.vdot(R, R)) + penalty.value(W)
         sigma = FIRST_STEP / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
-        history: list[float] = []
+        trace: list[float] = []
         n_steps = 0
         while True:
             subproblem = _Subproblem(design, Y, penalty, beta, W, sigma)
-            point, steps = _maximise(subproblem, dual, self.tol * value, self.max_iter - n_steps)
+            wanted = self.tol * max(value, problem.floor)
+            point, steps = _maximise(subproblem, dual, wanted, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
             value = float(np.vdot(R, R)) + penalty.value(W)
             # The dual variable of the subproblem is a better dual point than the residual,
             # which differs from it by what the subproblem left unsolved.
-            bound = penalty.dual_bound(Y, point.R, 2.0 * _rmatmul(design, point.R))
-            gap = max(value - bound, 0.0)
-            history.append(value)
-            stop = callback is not None and callback(
-                {"objective": value, "optimality": gap, "n_active": int(W.any(axis=1).sum())}
-            )
-            if gap <= self.tol * value or n_steps >= self.max_iter or stop:
+            G = 2.0 * _rmatmul(design, point.R)
+            optimality = relative(value - penalty.dual_bound(Y, point.R, G), value, problem.floor)
+            trace.append(value)
+            converged = optimality <= self.tol
+            event = Event(n_steps, value, optimality, int(W.any(axis=1).sum()))
+            stop = callback is not None and callback(event)
+            if converged or stop or n_steps >= self.max_iter or not np.isfinite(optimality):
                 break
             sigma *= 10.0 if steps <= 3 else 3.0 if steps < LAST else 0.3
-        converged = gap <= self.tol * value
-        return Result(W.astype(design.dtype), value, gap, max(1, n_steps), converged, history)
+        rows = Rows(W.astype(design.dtype), row_norms(G))
+        return Result(rows, value, optimality, n_steps, converged, trace)
 
 
 @dataclass
@@ -146,7 +144,9 @@ class _Subproblem:
             columns = [lapack.dpotrs(f, v, lower=1)[0] for f, v in zip(factors, V.T, strict=True)]
             return np.stack(columns, axis=1)
 
-        return _conjugate_gradients(apply, precondition, point.residual(self.Y))
+        return conjugate_gradients(
+            apply, point.residual(self.Y), precondition, tol=FORCING, max_steps=INNER_STEPS
+        )
 
     def _factor(self, used, weights):
         """Cholesky factor of I + 2 sigma X_S diag(weights) X_S' for the features of an output."""
@@ -178,26 +178,6 @@ def _maximise(subproblem: _Subproblem, R, floor: float, max_steps: int):
             length *= 0.5
         point = trial
     return point, min(LAST, max_steps)
-
-
-def _conjugate_gradients(apply, precondition, target):
-    x = np.zeros_like(target)
-    residual = target.copy()
-    z = precondition(residual)
-    direction = z.copy()
-    rho = start = float(np.vdot(residual, z))
-    for _ in range(INNER_STEPS):
-        if rho <= FORCING**2 * start:
-            break
-        image = apply(direction)
-        step = rho / float(np.vdot(direction, image))
-        x += step * direction
-        residual -= step * image
-        z = precondition(residual)
-        rho, previous = float(np.vdot(residual, z)), rho
-        direction *= rho / previous
-        direction += z
-    return x
 
 
 def _matmul(design, W):

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...penalties import ExclusiveL21, row_norms
+from ..engines.conjugate_gradients import conjugate_gradients
 
 # Relative accuracy of the Newton equations, and the most conjugate gradient steps spent on them.
 FORCING, INNER_STEPS = 0.4, 10
@@ -130,7 +131,8 @@ def _direction(products, alpha: float, beta: float, W, signs, loss_gradient):
         return product
 
     solve = products.preconditioner(bend[:, 0] + 2.0 * beta, free)
-    return _conjugate_gradients(hessian, solve, -gradient)
+    step = conjugate_gradients(hessian, -gradient, solve, tol=FORCING, max_steps=INNER_STEPS)
+    return step if step.any() else solve(-gradient)
 
 
 def _shared(gram, diagonal, free):
@@ -168,26 +170,3 @@ def _per_output(gram, diagonal, free):
         return out
 
     return solve
-
-
-def _conjugate_gradients(apply, precondition, target):
-    x = np.zeros_like(target)
-    residual = target.copy()
-    z = precondition(residual)
-    direction = z.copy()
-    rho = start = float(np.vdot(residual, z))
-    for _ in range(INNER_STEPS):
-        if rho <= FORCING**2 * start:
-            break
-        image = apply(direction)
-        curvature = float(np.vdot(direction, image))
-        if not curvature > 0:
-            break
-        step = rho / curvature
-        x += step * direction
-        residual -= step * image
-        z = precondition(residual)
-        rho, previous = float(np.vdot(residual, z)), rho
-        direction *= rho / previous
-        direction += z
-    return x if x.any() else z

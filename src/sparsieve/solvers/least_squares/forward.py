@@ -18,13 +18,42 @@ from scipy.linalg.blas import get_blas_funcs
 from ...design import DesignMatrix
 from ..base import Callback, Event, Path, Result
 
+# From this many features on, compiled loops do the bookkeeping: NumPy would read and write every
+# array a dozen times a step, which then costs as much as the product with X.
+COMPILED = 100_000
 # A column whose residual has shrunk to this share of its squared norm lies in the span of the
 # selected ones (a duplicate, a constant): it has nothing left to add.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
-# Asked before every step with (features so far, best gain, residual sum of squares): the end?
-EndRule = Callable[[int, float, float], bool]
+@dataclass(frozen=True)
+class Standing:
+    """How a path stands before its next step.
+
+    Attributes
+    ----------
+    n_selected : int
+        Features so far.
+    gain : float
+        Decrease of the objective by the next one.
+    residual : float
+        Residual sum of squares.
+    pull : float
+        Mean of ||x'R||^2 / nu over the columns not selected, where nu is the squared norm of what
+        the selected columns leave of x: for columns of noise it is the residual sum of squares
+        over its degrees of freedom.
+    spent : float
+        Effective degrees of freedom of the fit, the trace of the matrix that maps Y to it.
+    """
+
+    n_selected: int
+    gain: float
+    residual: float
+    pull: float
+    spent: float
+
+
+EndRule = Callable[[Standing], bool]  # asked before every step: is this the end?
 
 
 @dataclass(frozen=True)
@@ -80,7 +109,8 @@ def forward_path(
     n_samples, n_features = design.shape
     dtype = design.dtype
     n_outputs = Y.shape[1]
-    ger, gemv = get_blas_funcs(("ger", "gemv"), dtype=dtype)
+    ger = get_blas_funcs("ger", dtype=dtype)
+    winner, advance = _bookkeeping(n_features)
     R = np.array(Y, dtype=dtype, order="F")
     # Outputs are the slow axis, so that rank-one updates run over contiguous features.
     C = np.asfortranarray(design.rmatmul(R))
@@ -103,17 +133,15 @@ def forward_path(
     while True:
         if ridge == 0:
             open_ &= residual > spent
-        np.add(residual, ridge, out=score)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(squares, score, out=score)
-        score[~open_] = 0.0
-        np.maximum(score, 0.0, out=score)
+        j = winner(squares, residual, ridge, open_, score)
         t = len(order)
-        if t >= n_steps or not open_.any():
+        if t >= n_steps or not score[j] > 0:
             break
-        j = int(np.argmax(score))
-        if not score[j] > 0 or (stop and stop(t, float(score[j]), float(np.vdot(R, R)))):
-            break
+        if stop is not None:
+            pull = float(np.mean(squares[open_] / residual[open_]))
+            freedom = float(np.vdot(V[:, :t], V[:, :t]))
+            if stop(Standing(t, float(score[j]), float(np.vdot(R, R)), pull, freedom)):
+                break
         if t == V.shape[1]:
             V = np.asfortranarray(np.hstack([V, np.zeros_like(V)]))
             U = np.pad(U, ((0, t), (0, t)))
@@ -131,12 +159,9 @@ def forward_path(
         r = C[j] / length if t == 0 else (design.dense_columns([j])[:, 0] @ R) / length
         p = design.rmatmul(v[:, None])[:, 0]
 
-        t_j = gemv(1.0, C, r)
-        squares += p * (p * float(np.vdot(r, r)) - 2.0 * t_j)
-        C = ger(-1.0, p, r, a=C, overwrite_x=0, overwrite_y=0, overwrite_a=1)
-        residual -= p * p
+        advance(p, r, C, squares, residual)
         if t % 8 == 7:
-            squares = _row_squares(C)
+            squares[:] = _row_squares(C)
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         V[:, t] = v
         U[t, : t + 1] = u
@@ -160,6 +185,33 @@ def forward_path(
     )
     # Every step is exact: there is nothing left to iterate.
     return Result(solution, float(objective[-1]), 0.0, t, True, objective[1:].tolist())
+
+
+def _bookkeeping(n_features: int):
+    """(winner, advance): what is done to every feature in a step, beside the product with X."""
+    if n_features < COMPILED:
+        return _winner, _advance
+    from . import _forward_kernels as kernels
+
+    return kernels.winner, kernels.advance
+
+
+def _winner(squares, residual, ridge: float, open_, score) -> int:
+    """Set every feature's score, what it would gain, and find the best."""
+    np.add(residual, ridge, out=score)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.divide(squares, score, out=score)
+    score[~open_] = 0.0
+    np.maximum(score, 0.0, out=score)
+    return int(np.argmax(score))
+
+
+def _advance(p, r, C, squares, residual) -> None:
+    """Take a direction with products p and responses r out of all features."""
+    ger, gemv = get_blas_funcs(("ger", "gemv"), dtype=C.dtype)
+    squares += p * (p * float(np.vdot(r, r)) - 2.0 * gemv(1.0, C, r))
+    ger(-1.0, p, r, a=C, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+    residual -= p * p
 
 
 def _row_squares(C: np.ndarray) -> np.ndarray:

@@ -9,13 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...design import DesignMatrix
+from ...penalties import row_norms
 from .entry_newton import GramProducts, newton_entries
 from .row_newton import newton_rows
-from .working_set import WorkingSet
+from .working_set import Goal, WorkingSet
 
 SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
 NEWTON_SHARE = 1.0
+# A new row has to fit this many gaps to be nonzero for good, and to stay clear of its strength by
+# this share of what the gap allows to be zero for good; a tenth suffices in practice.
+PASSING, WANTING = 1.0, 0.1
 
 
 class GramSet(WorkingSet):
@@ -76,8 +80,8 @@ class GramSet(WorkingSet):
         value, _ = _restricted_gap(self, penalty, Q, certify=False)
         _accept_if_lower(self, penalty, Q, candidate, value, np.inf, certify=False)
 
-    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
-        """Coordinate descent until the duality gap of the restricted problem reaches ``goal``.
+    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+        """Coordinate descent until the duality gap of the restricted problem reaches its goal.
 
         Sweeps find the support; Newton steps then take over the slow tail, in the row norms
         where the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are
@@ -91,14 +95,20 @@ class GramSet(WorkingSet):
         sweeps = since_newton = 0
         trail: list[np.ndarray] = []
         value, gap = _restricted_gap(self, penalty, Q)
-        while sweeps < max_sweeps and gap > goal:
+        while sweeps < max_sweeps:
+            while goal.decided and gap <= goal.gap(value) and self._in_doubt(Q, alpha, gap):
+                goal = goal.sharper()
+            if not gap > goal.gap(value):  # also where it is no number
+                break
             trail.append(W.copy())
             active = _sweep(self, Q, alpha, beta)
             sweeps += SWEEPS_PER_CHECK
             since_newton += SWEEPS_PER_CHECK
             value, gap = _restricted_gap(self, penalty, Q)
-            if gap <= goal:
+            if not np.isfinite(gap):
                 break
+            if gap <= goal.gap(value):
+                continue
             candidate = None
             worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
             if len(active) and since_newton >= worth:
@@ -106,7 +116,7 @@ class GramSet(WorkingSet):
                 candidate = np.zeros_like(W)
                 gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
                 if beta == 0:
-                    accuracy = max(0.1 * goal, 0.01 * gap)
+                    accuracy = max(0.1 * goal.gap(value), 0.01 * gap)
                     candidate[active] = newton_rows(
                         gram, correlation, alpha, W[active], self.power, accuracy
                     )
@@ -118,8 +128,26 @@ class GramSet(WorkingSet):
                 candidate, trail = _extrapolate([*trail, W]), []
             if candidate is not None:
                 # With beta > 0 the bound is only sharp after a sweep, so it can wait for the next.
-                gap = _accept_if_lower(self, penalty, Q, candidate, value, gap, certify=beta == 0)
+                value, gap = _accept_if_lower(
+                    self, penalty, Q, candidate, value, gap, certify=beta == 0
+                )
         return sweeps
+
+    def _in_doubt(self, Q: np.ndarray, alpha: float, gap: float) -> bool:
+        """Whether a row is nonzero, or zero, by less than the gap can tell.
+
+        A gap bounds the error of the residual by its root: a zero row whose pull comes that
+        close to the strength may have to be nonzero, and a nonzero row that fits no more than
+        the gap may be so in passing.
+        """
+        news = np.flatnonzero(~self.seen[self.features])
+        squares = self.gram[news, news]
+        lengths, pull = row_norms(self.W[news]), 2.0 * row_norms(Q[:, news].T)
+        nonzero = lengths > 0
+        passing = nonzero & (squares * lengths**2 <= PASSING * gap)
+        near = WANTING * 2.0 * np.sqrt(squares * gap)
+        wanting = ~nonzero & (squares > 0) & (alpha - pull <= near)
+        return bool((passing | wanting).any())
 
 
 def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float) -> np.ndarray:
@@ -161,16 +189,16 @@ def _subtract(gram, Q, rows, deltas) -> None:
 
 def _accept_if_lower(
     state, penalty, Q, candidate, value: float, gap: float, certify: bool = True
-) -> float:
-    """Move to a candidate that lowers the objective; return the gap of where we stand."""
+) -> tuple[float, float]:
+    """Move to a candidate that lowers the objective; return value and gap of where we stand."""
     before, Q_before = state.W.copy(), Q.copy()
     state.W[:] = candidate
     Q[:] = state.pull()
     new_value, new_gap = _restricted_gap(state, penalty, Q, certify)
     if new_value < value:
-        return new_gap
+        return new_value, new_gap
     state.W[:], Q[:] = before, Q_before
-    return gap
+    return value, gap
 
 
 def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:
@@ -198,7 +226,7 @@ def _restricted_gap(state: GramSet, penalty, Q, certify: bool = True) -> tuple[f
     if not certify:
         return value, np.inf
     bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
-    return value, value - bound
+    return value, max(value - bound, 0.0)
 
 
 def _extrapolate(trail: list[np.ndarray]) -> np.ndarray | None:

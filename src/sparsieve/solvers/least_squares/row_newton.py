@@ -75,9 +75,11 @@ def newton_rows(
 
     def evaluate(index, eta) -> _Point | None:
         root = np.sqrt(eta)
-        system = gram[np.ix_(index, index)] * root * root[:, None]
+        system = (gram if len(index) == len(gram) else gram[np.ix_(index, index)]) * root
+        system *= root[:, None]
         system[np.diag_indices_from(system)] += half
-        factor, failed = lapack.dpotrf(system, lower=1, overwrite_a=1)
+        # LAPACK wants columns: the transpose of a symmetric matrix saves it a copy.
+        factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return None
         U = lapack.dpotrs(factor, root[:, None] * correlation[index], lower=1)[0] / root[:, None]
@@ -112,20 +114,18 @@ def _gap(point: _Point, power: float, alpha: float) -> float:
 
 
 def _newton_step(point: _Point, half: float) -> np.ndarray | None:
-    root, U = np.sqrt(point.eta), point.U
-    # T = X'K^-1 X = D^-1/2 (I - b (D^1/2 X'X D^1/2 + b I)^-1) D^-1/2
-    inverse = lapack.dpotri(point.factor, lower=1)[0]
-    hessian = np.tril(inverse)
+    # T = X'K^-1 X = D^-1/2 (I - b (D^1/2 X'X D^1/2 + b I)^-1) D^-1/2. Only the lower triangle of
+    # what LAPACK hands back means anything, and only that is read.
+    hessian = lapack.dpotri(point.factor, lower=1)[0]
     hessian *= -half
     diagonal = np.diag_indices_from(hessian)
     hessian[diagonal] += 1.0
-    hessian /= root
-    hessian /= root[:, None]
-    hessian *= U @ U.T
+    scaled = point.U / np.sqrt(point.eta)[:, None]
+    hessian *= (scaled @ scaled.T).T
     downhill = 0.5 * (point.lengths**2 - 1.0)
     hessian[diagonal] *= 1.0 + JITTER
     hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
-    factor, failed = lapack.dpotrf(hessian, lower=1, overwrite_a=1)
+    factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)
     if failed:
         return None
     return lapack.dpotrs(factor, downhill, lower=1)[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...design import DesignMatrix
 from .entry_newton import SampleProducts, newton_entries
-from .working_set import WorkingSet
+from .working_set import Goal, WorkingSet
 
 # A check and a Newton step cost as much as some sweeps, or as many visits to single rows.
 SWEEPS_PER_CHECK, ROWS_PER_CHECK = 10, 2000
@@ -45,16 +45,20 @@ class SampleSet(WorkingSet):
         if self._value(penalty, self.residual()) >= value:
             self.W = before
 
-    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
+    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
         """Coordinate descent with a Newton step after every few sweeps."""
         if self.size == 0:
             return 0
         alpha, beta = (float(s) for s in penalty.row_strengths())
         sweeps = 0
         R = np.ascontiguousarray(self.residual().T)
+        value = self._value(penalty, R)
         while sweeps < max_sweeps:
-            sweeps += self._sweep(R, alpha, beta, ENOUGH * goal, max_sweeps - sweeps)
-            if self._gap(penalty, R) <= goal:
+            enough = ENOUGH * goal.gap(value)
+            sweeps += self._sweep(R, alpha, beta, enough, max_sweeps - sweeps)
+            value = self._value(penalty, R)
+            gap = value - self._bound(penalty, R)
+            if gap <= goal.gap(value) or not np.isfinite(gap):
                 break
             active = self.active()
             if len(active):
@@ -84,7 +88,7 @@ class SampleSet(WorkingSet):
     def _value(self, penalty, R) -> float:
         return float(np.vdot(R, R)) + penalty.value(self.W)
 
-    def _gap(self, penalty, R) -> float:
-        """Duality gap of the problem on the working set."""
+    def _bound(self, penalty, R) -> float:
+        """Lower bound of the optimum of the problem on the working set."""
         G = 2.0 * (self.columns.T @ R.T)
-        return self._value(penalty, R) - penalty.dual_bound(self.Y, R.T, G)
+        return penalty.dual_bound(self.Y, R.T, G)

@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from ...design import DesignMatrix
+
+# Where rows are in doubt, by how much the gap falls at once, and the smallest share to go on from.
+SHARPER, SHARPEST = 1e-2, 1e-11
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How small a gap is enough: a share of the objective, but no less than ``least``.
+
+    ``decided`` asks in addition that the gap tells which rows are zero, where that can be had.
+    """
+
+    share: float
+    floor: float = 0.0  # of the objective
+    least: float = 0.0
+    decided: bool = False
+
+    def gap(self, objective: float) -> float:
+        """The gap that is enough at this objective."""
+        return max(self.share * max(objective, self.floor), self.least)
+
+    def sharper(self) -> Goal:
+        """The next goal where rows are in doubt; the last one asks for no decision any more."""
+        share = SHARPER * self.share
+        return replace(self, share=share, least=0.0, decided=share > SHARPEST)
 
 
 class WorkingSet:
@@ -19,6 +46,7 @@ class WorkingSet:
         self.power = float(np.vdot(self.Y, self.Y))
         self.features = np.empty(0, dtype=np.int64)
         self.slot = np.full(design.shape[1], -1, dtype=np.int64)
+        self.seen = np.zeros(design.shape[1], dtype=bool)  # nonzero in an earlier solution
         self._columns = np.empty((design.shape[0], 0), order="F")
         self.W = np.empty((0, Y.shape[1]))
 
@@ -49,8 +77,8 @@ class WorkingSet:
         """How many features are worth adding at once."""
         raise NotImplementedError
 
-    def descend(self, penalty, goal: float, max_sweeps: int) -> int:
-        """Lower the objective until the gap of the restricted problem is at most ``goal``.
+    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+        """Lower the objective until the gap of the restricted problem is small enough.
 
         Returns the number of sweeps made.
         """

@@ -10,7 +10,8 @@ def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
     """Cyclic descent for linear'd + sum_i max(0, r_i)^2 over 0 <= d <= bound and the bias.
 
     ``residual`` is r = s - P'd - border * bias, and like ``d`` updated in place. Every step uses
-    the curvature of the whole row, which bounds that of the hinge: no step can go up.
+    the curvature of the whole row, which bounds that of the hinge: no step can go up. A border of
+    zeros holds the bias fixed.
     """
     n_rows, n_samples = P.shape
     curvature = np.zeros(n_rows)
@@ -34,6 +35,8 @@ def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
                 d[j] = new
                 for i in range(n_samples):
                     residual[i] -= change * P[j, i]
+        if border_curvature <= 0.0:
+            continue
         slope = 0.0
         for i in range(n_samples):
             if residual[i] > 0.0:

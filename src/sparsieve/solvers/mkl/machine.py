@@ -14,22 +14,18 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
+from ..base import Result
+
 # Beyond this many samples forming the Hessian costs more than solving with it by products.
 DENSE_LIMIT = 2000
 
 
 @dataclass(frozen=True)
 class KernelMachine:
-    """Coefficients and bias, with the measure of how optimal they are.
-
-    ``optimality`` is the largest entry of the gradient relative to its largest entry at zero.
-    """
+    """Coefficients of the samples, and the bias."""
 
     u: np.ndarray
     bias: float
-    objective: float
-    optimality: float
-    n_iter: int
 
 
 def solve_kernel_machine(
@@ -45,10 +41,12 @@ def solve_kernel_machine(
     regulariser: np.ndarray | None = None,
     max_iter: int = 100,
     tol: float = 1e-10,
-) -> KernelMachine:
-    """Minimise the objective above with R = A + shift I, or with R = ``regulariser``.
+) -> Result[KernelMachine]:
+    """Minimise the objective above with R = A + shift I, or R = ``regulariser`` + shift I.
 
     ``slope`` subtracts slope'u: the linearised concave part of a difference of convex functions.
+    The optimality is the largest entry of the gradient relative to its largest entry at zero;
+    where the numbers overflow it is infinite.
     """
     n_samples = len(y)
     R = A if regulariser is None else regulariser
@@ -73,10 +71,9 @@ def solve_kernel_machine(
     value, gradient, residual = evaluate(point)
     scale = 2.0 * max(float(np.abs(A @ sy).max()), float(s @ s), np.finfo(float).tiny)
     scale = max(scale, float(np.abs(linear).max()))
-    n_iter = 0
-    for n_iter in range(1, max_iter + 1):
+    trace: list[float] = []
+    while len(trace) < max_iter and np.isfinite(value) and np.isfinite(gradient).all():
         if np.abs(gradient).max() <= tol * scale:
-            n_iter -= 1
             break
         direction = _newton_direction(A, R, shift, quadratic, sy, residual > 0, gradient)
         descent = float(gradient @ direction)
@@ -92,10 +89,14 @@ def solve_kernel_machine(
             break  # rounding: no visible decrease is left
         stalled = value - new_value <= 1e-15 * abs(value)
         point, value, gradient, residual = trial, new_value, new_gradient, new_residual
+        trace.append(value)
         if stalled:
             break
     optimality = float(np.abs(gradient).max()) / scale
-    return KernelMachine(point[:-1].copy(), float(point[-1]), value, optimality, n_iter)
+    if not np.isfinite(optimality):
+        optimality = np.inf
+    found = KernelMachine(point[:-1].copy(), float(point[-1]))
+    return Result(found, value, optimality, len(trace), optimality <= tol, trace)
 
 
 def _newton_direction(A, R, shift, quadratic, sy, active, gradient) -> np.ndarray:
@@ -111,6 +112,8 @@ def _newton_direction(A, R, shift, quadratic, sy, active, gradient) -> np.ndarra
     hessian[-1, -1] = 2.0 * float(sy[active] @ sy[active])
     diagonal = np.einsum("ii->i", hessian)
     diagonal[:-1] += quadratic * shift
+    if not np.isfinite(hessian).all():
+        return np.zeros_like(gradient)  # overflow: nowhere to go
     jitter = max(ridge, 1e-14 * float(diagonal.max()))
     for _ in range(8):
         diagonal += jitter

@@ -5,20 +5,20 @@
 
 A_m is the centred kernel matrix of feature m and shift_m what makes it semidefinite, so F is
 convex in (u, b) and nonnegative. The steps: coefficients (u, b) by Newton's method, weights (d, b)
-by the DC algorithm of ``mkl_weights``, and the scale of d against u, along which the loss does
-not change. No step can raise F.
+by the DC algorithm of ``weights``, and the scale of d against u, along which the loss does not
+change. No step can raise F.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from ...kernels import KernelBank
 from ...penalties import Surrogate
+from ..base import Callback, Event, Result
 from ..engines.dca import DCA
 from .machine import KernelMachine, solve_kernel_machine
 from .weights import KernelWeights, WeightProgram
@@ -31,9 +31,6 @@ START_ENTRIES = 100_000_000
 class MKLModel:
     """The problem: kernels, labels and strengths."""
 
-    # Whether the scale of weights against coefficients is optimised in every round
-    rescales: ClassVar[bool] = True
-
     bank: KernelBank
     y: np.ndarray
     lambda1: float
@@ -44,25 +41,18 @@ class MKLModel:
     def weight_program(self, u: np.ndarray) -> WeightProgram:
         """The problem in the weights, for coefficients ``u``."""
         return WeightProgram(
-            self.bank,
-            self.y,
-            u,
-            self.lambda1,
-            self.lambda2,
-            self.surrogate,
-            self.d_max,
-            shifted=True,
+            self.bank, self.y, u, self.lambda1, self.lambda2, self.surrogate, self.d_max
         )
 
     def coefficients(
         self, weights: KernelWeights, start: KernelMachine | None = None
-    ) -> KernelMachine:
+    ) -> Result[KernelMachine]:
         """The optimal coefficients and bias for these weights."""
         A = self.bank.combine(weights.features, weights.d)
         shift = float(weights.d @ self.bank.shifts(weights.features))
         return self._machine(A, shift, start)
 
-    def first_coefficients(self, weights: np.ndarray | None = None) -> KernelMachine:
+    def first_coefficients(self, weights: np.ndarray | None = None) -> Result[KernelMachine]:
         """Coefficients for the average of all kernels, or for an average with these weights.
 
         Semidefinite by a shift of its own. With very many kernel entries the average runs over
@@ -76,31 +66,44 @@ class MKLModel:
         lowest = float(np.linalg.eigvalsh(A)[0])
         return self._machine(A, max(0.0, -lowest), None)
 
-    def objective(self, machine: KernelMachine, weights: KernelWeights) -> float:
+    def objective(self, machine: Result[KernelMachine], weights: KernelWeights) -> float:
         """F, given the optimal coefficients for these weights."""
         return machine.objective + self.lambda2 * self.surrogate.total(weights.d)
 
-    def _machine(self, A, shift, start) -> KernelMachine:
+    def _machine(self, A, shift, start: KernelMachine | None) -> Result[KernelMachine]:
         s = self.bank.roots
         u0, b0 = (None, 0.0) if start is None else (start.u, start.bias)
-        machine = solve_kernel_machine(A, shift, self.lambda1, self.y, s, u0, b0)
+        result = solve_kernel_machine(A, shift, self.lambda1, self.y, s, u0, b0)
         # Centred kernels do not see the direction s, and a shift can only dislike it.
-        return replace(machine, u=machine.u - s * (float(s @ machine.u) / float(s @ s)))
+        u = result.solution.u
+        u = u - s * (float(s @ u) / float(s @ s))
+        return replace(result, solution=KernelMachine(u, result.solution.bias))
 
 
-@dataclass
-class MKLResult:
-    """Where the alternation ended; ``history`` starts with the first weight step."""
+@dataclass(frozen=True)
+class SparseKernelMachine:
+    """Kernel weights with the bias, the coefficients, and what features would add.
 
-    machine: KernelMachine
+    Attributes
+    ----------
+    weights : KernelWeights
+    u : ndarray of shape (n_samples,)
+    gains : ndarray of shape (n_features,)
+        What every feature would gain per unit of weight.
+    contributions : ndarray of shape (n_features,)
+        What every feature adds to the margin of one: half the difference of the two classes'
+        means of its part of the decision function.
+    """
+
     weights: KernelWeights
-    objective: float
-    optimality: float
-    n_iter: int
-    converged: bool
-    # What every feature would gain per unit of weight
+    u: np.ndarray
     gains: np.ndarray
-    history: list[float] = field(default_factory=list)
+    contributions: np.ndarray
+
+    @classmethod
+    def of(cls, program: WeightProgram, weights: KernelWeights, u) -> SparseKernelMachine:
+        """Read gains and contributions off the program of the coefficients ``u``."""
+        return cls(weights, u, program.gains(weights), program.contributions(weights))
 
 
 @dataclass(frozen=True)
@@ -122,63 +125,46 @@ class AlternatingMKL:
         self,
         model: MKLModel,
         start: np.ndarray | None = None,
-        callback: Any = None,
-    ) -> MKLResult:
+        callback: Callback | None = None,
+    ) -> Result[SparseKernelMachine]:
         """Run from the average kernel, or from the kernel with weights ``start``."""
         machine = model.first_coefficients(start)
-        weights = KernelWeights.none(machine.bias)
+        weights = KernelWeights.none(machine.solution.bias)
         dca = DCA(max_iter=20, tol=1e-6, slack=1e-8)
-        history: list[float] = []
+        trace: list[float] = []
         before, stride = None, 2.0
-        objective, converged, stalled, n_iter = np.inf, False, False, 0
+        objective, optimality, converged, stalled = np.inf, np.inf, False, False
         while True:
-            program = model.weight_program(machine.u)
-            optimality = np.inf
-            if n_iter:
+            program = model.weight_program(machine.solution.u)
+            if trace:
                 optimality = max(program.stationarity(weights), machine.optimality)
-                report: dict[str, Any] = {
-                    "objective": objective,
-                    "optimality": optimality,
-                    "n_active": len(weights.features),
-                }
-                stop = callback is not None and callback(report)
+                event = Event(len(trace), objective, optimality, len(weights.features))
+                stop = callback is not None and callback(event)
                 converged = optimality <= self.tol
-                if converged or stalled or stop or n_iter >= self.max_iter:
+                if converged or stalled or stop or len(trace) >= self.max_iter:
                     break
-            n_iter += 1
             run = dca.solve(program, weights)
-            if n_iter == 1 and model.rescales and not len(run.solution.d):
+            if not trace and not len(run.solution.d):
                 machine = awakened(program, machine)
-                program = model.weight_program(machine.u)
+                program = model.weight_program(machine.solution.u)
                 run = dca.solve(program, weights)
             weights = run.solution
-            if n_iter == 1:
-                history.append(run.objective)
-            if model.rescales:
-                weights, machine = rescaled(model, program, weights, machine)
-            machine = model.coefficients(weights, machine)
+            weights, scaled = rescaled(model, program, weights, machine.solution)
+            machine = model.coefficients(weights, scaled)
             new = model.objective(machine, weights)
             if before is not None and np.array_equal(before.features, weights.features):
                 weights, machine, new, stride = further(
                     model, before, weights, machine, new, stride
                 )
-            weights = before = replace(weights, bias=machine.bias)
-            stalled = objective - new <= 1e-13 * abs(new)
+            weights = before = replace(weights, bias=machine.solution.bias)
+            stalled = not objective - new > 1e-13 * abs(new)
             objective = new
-            history.append(objective)
-        return MKLResult(
-            machine,
-            weights,
-            objective,
-            optimality,
-            n_iter,
-            converged,
-            program.gains(weights),
-            history,
-        )
+            trace.append(objective)
+        found = SparseKernelMachine.of(program, weights, machine.solution.u)
+        return Result(found, objective, optimality, len(trace), converged, trace)
 
 
-def awakened(program: WeightProgram, machine: KernelMachine) -> KernelMachine:
+def awakened(program: WeightProgram, machine: Result[KernelMachine]) -> Result[KernelMachine]:
     """Coefficients of the scale at which some feature is most eager to enter.
 
     The scale of the first coefficients is arbitrary, and may be one at which no feature pays.
@@ -194,7 +180,11 @@ def awakened(program: WeightProgram, machine: KernelMachine) -> KernelMachine:
         return machine
     best = int(np.argmax(np.where(charge > 0, pull * np.abs(pull) / np.maximum(charge, 1e-300), 0)))
     t = 2.0 * charge[best] / pull[best]
-    return replace(machine, u=machine.u / t) if t > 0 else machine
+    return replace(machine, solution=_divided(machine.solution, t)) if t > 0 else machine
+
+
+def _divided(machine: KernelMachine, t: float) -> KernelMachine:
+    return replace(machine, u=machine.u / t)
 
 
 def further(model: MKLModel, before, weights, machine, objective, stride):
@@ -205,7 +195,7 @@ def further(model: MKLModel, before, weights, machine, objective, stride):
     """
     d = np.clip(weights.d + stride * (weights.d - before.d), 0.25 * weights.d, model.d_max)
     trial = KernelWeights(weights.features, d, weights.bias)
-    moved = model.coefficients(trial, machine)
+    moved = model.coefficients(trial, machine.solution)
     value = model.objective(moved, trial)
     if value < objective:
         return trial, moved, value, min(2.0 * stride, 64.0)
@@ -239,7 +229,7 @@ def rescaled(
     t = float(np.exp(best))
     d = t * weights.d
     d[d >= model.d_max * (1.0 - 1e-12)] = model.d_max  # at the limit but for rounding
-    return replace(weights, d=d), replace(machine, u=machine.u / t)
+    return replace(weights, d=d), _divided(machine, t)
 
 
 def _sharpened(x: float, slope) -> float:

@@ -1,33 +1,42 @@
-"""The published objective of l0-MKL, with its gradient corrected.
+"""l0-MKL as printed: Algorithms 1, 3 and 4 of the paper, on the objective as printed.
 
     F(beta, b, d) = lambda1 beta'K(d)beta + lambda2 sum_m delta(d_m)
                     + sum_i max(0, 1 - y_i ((K(d) beta)_i + b))^2,   K(d) = sum_m d_m K_m,  d >= 0
 
 Nothing bounds F from below once beta'K(d)beta is negative: shrinking d and growing beta by the same
-factor leaves K(d) beta alone and sends the first term to minus infinity. An indefinite kernel
-allows that, so the steps here watch the sign of that term and stop with an error.
+factor leaves K(d) beta alone and sends the first term to minus infinity. With indefinite kernels
+the iteration usually goes that way. It is here to be looked at, not to be used.
+
+What the paper leaves open: d starts at 1/M, beta and b at zero and later where they were; rho is
+kept positive, as the text demands, where the largest eigenvalue of K is not.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..engines.dca import DCA
+from ..base import Callback, Event, Result, relative
 from .machine import KernelMachine, solve_kernel_machine
-from .model import MKLModel
-from .weights import DIVERGED, KernelWeights, UnboundedObjectiveError, WeightProgram
+from .model import MKLModel, SparseKernelMachine
+from .weights import KernelWeights, UnboundedObjectiveError, WeightProgram
+
+# An objective below minus this many times the number of samples has no bottom in reach.
+FALLEN = 1e12
+# Weights below this are discarded in the end.
+THRESHOLD = 1e-5
+# Added to the largest eigenvalue of K.
+RHO_MARGIN = 1e-5
 
 
 @dataclass
-class PaperMKLModel(MKLModel):
+class PublishedMKLModel(MKLModel):
     """The problem above; ``bank`` holds plain kernels, neither centred nor shifted."""
 
-    rescales: ClassVar[bool] = False
-
-    def weight_program(self, u):
+    def weight_program(self, u: np.ndarray, bias: float | None = None) -> WeightProgram:
+        """The problem in the weights, with the bias held where it is."""
         return WeightProgram(
             self.bank,
             self.y,
@@ -37,69 +46,133 @@ class PaperMKLModel(MKLModel):
             self.surrogate,
             self.d_max,
             shifted=False,
+            bias=bias,
         )
 
-    def coefficients(self, weights: KernelWeights, start=None):
-        return self._machine(self.bank.combine(weights.features, weights.d), 0.0, start)
 
-    def _machine(self, A, shift, start) -> KernelMachine:
-        """The DC algorithm in the coefficients: K = K+ - K-, and K- linearised."""
-        program = _CoefficientProgram(A, self.lambda1, self.y, self.bank.roots)
-        if start is None:
-            start = program.machine(np.zeros(len(self.y)), 0.0)
-        else:  # the same coefficients mean another function once the weights have changed
-            start = program.machine(start.u, start.bias)
-        run = DCA(max_iter=200, tol=1e-9, slack=1e-9).solve(program, start)
-        return run.solution
+@dataclass(frozen=True)
+class PublishedMKL:
+    """Settings of the printed iteration.
 
+    Attributes
+    ----------
+    max_iter : int
+        T of Algorithm 1.
+    tol : float
+        epsilon of Algorithm 1, for the change of F relative to F.
+    inner_max_iter : int
+        T of Algorithms 3 and 4.
+    inner_tol : float
+        epsilon of Algorithms 3 and 4, for the squared length of a step.
+    """
 
-class _CoefficientProgram:
-    """lambda1 u'A u + squared hinge with A indefinite."""
+    max_iter: int = 200
+    tol: float = 1e-3
+    inner_max_iter: int = 100
+    inner_tol: float = 1e-5
 
-    def __init__(self, A, lambda1, y, s):
-        self.A, self.lambda1, self.y, self.s = A, lambda1, y, s
-        eigenvalues, vectors = np.linalg.eigh(A)
-        # Eigenvalues of semidefinite kernels that rounding made negative are zero.
-        negative = eigenvalues < -1e-12 * max(float(np.abs(eigenvalues).max()), 1e-300)
-        part = vectors[:, negative]
-        self.negative = (part * -eigenvalues[negative]) @ part.T
-        self.positive = A + self.negative
+    def solve(
+        self,
+        model: PublishedMKLModel,
+        start: np.ndarray | None = None,
+        callback: Callback | None = None,
+    ) -> Result[SparseKernelMachine]:
+        """Algorithm 1, from equal weights or from ``start``.
 
-    def machine(self, u, bias) -> KernelMachine:
-        fitted = self.A @ u
-        energy = self.lambda1 * float(u @ fitted)
-        residual = np.maximum(0.0, self.s - self.y * fitted - self.s * self.y * bias)
-        value = energy + float(residual @ residual)
-        rounding = 1e-9 * self.lambda1 * float(u @ (self.positive @ u)) + 1e-12
-        if energy < -rounding or np.abs(u).max() > DIVERGED or not np.isfinite(value):
-            raise UnboundedObjectiveError(
-                "the published objective is unbounded below on these data: with an indefinite "
-                f"kernel its quadratic term has become negative ({energy:.3g}), and smaller "
-                "kernel weights with larger coefficients lower it without limit; use "
-                'formulation="shift" or a positive semidefinite kernel'
+        The callback's events hold (machine, weights) as their solution, with all weights; small
+        ones are discarded in the end. Raises UnboundedObjectiveError once F is out of reach.
+        """
+        n_features = model.bank.n_features
+        d = np.full(n_features, 1.0 / n_features) if start is None else start / start.sum()
+        every = np.flatnonzero(d)
+        weights = KernelWeights(every, d[every], 0.0)
+        machine = KernelMachine(np.zeros(model.bank.n_samples), 0.0)
+        trace: list[float] = []
+        change, converged = np.inf, False
+        while len(trace) < self.max_iter:
+            machine = self.coefficients(model, weights, machine, trace)
+            program = model.weight_program(machine.u, machine.bias)
+            try:
+                weights = self.weights(program, replace(weights, bias=machine.bias))
+            except UnboundedObjectiveError as error:
+                raise UnboundedObjectiveError(str(error), [*trace, -np.inf]) from None
+            trace.append(program.value(weights))
+            change = _change(trace)
+            converged = change <= self.tol
+            event = Event(
+                len(trace), trace[-1], change, len(weights.features), solution=(machine, weights)
             )
-        gradient = 2.0 * self.lambda1 * fitted - 2.0 * (self.A @ (self.y * residual))
-        slope = -2.0 * float((self.s * self.y) @ residual)
-        scale = 2.0 * max(float(np.abs(self.A @ (self.s * self.y)).max()), float(self.s @ self.s))
-        optimality = max(float(np.abs(gradient).max()), abs(slope)) / scale
-        return KernelMachine(u, bias, value, optimality, 0)
+            stop = callback is not None and callback(event)
+            if converged or stop:
+                break
+        kept = weights.d >= THRESHOLD
+        weights = KernelWeights(weights.features[kept], weights.d[kept], weights.bias)
+        found = SparseKernelMachine.of(program, weights, machine.u)
+        return Result(found, trace[-1], change, len(trace), converged, trace)
 
-    def value(self, x: KernelMachine) -> float:
-        return x.objective
+    def coefficients(
+        self,
+        model: MKLModel,
+        weights: KernelWeights,
+        start: KernelMachine,
+        trace: Sequence[float] = (),
+    ) -> KernelMachine:
+        """Algorithm 3, with the gradient of h as printed (half of what it is).
 
-    def linearise(self, x: KernelMachine) -> np.ndarray:
-        return 2.0 * self.lambda1 * (self.negative @ x.u)
+        Where F falls out of reach the error's trace is that of the rounds before, given here as
+        ``trace``, and of the steps of this one.
+        """
+        K = model.bank.combine(weights.features, weights.d, keep=False)
+        price = model.lambda2 * model.surrogate.total(weights.d)
+        rho = max(float(np.linalg.eigvalsh(K)[-1]), 0.0) + RHO_MARGIN
+        none = np.zeros_like(K)
+        now, values = start, list(trace)
+        for _ in range(self.inner_max_iter):
+            slope = model.lambda1 * (rho * now.u - K @ now.u)
+            found = solve_kernel_machine(
+                K,
+                rho,
+                model.lambda1,
+                model.y,
+                model.bank.roots,
+                now.u,
+                now.bias,
+                slope=slope,
+                regulariser=none,
+            ).solution
+            values.append(price + _loss(model, K, found))
+            if not values[-1] >= -FALLEN * len(model.y):
+                raise UnboundedObjectiveError(
+                    f"the published iteration diverges: its objective is {values[-1]:.3g} in round "
+                    f"{len(trace) + 1}, because an indefinite kernel leaves it without a lower "
+                    'bound; use formulation="shift" or a positive semidefinite kernel',
+                    values,
+                )
+            step = float(np.sum((found.u - now.u) ** 2)) + (found.bias - now.bias) ** 2
+            now = found
+            if not step > self.inner_tol:
+                break
+        return now
 
-    def solve_convex(self, slope, x: KernelMachine) -> KernelMachine:
-        found = solve_kernel_machine(
-            self.A,
-            0.0,
-            self.lambda1,
-            self.y,
-            self.s,
-            x.u,
-            x.bias,
-            slope=slope,
-            regulariser=self.positive,
-        )
-        return self.machine(found.u, found.bias)
+    def weights(self, program: WeightProgram, start: KernelWeights) -> KernelWeights:
+        """Algorithm 4."""
+        now, n_features = start, len(program.energy)
+        for _ in range(self.inner_max_iter):
+            found = program.solve_convex(program.linearise(now), now)
+            step = np.sum((found.dense(n_features) - now.dense(n_features)) ** 2)
+            now = found
+            if not step > self.inner_tol:
+                break
+        return now
+
+
+def _loss(model: MKLModel, K: np.ndarray, machine: KernelMachine) -> float:
+    """The objective of the coefficients."""
+    s, fitted = model.bank.roots, K @ machine.u
+    hinge = np.maximum(0.0, s - model.y * (fitted + s * machine.bias))
+    return model.lambda1 * float(machine.u @ fitted) + float(hinge @ hinge)
+
+
+def _change(trace: list[float]) -> float:
+    """How much the objective changed in the last round, relative to itself."""
+    return relative(abs(trace[-1] - trace[-2]), trace[-1]) if len(trace) > 1 else np.inf

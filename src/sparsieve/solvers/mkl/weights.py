@@ -12,6 +12,7 @@ descent, which finds the zeros, and Newton steps, which finish.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +21,22 @@ from ...kernels import KernelBank
 from ...penalties import Surrogate
 
 EPOCHS = 5
+# Most times that features enter the working set; a handful is usual.
+MAX_ENTRIES = 1000
 # Weights beyond this say that the objective has no minimum.
 DIVERGED = 1e8
+UNBOUNDED = (
+    "the objective is unbounded below: a kernel weight grows without limit; use "
+    'formulation="shift" and a finite d_max'
+)
 
 
 class UnboundedObjectiveError(ArithmeticError):
-    """The objective has no lower bound."""
+    """The objective has no lower bound; ``trace`` holds its values so far."""
+
+    def __init__(self, message: str, trace: Sequence[float] = ()):
+        super().__init__(message)
+        self.trace = list(trace)
 
 
 @dataclass(frozen=True)
@@ -61,15 +72,29 @@ class WeightProgram:
     d_max : float
     shifted : bool
         Whether the shifts of the kernels are part of the objective.
+    bias : float or None
+        Holds b at this value; None optimises it together with the weights.
     """
 
     def __init__(
-        self, bank: KernelBank, y, u, lambda1, lambda2, surrogate: Surrogate, d_max, shifted
+        self,
+        bank: KernelBank,
+        y: np.ndarray,
+        u: np.ndarray,
+        lambda1: float,
+        lambda2: float,
+        surrogate: Surrogate,
+        d_max: float,
+        *,
+        shifted: bool = True,
+        bias: float | None = None,
     ):
-        self.bank = bank
+        self.bank, self.y = bank, y
         self.lambda2, self.surrogate, self.d_max = lambda2, surrogate, d_max
         self.s = bank.roots
         self.border = self.s * y
+        if bias is not None:
+            self.s, self.border = self.s - self.border * bias, np.zeros_like(self.s)
         P = bank.apply(u)
         self.energy = lambda1 * (P @ u)
         P *= y
@@ -95,7 +120,7 @@ class WeightProgram:
         """The weights that are optimal over all features at these prices."""
         working, d, bias = x0.features, x0.d, x0.bias
         tol = 1e-9 * self.scale
-        while True:
+        for _ in range(MAX_ENTRIES):
             P = np.ascontiguousarray(self.P[working])
             linear = self.charge(working) + costs[working]
             d, bias, residual = solve_weights(
@@ -103,11 +128,14 @@ class WeightProgram:
             )
             entering = self._entering(residual, costs, working, max(20, 2 * len(d)), tol)
             kept = d > 0
+            working, d = working[kept], d[kept]
             if not len(entering):
-                order = np.argsort(working[kept])
-                return KernelWeights(working[kept][order], d[kept][order], bias)
-            working = np.concatenate([working[kept], entering])
-            d = np.concatenate([d[kept], np.zeros(len(entering))])
+                break
+            working = np.concatenate([working, entering])
+            d = np.concatenate([d, np.zeros(len(entering))])
+        kept = d > 0
+        order = np.argsort(working[kept])
+        return KernelWeights(working[kept][order], d[kept][order], bias)
 
     # -- pieces ------------------------------------------------------------------------------
 
@@ -128,6 +156,17 @@ class WeightProgram:
         pull = 2.0 * (self.P @ np.maximum(0.0, self.residual(x)))
         return pull - self.linearise(x) - self.energy - self.ridge * self.bank.known_shifts()
 
+    def contributions(self, x: KernelWeights) -> np.ndarray:
+        """Half the difference of the classes' means of what every feature adds to the function f.
+
+        Their sum over the features is the mean margin of the two classes, bias aside.
+        """
+        w = self.bank.weights
+        sizes = np.where(self.y > 0, w[self.y > 0].sum(), w[self.y < 0].sum())
+        found = np.zeros(len(self.energy))
+        found[x.features] = 0.5 * x.d * (self.P[x.features] @ (self.bank.roots / sizes))
+        return found
+
     def stationarity(self, x: KernelWeights) -> float:
         """Largest violation of the first-order conditions of the weights, over all features.
 
@@ -143,6 +182,9 @@ class WeightProgram:
         inside = self.charge(x.features) + costs[x.features] - pull[x.features]
         inside = np.where(x.d >= self.d_max, np.maximum(inside, 0.0), np.abs(inside))
         scale = max(float(np.abs(pull).max()), float(costs.max()))
+        # Comparisons pass over numbers that are none; such a point is not stationary.
+        if not (np.isfinite(pull).all() and np.isfinite(self.energy).all()):
+            return np.inf
         return max(worst, float(inside.max(initial=0.0))) / scale
 
     def _entering(self, residual, costs, working, room, tol) -> np.ndarray:
@@ -170,6 +212,9 @@ def solve_weights(P, linear, bound, border, s, d, bias, tol):
     """
     from ._weight_kernels import weight_epochs
 
+    falling = np.flatnonzero(linear < 0) if np.isinf(bound) else ()
+    if len(falling) and (P[falling] >= 0).all(axis=1).any():
+        raise UnboundedObjectiveError(UNBOUNDED)  # such a weight lowers every term for ever
     d = d.copy()
     residual = s - d @ P - border * bias
     best = np.inf
@@ -178,18 +223,15 @@ def solve_weights(P, linear, bound, border, s, d, bias, tol):
         bias = _polish(P, linear, bound, border, d, bias, residual, tol)
         # Recomputed against the drift of the updates.
         residual = s - d @ P - border * bias
-        if len(d) and d.max() > DIVERGED:
-            raise UnboundedObjectiveError(
-                "the objective is unbounded below: a kernel weight grows without limit; use "
-                'formulation="shift" or set d_max'
-            )
+        if len(d) and not d.max() <= DIVERGED:
+            raise UnboundedObjectiveError(UNBOUNDED)
         gradient, bias_gradient = _gradients(P, linear, border, residual)
         worst = max(_violation(gradient, d, bound), abs(bias_gradient))
         if worst <= tol:
             break
         active = np.maximum(0.0, residual)
         value = float(linear @ d + active @ active)
-        if value >= best - 1e-15 * abs(value):
+        if not value < best - 1e-15 * abs(value):
             break  # rounding: no visible decrease is left
         best = value
     return d, float(bias), residual

@@ -1,0 +1,89 @@
+"""Passes over a large dense array by compiled code, on as many threads as the user allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+
+# Columns whose moments are taken together: all their rows should fit the second-level cache.
+MOMENTS_BYTES = 1 << 19
+# Fewer numbers than this are not worth a second thread.
+WORTH_A_THREAD = 1 << 22
+
+
+@cache
+def _libraries():
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def n_threads() -> int:
+    """What BLAS may use now: follows OMP_NUM_THREADS, threadpoolctl and joblib's workers."""
+    return max((pool["num_threads"] for pool in _libraries().info()), default=1)
+
+
+def in_strips(work: Callable[[int, int], object], n_columns: int, size: int) -> None:
+    """Call ``work(start, stop)`` for ranges of columns side by side."""
+    workers = min(n_threads(), max(1, size // WORTH_A_THREAD))
+    if workers == 1:
+        work(0, n_columns)
+        return
+    edges = np.linspace(0, n_columns, workers + 1).astype(int)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
+
+
+def can_stream(array: np.ndarray) -> bool:
+    """Whether rows or columns are contiguous, as the compiled passes need it."""
+    return array.flags.c_contiguous or array.flags.f_contiguous
+
+
+def products(array: np.ndarray, low: np.ndarray, high: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """clip(X)' U, of shape (n_features, n_outputs) in Fortran order."""
+    from . import _stream_kernels as kernels
+
+    by_row = array.flags.c_contiguous
+    kernel = kernels.products_by_row if by_row else kernels.products_by_column
+    out = np.empty((array.shape[1], U.shape[1]), dtype=array.dtype, order="F")
+    for k in range(U.shape[1]):
+        u, column = np.ascontiguousarray(U[:, k], dtype=array.dtype), out[:, k]
+        in_strips(
+            lambda start, stop, u=u, column=column: kernel(
+                array, low, high, u, start, stop, column
+            ),
+            array.shape[1],
+            array.size,
+        )
+    return out
+
+
+def moments(
+    array: np.ndarray,
+    weights: np.ndarray | None,
+    low: np.ndarray | None = None,
+    high: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and variance of every (clipped) column, in double precision."""
+    from . import _stream_kernels as kernels
+
+    n_samples, n_features = array.shape
+    shares = np.full(n_samples, 1.0 / n_samples)
+    if weights is not None:
+        shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+    if low is None or high is None:
+        high = np.full(n_features, np.inf, dtype=array.dtype)
+        low = -high
+    width = max(16, MOMENTS_BYTES // (n_samples * array.itemsize))
+    means, variances = np.empty(n_features), np.empty(n_features)
+    in_strips(
+        lambda start, stop: kernels.moments(
+            array, low, high, shares, start, stop, width, means, variances
+        ),
+        n_features,
+        array.size,
+    )
+    return means, variances
