@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._cross_validation import make_folds
 from ..filters import InfoGainSelector, ReliefFSelector
 from ..selectors.least_squares import RidgeForwardSelector
 from ..selectors.target import Target
@@ -77,9 +77,8 @@ def beyond_linear(X: Any, target: Target) -> str:
 def _errors(kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any) -> np.ndarray:
     """Errors on held-out samples: wrong or not for classes, squared for numbers."""
     is_regression = y.ndim == 2
-    splitter = (KFold if is_regression else StratifiedKFold)(_FOLDS, shuffle=True, random_state=0)
     errors = np.empty(len(Y))
-    for train, test in splitter.split(np.zeros(len(Y)), None if is_regression else y):
+    for train, test in make_folds(y, _FOLDS, seed=0, stratified=not is_regression):
         guess = np.tile(Y[train].mean(axis=0), (len(test), 1))
         if kind is not None:
             task = {"task": "regression"} if is_regression else {}

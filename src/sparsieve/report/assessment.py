@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._cross_validation import each_fold, make_folds, possible_folds
 from ..evaluation import Stability, accuracy_curve, nogueira_stability
 from ..evaluation.curves import CLASSIFIERS
 
@@ -108,22 +108,20 @@ def assess(
         return Assessment(reason=folds)
     counts = _counts(n_kept, X.shape[1])
     score = _regression_fold if is_regression else _classification_fold
-    scores: list[list[dict]] = []
-    supports = []
-    guesses: list[_Guesses] = []
-    for train, test in folds.split(X, y if not is_regression else None):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                rows, support = score(
-                    selector, X[train], y[train], X[test], y[test], counts, n_kept
-                )
-                if not is_regression:
-                    guesses.append(_guesses(X[train], y[train], X[test], y[test], support))
-            except ValueError as error:
-                return Assessment(reason=f"a fold cannot be fitted: {error}")
-        scores.append(rows)
-        supports.append(support)
+
+    def work(train: np.ndarray, test: np.ndarray) -> tuple[list[dict], np.ndarray, list[_Guesses]]:
+        parts = X[train], y[train], X[test], y[test]
+        rows, support = score(selector, *parts, counts, n_kept)
+        return rows, support, [] if is_regression else [_guesses(*parts, support)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = each_fold(work, folds)
+        except ValueError as error:
+            return Assessment(reason=f"a fold cannot be fitted: {error}")
+    scores, supports = [rows for rows, _, _ in found], [support for _, support, _ in found]
+    guesses = [guess for _, _, fold in found for guess in fold]
     return Assessment(
         metric="R squared" if is_regression else "accuracy",
         rows=_means([row for rows in scores for row in rows if row["k"] is not None]),
@@ -184,12 +182,11 @@ def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
     if is_regression:
         if len(y) < 2 * n_folds:
             return f"{len(y)} samples are too few for {n_folds} folds"
-        return KFold(n_folds, shuffle=True, random_state=seed)
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    n_folds = min(n_folds, smallest)
+        return make_folds(y, n_folds, seed=seed, stratified=False)
+    n_folds = possible_folds(y, n_folds)
     if n_folds < 2:
         return "a class has a single sample, so no part of the data can be held out"
-    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return make_folds(y, n_folds, seed=seed)
 
 
 def _counts(n_kept: int, n_features: int) -> list[int]:
