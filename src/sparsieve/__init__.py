@@ -6,14 +6,19 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .choose import *  # noqa: F403
+    from .diagnosis import *  # noqa: F403
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
-    from .selectors import *  # noqa: F403
+    from .selectors.hinge import *  # noqa: F403
+    from .selectors.least_squares import *  # noqa: F403
+    from .selectors.minimax import *  # noqa: F403
+    from .selectors.mkl import *  # noqa: F403
+    from .selectors.row_norms import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn.
-_ROOMS = ("selectors", "filters", "choose", "discovery", "displays")
+_ROOMS = ("selectors", "filters", "choose", "diagnosis", "discovery", "displays")
 
 
 def __getattr__(name: str) -> Any:

@@ -83,3 +83,45 @@ def test_scikit_learn_is_not_imported_without_need(argument):
         [sys.executable, "-c", program, argument], capture_output=True, timeout=120, check=False
     )
     assert done.returncode == 0
+
+
+def redirected(flowers, redirection, *more):
+    command = f"'{sys.executable}' -m sparsieve.cli select '{flowers}' -t kind -m fisher"
+    return subprocess.run(
+        ["sh", "-c", f"{command} {' '.join(map(str, more))} {redirection}"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_closed_and_full_streams(flowers, tmp_path):
+    done = redirected(flowers, ">&-", "-q")
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output is closed; open it, or write files with -o\n"
+    out = tmp_path / "out.csv"
+    done = redirected(flowers, ">&- 2>&-", "-o", out)
+    assert done.returncode == 0
+    assert out.read_text().splitlines()[0].endswith("kind")
+    assert redirected(flowers, "2>&-", "-n").returncode == 0
+    if os.path.exists("/dev/full"):
+        done = redirected(flowers, ">/dev/full", "-q")
+        assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
+
+
+def test_names_of_any_bytes_and_length(flowers, tmp_path):
+    strange = tmp_path / "\udcff.csv"
+    strange.write_bytes(flowers.read_bytes())
+    page = tmp_path / "page\udcfe.html"
+    arguments = ("-t", "kind", "-k", 1, "-m", "fisher", "-n", "-q")
+    done = shell("select", strange, *arguments, "--report", page)
+    assert (done.returncode, done.stdout) == (0, "t\n"), done.stderr
+    assert page.read_text(encoding="utf-8")
+    done = shell("select", tmp_path / "\udcfd.csv", *arguments)
+    assert done.returncode == 1
+    assert "\\udcfd.csv does not exist" in done.stderr
+    done = shell("select", tmp_path / ("x" * 300 + ".csv"), *arguments)
+    assert done.returncode == 1
+    assert "File name too long" in done.stderr
+    done = shell("select", flowers, *arguments, "-o", tmp_path / ("x" * 300 + ".csv"))
+    assert done.returncode == 2
+    assert "File name too long" in done.stderr
+    assert all(text.count("\n") == 1 for text in (done.stderr,))

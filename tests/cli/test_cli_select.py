@@ -80,7 +80,7 @@ def test_infinite_scores_are_null_in_json(sparsieve, tmp_path):
     path.write_text("a,b,y\n0,1,0\n0,2,0\n1,1,1\n1,3,1\n")
     result = sparsieve("select", path, "-t", "y", "-k", 1, "--json", *FISHER)
     assert result.json()["ranking"][0] == {
-        "rank": 1, "feature": "a", "score": None, "selected": True,
+        "rank": 1, "feature": "a", "score": None, "selected": True, "note": "",
     }  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_ranking_file(sparsieve, flowers, tmp_path):
     result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "--ranking", out)
     assert result.code == 0
     header, *rows = rows_of(out, "\t")
-    assert header == ["rank", "feature", "score", "selected"]
+    assert header == ["rank", "feature", "score", "selected", "note"]
     assert [row[0] for row in rows] == list("123456")
     assert [row[1] for row in rows[:2]] == ["t", "q"]
     assert [row[3] for row in rows] == ["True"] * 2 + ["False"] * 4
@@ -297,3 +297,64 @@ def test_unexpected_errors_and_debug(sparsieve, flowers, monkeypatch):
     assert "Traceback" in traced.err
     assert "in broken" in traced.err
     assert "Traceback" in sparsieve("--debug", *arguments).err
+
+
+@pytest.mark.parametrize(
+    ("method", "old", "new"),
+    [
+        ("fisher", "generalised=True", "use generalized"),
+        ("rfs", "gamma=1", "use alpha"),
+        ("l20", "rho=0.5", "use solver=hiht with solver__decay=..."),
+    ],
+)
+def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, method, old, new):
+    result = sparsieve("select", flowers, "-t", "kind", "-m", method, "--param", old)
+    assert result.code == ExitCode.BAD_USAGE
+    name = old.partition("=")[0]
+    assert result.err == f"error: --param: {method} has no parameter {name!r} any more; {new}\n"
+
+
+def test_settings_of_a_solver(sparsieve, flowers):
+    arguments = ("select", flowers, "-t", "kind", "-k", 2, "-m", "l20", "--param")
+    found = sparsieve(*arguments, "solver=hiht", "--param", "solver__decay=0.9", "--json").json()
+    assert found["parameters"]["solver"] == "HIHT(decay=0.9)"
+    result = sparsieve(*arguments, "solver=hiht", "--param", "solver__dekay=0.9")
+    assert result.code == ExitCode.BAD_USAGE
+    assert "HIHT has no parameter 'dekay'" in result.err
+
+
+def test_what_scores_mean_and_what_noise_reaches(sparsieve, flowers, tmp_path):
+    out = tmp_path / "ranking.csv"
+    arguments = ("select", flowers, "-t", "kind", "-k", 2, "-m", "f-statistic", "--null", 5)
+    found = sparsieve(*arguments, "--json").json()
+    assert found["null"]["n_repeats"] == 5
+    assert 0 < found["null"]["level"] < found["ranking"][0]["score"]
+    assert found["score_meaning"]
+    assert found["ranking"][0]["p_value"] <= found["ranking"][0]["p_value_fdr"] < 0.01
+    said = sparsieve(*arguments, "--ranking", out).err
+    assert f"score: {found['score_meaning']}" in said
+    assert "noise reaches a score of" in said
+    assert rows_of(out)[0][-3:] == ["p_value", "p_value_fdr", "note"]
+
+
+def test_leaks_and_ids_are_said(sparsieve, tmp_path):
+    path = tmp_path / "leak.csv"
+    rng = np.random.default_rng(0)
+    lines = [f"{i},{rng.random()},{i % 2 + 0.1 * rng.random()},{'ab'[i % 2]}" for i in range(40)]
+    path.write_text("\n".join(["id,age,age_at_death,label", *lines]))
+    result = sparsieve("select", path, "-t", "label", "-k", 1)
+    sentence = "age_at_death alone predicts the target perfectly: was it known beforehand?"
+    assert f"note: {sentence}" in result.err
+    assert "note: id rises or falls with every row" in result.err
+    assert sparsieve("select", path, "-t", "label", "-q").err == ""
+    assert sentence in sparsieve("select", path, "-t", "label", "--json").json()["diagnosis"]
+
+
+def test_columns_by_name_in_parameters(sparsieve, flowers):
+    arguments = ("select", flowers, "-t", "kind", "-k", 2, "--json", "--param")
+    found = sparsieve(*arguments, "always_keep=['p']").json()
+    assert found["selected"][0] == "p"
+    assert found["ranking"][0]["note"] == "kept by request"
+    result = sparsieve(*arguments, "always_keep=['pp']")
+    assert result.code == ExitCode.BAD_DATA
+    assert "always_keep: 'pp' is not a column of X" in result.err

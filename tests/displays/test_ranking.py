@@ -49,7 +49,7 @@ def test_features_that_are_always_kept_and_negative_scores(wine):
     display.figure_.canvas.draw()
     assert display.names[0] == "ash"
     assert np.isfinite([bar.get_width() for bar in display.bars_]).all()
-    assert [text.get_text() for text in display.ax_.texts] == ["always kept"]
+    assert [text.get_text() for text in display.ax_.texts] == ["kept by request"]
     noise = np.random.default_rng(0).standard_normal((40, 30))
     relief = ReliefFSelector(2).fit(noise, np.arange(40) % 2)
     widths = [bar.get_width() for bar in RankingDisplay.from_estimator(relief, n_features=30).bars_]

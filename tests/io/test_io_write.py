@@ -1,4 +1,7 @@
 import gzip
+import os
+import stat
+import threading
 
 import numpy as np
 import pytest
@@ -98,3 +101,112 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_table(path, {"a": np.array([1.0]), "b": np.array([1.0, 2.0])})
     assert path.read_text() == "precious"
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
+
+
+# -- as a careful cp -----------------------------------------------------------------------------
+
+ONE = {"a": np.array([1.0])}
+
+
+def test_the_mode_of_a_replaced_file_stays_and_a_new_one_follows_the_mask(tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_table(path, ONE)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    mask = os.umask(0o027)
+    try:
+        write_table(tmp_path / "new.csv", ONE)
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
+
+
+def test_links_are_written_through(tmp_path):
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "out.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_table(link, ONE)
+    assert link.is_symlink()
+    assert target.read_text() == "a\n1\n"
+    (tmp_path / "dangling.csv").symlink_to(tmp_path / "real" / "new.csv")
+    write_table(tmp_path / "dangling.csv", ONE)
+    assert (tmp_path / "real" / "new.csv").read_text() == "a\n1\n"
+    (tmp_path / "nowhere.csv").symlink_to(tmp_path / "none" / "new.csv")
+    with pytest.raises(DataError, match="none does not exist"):
+        write_table(tmp_path / "nowhere.csv", ONE)
+
+
+def test_planted_links_are_not_followed(tmp_path, monkeypatch):
+    """Whatever the name of the scratch file is, a link of that name is left alone."""
+    from sparsieve.io import write
+
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    monkeypatch.setattr(write.secrets, "token_hex", lambda n: "known")
+    (tmp_path / ".known.part").symlink_to(victim)
+    with pytest.raises(DataError, match="File exists"):
+        write_table(tmp_path / "out.csv", ONE)
+    assert victim.read_text() == "precious"
+
+
+def test_scratch_names_cannot_be_foreseen(tmp_path):
+    from sparsieve.io.write import replacing
+
+    names = set()
+    for _ in range(5):
+        with replacing(tmp_path / "out.csv") as scratch:
+            names.add(scratch.name)
+    assert len(names) == 5
+    assert not any(str(os.getpid()) in name and "out" in name for name in names)
+
+
+def test_pipes_are_written_to(tmp_path):
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(path.read_text()))
+    reader.start()
+    write_table(path, ONE)
+    reader.join(10)
+    assert read == ["a\n1\n"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_folder_that_may_not_be_written_to_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    with pytest.raises(DataError, match=r"the folder .* may not be written to"):
+        write_table(tmp_path / "out.csv", ONE)
+    monkeypatch.undo()
+
+    def refused(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(DataError, match=r"the folder .* may not be written to"):
+        write_table(tmp_path / "out.csv", ONE)
+
+
+def test_names_too_long_and_of_any_bytes(tmp_path):
+    with pytest.raises(DataError, match="File name too long"):
+        write_table(tmp_path / ("x" * 300 + ".csv"), ONE)
+    path = tmp_path / "\udcff\udcfe.csv"
+    write_table(path, ONE)
+    assert path.read_text() == "a\n1\n"
+    long = tmp_path / ("y" * 250 + ".csv")  # the scratch file must not be longer than that
+    write_table(long, ONE)
+    assert long.read_text() == "a\n1\n"
+
+
+def test_formulas_are_escaped_on_request(tmp_path):
+    path = tmp_path / "out.csv"
+    columns = {
+        "=cmd()": np.array([-1.5, 2.0]),
+        "label": np.array(["@SUM(A1)", "plain"]),
+        "+x": np.array(["-1+1", "\tx"]),
+    }
+    write_table(path, columns, escape_formulas=True)
+    assert path.read_text() == "'=cmd(),label,'+x\n-1.5,'@SUM(A1),'-1+1\n2.0,plain,'\tx\n"
+    write_table(path, columns)
+    assert path.read_text().startswith("=cmd(),label,+x\n")

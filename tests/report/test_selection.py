@@ -2,17 +2,21 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
+from sklearn.metrics import confusion_matrix
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from sparsieve import (
     EnsembleSelector,
     FisherSelector,
+    FStatisticSelector,
     L21Selector,
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
+    permutation_null,
 )
 from sparsieve.cli.catalogue import all_methods
 from sparsieve.evaluation import redundancy_rate
@@ -38,6 +42,7 @@ def test_sections_of_a_classification(report):
         "Weights",
         "Correlation and substitutes",
         "Stability",
+        "Convergence",
         "How it was made",
     ]
 
@@ -77,9 +82,11 @@ def test_ranking_and_redundancy(report, nasty_selector, nasty_wine):
     order = np.argsort(nasty_selector.ranking_)
     assert ranking[1].values == [X.columns[j] for j in order]
     assert sum(ranking[3].values) == 6
+    assert ranking[3].title == "selected"
+    assert blocks(report, Table)["Ranking"].note == "All 13 features."
     rate = redundancy_rate(X.to_numpy()[:, nasty_selector.get_support()])
     text = next(s.text for s in report.sections if s.title == "Correlation and substitutes")
-    assert f"{rate.signed:.3f} signed, {rate.absolute:.3f}" in text[0]
+    assert f"correlation of {2 * rate.signed:.3f} on average, of {2 * rate.absolute:.3f}" in text[0]
 
 
 def test_means_by_class(report, nasty_selector, nasty_wine):
@@ -131,7 +138,90 @@ def test_regression():
     report = selector_report(selector, X, y)
     assert "R² = " in report.headline
     assert "Correlation with the target" in blocks(report, Chart)
+    assert set(blocks(report, Chart)["Weights"].columns) == {"x", "y"}
+    assert "class" not in " ".join([report.headline, *report.figures, *blocks(report, Chart)])
+    assert "R squared, ridge regression" in report.figures
     assert report.to_html()
+
+
+def test_several_targets_of_numbers(rng):
+    X = rng.standard_normal((60, 6))
+    Y = X[:, :3] + 0.1 * rng.standard_normal((60, 3))
+    selector = RidgeForwardSelector(n_features_to_select=3).fit(X, Y)
+    report = selector_report(selector, X, Y, null=None)
+    weights = blocks(report, Chart)["Weights by target"].columns
+    assert list(dict.fromkeys(weights["x"].values)) == ["target 0", "target 1", "target 2"]
+    assert report.figures["targets"] == "3"
+
+
+def test_two_classes_have_one_signed_weight(rng):
+    X = rng.standard_normal((80, 5))
+    y = np.where(X[:, 1] - X[:, 3] > 0, "yes", "no")
+    selector = RidgeForwardSelector(n_features_to_select=2).fit(X, y)
+    report = selector_report(selector, X, y, null=None)
+    chart = blocks(report, Chart)["Weights"]
+    sign = dict(zip(chart.columns["y"].values, np.sign(chart.columns["x"].values), strict=True))
+    assert sign == {"column 1": 1, "column 3": -1}
+    text = next(section.text for section in report.sections if section.title == "Weights")
+    assert "Positive weights speak for yes, negative ones for no." in text
+
+
+def test_classes_of_different_size(rng):
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    X = rng.standard_normal((120, 6))
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(120) > 1.0, "ill", "well")
+    selector = FisherSelector(n_features_to_select=2).fit(X, y)
+    report = selector_report(selector, X, y, null=None)
+    chart = blocks(report, Chart)["Held-out samples by true and predicted class"].columns
+    pipeline = make_pipeline(
+        StandardScaler(), FisherSelector(n_features_to_select=2), SVC(kernel="linear", C=1)
+    )
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = confusion_matrix(y, cross_val_predict(pipeline, X, y, cv=folds))
+    assert chart["count"].values == expected.ravel().tolist()
+    recall = (np.diag(expected) / expected.sum(axis=1)).mean()
+    assert report.figures["balanced accuracy"] == f"{100 * recall:.1f} %"
+    assert 0.8 < float(report.figures["area under the ROC curve"]) <= 1.0
+
+
+def test_columns_kept_by_request_are_called_by_name(nasty_wine):
+    X, y = nasty_wine
+    selector = RidgeForwardSelector(3, always_keep=["a & b"], never_keep=["x.y[0]"]).fit(X, y)
+    report = selector_report(selector, X, y, folds=3)
+    assert not any("cannot be fitted" in line for line in report.warnings)
+    chart = blocks(report, Chart)["Scores of the first features"].columns
+    assert chart["series"].values[0] == "kept by request"
+    notes = blocks(report, Table)["Ranking"].columns[-1]
+    assert notes.title == "note"
+    assert {"kept by request", "left out by request"} <= set(notes.values)
+
+
+def test_filters_show_their_pvalues():
+    X, y = load_wine(return_X_y=True)
+    selector = FStatisticSelector(n_features_to_select=2).fit(X, y)
+    report = selector_report(selector, X, y, folds=0, null=None)
+    titles = [column.title for column in blocks(report, Table)["Ranking"].columns]
+    assert titles[3:5] == ["p-value", "p-value, FDR-adjusted"]
+
+
+def test_oddities_and_the_level_of_noise_are_said(rng):
+    X = rng.standard_normal((60, 5))
+    y = np.arange(60) % 2
+    X[:, 2] = y + 0.1 * rng.random(60)
+    selector = FisherSelector(n_features_to_select=1).fit(X, y)
+    report = selector_report(selector, X, y, folds=0, feature_names=[*"ab", "leak", *"de"])
+    assert report.warnings[0] == (
+        "leak alone predicts the target perfectly: was it known beforehand?"
+    )
+    chart = blocks(report, Chart)["Scores of the first features"]
+    assert chart.options["line"] == permutation_null(selector, X, y).level
+    assert "level of noise" in chart.note
+    with pytest.raises(ValueError, match='null must be a PermutationNull, "auto" or None'):
+        selector_report(selector, X, y, folds=0, null=3)
 
 
 def test_sparse_data_are_not_densified(rng, monkeypatch):
@@ -153,7 +243,7 @@ def test_every_selector_has_a_report(method, rng):
     X = np.abs(rng.standard_normal((40, 6)))  # chi-square wants no negative values
     y = np.where(X[:, 0] + 0.1 * rng.standard_normal(40) > 0.7, "yes", "no")
     selector = method.cls(n_features_to_select=2).fit(X, y)
-    report = selector_report(selector, X, y, folds=2)
+    report = selector_report(selector, X, y, folds=2, null=None)
     assert "kept 2 of 6 features" in report.headline
     assert [s.title for s in report.sections][-1] == "How it was made"
 
@@ -205,10 +295,11 @@ def test_a_class_of_one_sample_is_said_and_not_fatal():
 
 def test_an_unfinished_solver_is_said(nasty_wine):
     X, y = nasty_wine
-    selector = L21Selector(alpha=1.0).fit(X, y)
-    selector.optimality_ = 0.5
+    with pytest.warns(ConvergenceWarning):
+        selector = L21Selector(alpha=1.0, tol=1e-300).fit(X, y)
+    assert not selector.converged_
     report = selector_report(selector, X, y, folds=0)
-    assert any("optimality 0.5 is above tol" in line for line in report.warnings)
+    assert any("is above tol=1e-300" in line for line in report.warnings)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -57,6 +60,7 @@ def before_any_command(
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments and return the exit code."""
+    _stand_in_for_closed_streams()
     try:
         code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
         sys.stdout.flush()
@@ -66,7 +70,30 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         # The reader (head, a pager) has seen enough; what is left goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return int(ExitCode.FINE)
     except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, OSError):
+            _drop_stdout()  # it may be what failed, and Python would try again when it leaves
         return int(report(error, debug="--debug" in arguments))
+
+
+def _drop_stdout() -> None:
+    """Let what is still to be printed go nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that somebody closed: printing to it is an error with a name."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "standard output is closed; open it, or write files with -o")
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Python has None for streams that are closed when it starts."""
+    if sys.stdout is None:
+        sys.stdout = _Closed()  # type: ignore[unreachable]
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # type: ignore[unreachable]  # noqa: SIM115

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .options import AsJson, Debug
@@ -83,7 +84,7 @@ def demo(
     _write_report(chosen[0].cls(n_features_to_select=count), data, report)
 
 
-def _write_report(selector, data, path: Path) -> None:
+def _write_report(selector: Any, data: Any, path: Path) -> None:
     from .._optional import MissingExtraError
 
     try:
@@ -107,7 +108,7 @@ def _write_report(selector, data, path: Path) -> None:
         say(f"\nA report on this selection, to open in any browser: {path.resolve()}")
 
 
-def _cross_validated(selector, data) -> tuple[float, float]:
+def _cross_validated(selector: Any, data: Any) -> tuple[float, float]:
     """(mean accuracy, seconds for all folds) with the selection made anew in every fold."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -122,14 +123,14 @@ def _cross_validated(selector, data) -> tuple[float, float]:
     return float(accuracy), time.perf_counter() - start
 
 
-def _kept_names(selector, data):
+def _kept_names(selector: Any, data: Any) -> np.ndarray:
     from sklearn.preprocessing import StandardScaler
 
     selector.fit(StandardScaler().fit_transform(data.data), data.target)
     return data.feature_names[selector.get_support()]
 
 
-def _say_what_next(results) -> None:
+def _say_what_next(results: list[dict[str, Any]]) -> None:
     first = next((row for row in results if row["features"]), None)
     if first is not None:
         say(f"\n{first['method']} keeps: {', '.join(first['features'])}")

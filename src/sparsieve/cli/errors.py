@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from enum import IntEnum
@@ -30,6 +31,7 @@ class UsageError(Exception):
 def report(error: BaseException, *, debug: bool) -> ExitCode:
     """Say on stderr what went wrong and return the exit code."""
     code, sentence = _explained(error)
+    sentence = sentence.encode("utf-8", "backslashreplace").decode()
     if debug:
         traceback.print_exception(error, file=sys.stderr)
     print(sentence, file=sys.stderr)
@@ -50,6 +52,11 @@ def _explained(error: BaseException) -> tuple[ExitCode, str]:
         return ExitCode.BAD_DATA, f"error: {' '.join(str(error).split())}"
     if isinstance(error, MemoryError):
         return ExitCode.BAD_DATA, "error: the data does not fit into memory"
+    if isinstance(error, OSError) and error.strerror:
+        from ..io.errors import shown
+
+        where = "" if error.filename is None else f"{shown(os.fsdecode(error.filename))}: "
+        return ExitCode.BAD_DATA, f"error: {where}{error.strerror}"
     kind = type(error).__name__
     return (
         ExitCode.UNEXPECTED,

@@ -53,7 +53,7 @@ def _bar() -> Iterator[Callable]:
         task = bar.add_task("", total=None)
         under_way = ""
 
-        def advance(name: str, now) -> None:
+        def advance(name: str, now: Any) -> None:
             nonlocal under_way
             if name != under_way:  # the time left is that of what is under way
                 bar.reset(task)
@@ -72,7 +72,7 @@ def _bar() -> Iterator[Callable]:
 def _lines() -> Callable:
     under_way, start, last = "", 0.0, 0.0
 
-    def advance(name: str, now) -> None:
+    def advance(name: str, now: Any) -> None:
         nonlocal under_way, start, last
         if name != under_way:
             under_way, start, last = name, time.monotonic(), -_LINE_SECONDS

@@ -18,6 +18,14 @@ RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Compute again what failed before.")
 ]
 NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Put an apostrophe before text in .csv and .tsv files that a spreadsheet would run "
+        "as a formula (=, +, -, @ in front); for names and labels that come from strangers.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 

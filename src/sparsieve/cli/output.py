@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from .errors import UsageError
 
@@ -41,17 +42,17 @@ def print_rows(
     Console().print(table)
 
 
-def print_json(value) -> None:
+def print_json(value: Any) -> None:
     """Print strict JSON."""
     print(as_json(value))
 
 
-def as_json(value) -> str:
+def as_json(value: Any) -> str:
     """Strict JSON: numbers that JSON has no word for (NaN, infinity) become null."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -80,7 +81,8 @@ def check_page(path: Path | None) -> None:
 
 def command_line() -> str:
     """What the user typed, to be typed again."""
-    return shlex.join(["sparsieve", *sys.argv[1:]])
+    typed = shlex.join(["sparsieve", *sys.argv[1:]])
+    return typed.encode("utf-8", "backslashreplace").decode()  # names may hold any bytes
 
 
 def say(message: str) -> None:

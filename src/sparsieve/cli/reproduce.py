@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -122,7 +122,7 @@ def reproduce(
         raise typer.Exit(int(ExitCode.BAD_DATA))
 
 
-def _print_exhibit(exhibit) -> None:
+def _print_exhibit(exhibit: Any) -> None:
     rows = exhibit.rows if len(exhibit.rows) <= _SHOWN else exhibit.summary or exhibit.rows
     print(f"\n{exhibit.name}: {exhibit.title}")
     if rows:
@@ -144,13 +144,13 @@ def _print_exhibit(exhibit) -> None:
         print(exhibit.note)
 
 
-def _text(value) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _say_what_is_missing(outcome) -> None:
+def _say_what_is_missing(outcome: Any) -> None:
     for name, reason in outcome.missing.items():
         say(f"left out {name}: {reason}")
     for error in outcome.errors:
@@ -158,7 +158,7 @@ def _say_what_is_missing(outcome) -> None:
     say(f"results in {outcome.store}")
 
 
-def _as_dict(outcome) -> dict:
+def _as_dict(outcome: Any) -> dict:
     return {
         "paper": outcome.preset.paper,
         "citation": outcome.preset.citation,

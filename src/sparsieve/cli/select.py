@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
-from .options import AsJson, Debug
+from .options import AsJson, Debug, EscapeFormulas
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
+
+if TYPE_CHECKING:  # loading these takes a while
+    from ..report import Report
+    from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
 
@@ -90,7 +94,8 @@ def select(
         Path | None,
         typer.Option(
             metavar="OUT",
-            help="Write rank, feature, score and selected of all features (.csv, .tsv, .parquet).",
+            help="Write rank, feature, score, selected, p-values where the method has them, and "
+            "notes of all features (.csv, .tsv, .parquet).",
             show_default=False,
         ),
     ] = None,
@@ -102,6 +107,15 @@ def select(
             show_default=False,
         ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
+    null: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Shuffle the target N times to see what scores noise reaches.",
+        ),
+    ] = 0,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
@@ -137,11 +151,13 @@ def select(
         for note in table.notes:
             say(f"note: {note}")
     with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
-        selection = run_selection(chosen, selector, table)
+        selection = run_selection(chosen, selector, table, null)
     if not quiet:
         for warning in selection.warnings:
             say(f"warning: {warning}")
-    written = _write(selection, output, ranking)
+        for oddity in selection.oddities:
+            say(f"note: {oddity}")
+    written = _write(selection, output, ranking, escape_formulas)
     if report is not None:
         with progress("Cross-validating for the report"):
             _report(selection, command_line()).save(report)
@@ -185,20 +201,22 @@ def _check_outputs(
             raise UsageError(str(error)) from None
 
 
-def _write(selection, output: Path | None, ranking: Path | None) -> list[Path]:
+def _write(
+    selection: Selection, output: Path | None, ranking: Path | None, escape_formulas: bool
+) -> list[Path]:
     from ..io.write import replacing, write_table
 
     if output is not None and output.suffix.lower() == ".json":
         with replacing(output) as scratch:
             scratch.write_text(to_json(selection.as_dict()) + "\n", encoding="utf-8")
     elif output is not None:
-        write_table(output, selection.kept_columns())
+        write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
     if ranking is not None:
-        write_table(ranking, selection.ranking_columns())
+        write_table(ranking, selection.ranking_columns(), escape_formulas=escape_formulas)
     return [path for path in (output, ranking) if path is not None]
 
 
-def _report(selection, command: str):
+def _report(selection: Selection, command: str) -> Report:
     from ..report import selector_report
 
     table = selection.table
@@ -209,17 +227,20 @@ def _report(selection, command: str):
         feature_names=table.feature_names,
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command,
+        null=selection.null or "auto",
+        oddities=selection.oddities,
     )
 
 
-def _print_selected(selection) -> None:
+def _print_selected(selection: Selection) -> None:
     from ..io.write import as_text
 
-    scores = as_text(selection.scores[selection.kept])
-    shown = selection.n_kept
+    kept = selection.ranked.scores[: selection.n_kept]
+    scores, shown = as_text(kept), selection.n_kept
     if sys.stdout.isatty():
         shown = min(shown, _SHOWN)
-        scores = [f"{score:.4g}" for score in selection.scores[selection.kept]]
+        notes = selection.ranked.notes
+        scores = [note or f"{score:.4g}" for score, note in zip(kept, notes, strict=False)]
     names = selection.kept_names
     rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
     print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
@@ -227,7 +248,7 @@ def _print_selected(selection) -> None:
         say(f"... and {selection.n_kept - shown} more; --names-only or -o gives all of them")
 
 
-def _say_summary(selection, written: list[Path]) -> None:
+def _say_summary(selection: Selection, written: list[Path]) -> None:
     table = selection.table
     n_samples, n_features = table.X.shape
     target = table.target_name
@@ -239,5 +260,8 @@ def _say_summary(selection, written: list[Path]) -> None:
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
     )
+    say(f"score: {selection.ranked.meaning}")
+    if selection.null is not None:
+        say(str(selection.null))
     for path in written:
         say(f"wrote {path}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import difflib
+import re
 import time
 import warnings
 from collections.abc import Sequence
@@ -14,7 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from .._version import __version__
+from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..io import DataError, Table
+from ..selectors.ranked import RankedFeatures, ranked_features
 from .catalogue import Method
 from .errors import UsageError
 
@@ -24,23 +26,24 @@ _OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
 
 @dataclass(frozen=True)
 class Selection:
-    """What came out; ``order`` holds all feature positions, best first."""
+    """What came out."""
 
     method: Method
     selector: Any
     parameters: dict
     table: Table
-    order: np.ndarray
-    scores: np.ndarray
+    ranked: RankedFeatures
     n_kept: int
     seconds: float
     classes: np.ndarray | None
     warnings: list[str] = field(default_factory=list)
+    null: PermutationNull | None = None
+    oddities: list[str] = field(default_factory=list)
 
     @property
     def kept(self) -> np.ndarray:
         """Positions of the selected features, best first."""
-        return self.order[: self.n_kept]
+        return self.ranked.features[: self.n_kept]
 
     @property
     def kept_names(self) -> list[str]:
@@ -57,14 +60,8 @@ class Selection:
         return self.table.select(np.sort(self.kept)).columns()
 
     def ranking_columns(self) -> dict[str, np.ndarray]:
-        """Every feature with rank, score and whether it was selected, best first."""
-        n_features = len(self.order)
-        return {
-            "rank": np.arange(1, n_features + 1),
-            "feature": np.array([self.table.feature_names[j] for j in self.order]),
-            "score": self.scores[self.order],
-            "selected": np.arange(n_features) < self.n_kept,
-        }
+        """Every feature with rank, score, p-value where there is one, and what to know of it."""
+        return self.ranked.columns(self.table.feature_names)
 
     def as_dict(self) -> dict:
         """Everything but the data, for JSON."""
@@ -80,12 +77,17 @@ class Selection:
             "n_features": self.table.X.shape[1],
             "n_selected": self.n_kept,
             "selected": self.kept_names,
+            "score_meaning": self.ranked.meaning,
+            "null": None
+            if self.null is None
+            else {"level": self.null.level, "n_repeats": self.null.n_repeats},
             "ranking": [
                 dict(zip(ranking, values, strict=True))
                 for values in zip(*(c.tolist() for c in ranking.values()), strict=True)
             ],
             "seconds": self.seconds,
             "warnings": self.warnings,
+            "diagnosis": self.oddities,
             "version": __version__,
         }
 
@@ -104,17 +106,20 @@ def parse_count(text: str | None) -> int | float | None:
     return count
 
 
-def _resolved(resolve_count, count, n_features: int) -> int:
+def _resolved(resolve_count: Any, count: Any, n_features: int) -> int:
     try:
         return resolve_count(count, n_features, default=n_features)
     except ValueError as error:
         raise UsageError(str(error).replace("n_features_to_select", "-k")) from None
 
 
-def build_selector(method: Method, count, task: str, settings: Sequence[str]):
+def build_selector(
+    method: Method, count: int | float | None, task: str, settings: Sequence[str]
+) -> Any:
     """The unfitted selector that the options describe."""
-    selector = method.cls(n_features_to_select=count)
-    known = selector.get_params(deep=False)
+    from ..selectors.parameters import configured
+
+    parameters = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         name = name.strip()
@@ -122,9 +127,20 @@ def build_selector(method: Method, count, task: str, settings: Sequence[str]):
             raise UsageError(f"--param wants name=value, got {setting!r}")
         if name in _OPTION_OF:
             raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
-        if name not in known:
-            raise UsageError(_unknown_parameter(name, method, known))
-        selector.set_params(**{name: _literal(text)})
+        parameters[name] = _literal(text)
+    try:
+        selector = configured(method.cls, parameters, hidden=_OPTION_OF)
+    except ValueError as error:
+        sentence = str(error).replace(method.cls.__name__, method.name, 1)
+        # An object cannot be typed here; its settings can.
+        sentence = re.sub(
+            r"solver=(\w+)\((\w+)=\.\.\.\)",
+            lambda found: f"solver={found[1].lower()} with solver__{found[2]}=...",
+            sentence,
+        )
+        raise UsageError(f"--param: {sentence}") from None
+    selector.set_params(n_features_to_select=count)
+    known = selector.get_params(deep=False)
     if task == "regression" and not method.takes_regression:
         raise UsageError(
             f"{method.name} selects for class labels only; sparsieve methods shows which methods "
@@ -139,25 +155,14 @@ def build_selector(method: Method, count, task: str, settings: Sequence[str]):
     return selector
 
 
-def _unknown_parameter(name: str, method: Method, known) -> str:
-    from ..selectors.renamed import replacement
-
-    if (instead := replacement(method.cls, name)) is not None:
-        return f"{method.name} has no parameter {name!r} any more; use {instead}"
-    offered = [other for other in known if other not in _OPTION_OF]
-    close = difflib.get_close_matches(name, offered, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(offered) or 'none'}"
-    return f"{method.name} has no parameter {name!r}; {hint}"
-
-
-def _literal(text: str):
+def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError):
         return text.strip()
 
 
-def run_selection(method: Method, selector, table: Table) -> Selection:
+def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int = 0) -> Selection:
     """Fit the selector on the table."""
     from .._checks import check_finite, resolve_count
 
@@ -175,24 +180,45 @@ def run_selection(method: Method, selector, table: Table) -> Selection:
         try:
             if not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
+            _number_columns(selector, table)
             selector.fit(table.X, table.y)
         except ValueError as error:
             raise DataError(str(error)) from error
+    seconds = time.perf_counter() - start
+    task = "regression" if getattr(selector, "classes_", None) is None else "classification"
+    found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
+    null = None
+    if n_shuffles:
+        null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
     return Selection(
         method=method,
         selector=selector,
         parameters=selector.get_params(deep=False),
         table=table,
-        order=np.argsort(selector.ranking_),
-        scores=selector.scores_,
+        ranked=ranked_features(selector),
         n_kept=int(selector.get_support().sum()),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         classes=getattr(selector, "classes_", None),
         warnings=_sentences(caught),
+        null=null,
+        oddities=found.for_user_of(selector),
     )
 
 
-def _sentences(caught) -> list[str]:
+def _number_columns(selector: Any, table: Table) -> None:
+    """Columns that parameters call by name, by their place: the array has no names."""
+    from ..selectors.fixed import columns_mask
+
+    for name in ("always_keep", "never_keep"):
+        columns = getattr(selector, name, None)
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
+            names = list(table.feature_names)
+            mask = columns_mask(name, columns, len(names), names)
+            selector.set_params(**{name: np.flatnonzero(mask).tolist()})
+
+
+def _sentences(caught: Any) -> list[str]:
     """What the selector warned the user of, once each; warnings for developers left out."""
     for_user = [w for w in caught if issubclass(w.category, UserWarning)]
     return list(dict.fromkeys(" ".join(str(w.message).split()) for w in for_user))

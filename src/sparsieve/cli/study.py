@@ -8,14 +8,17 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .errors import ExitCode, UsageError
 from .live import live
-from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
+from .options import AsJson, Debug, EscapeFormulas, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
+
+if TYPE_CHECKING:
+    from ..studies import Study
 
 _STATES = ("done", "failed", "running", "open")
 
@@ -80,6 +83,8 @@ def run(
 
         planned = Study.from_toml(file)
         path = _store_of(file, store)
+        if not quiet:
+            _say_oddities(planned)
         with live(quiet) as tell:
             summary = run_study(
                 planned,
@@ -99,7 +104,22 @@ def run(
         raise typer.Exit(int(ExitCode.BAD_DATA))
 
 
-def _sentence(summary, path: Path) -> str:
+def _say_oddities(planned: Study) -> None:
+    from ..diagnosis import diagnose
+    from ..studies import StudyError
+
+    with progress("Looking at the data"):
+        for dataset in planned.datasets:
+            try:
+                data = dataset.load()
+                found = diagnose(data.X, data.y, task="classification")
+            except (StudyError, ValueError, OSError):
+                continue  # the run itself says why it is skipped
+            for finding in found:
+                say(f"data set {data.name}: {finding}")
+
+
+def _sentence(summary: Any, path: Path) -> str:
     parts = [f"{summary.done} of {summary.total} cells done ({summary.computed} computed now)"]
     if summary.elsewhere:
         parts.append(f"{summary.elsewhere} under way in another process")
@@ -175,6 +195,7 @@ def export(
             'parameters with tuning "best-on-test" are chosen here, and labelled so.',
         ),
     ] = False,
+    escape_formulas: EscapeFormulas = False,
     debug: Debug = False,
 ) -> None:
     """Write the scores of all finished cells to a table.
@@ -199,7 +220,7 @@ def export(
         if not rows:
             raise DataError("no cell is finished yet; sparsieve study run computes them")
         table = summarise(rows) if summary else rows
-        write_table(output, as_columns(table))
+        write_table(output, as_columns(table), escape_formulas=escape_formulas)
     say(f"wrote {len(table)} rows to {output}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
@@ -35,8 +37,17 @@ class Dataset(Bunch):
     """
 
     def __init__(
-        self, /, *, name, X, y, feature_names=None, class_names=None, description="", **more
-    ):
+        self,
+        /,
+        *,
+        name: str,
+        X: Any,
+        y: Any,
+        feature_names: Any = None,
+        class_names: Any = None,
+        description: str = "",
+        **more: Any,
+    ) -> None:
         if feature_names is None:
             feature_names = [f"x{j}" for j in range(X.shape[1])]
         super().__init__(
@@ -50,17 +61,17 @@ class Dataset(Bunch):
         )
 
     @property
-    def target_names(self):
+    def target_names(self) -> np.ndarray | None:
         """The class names under scikit-learn's name."""
         return self.class_names
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n_samples, n_features = self.X.shape
         target = "regression" if self.class_names is None else f"{len(self.class_names)} classes"
         return f"<Dataset {self.name!r}: {n_samples} samples, {n_features} features, {target}>"
 
 
-def encode_labels(labels):
+def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """Labels 0..c-1 and their names for text or whole numbers, else a float target and None."""
     labels = np.asarray(labels)
     if labels.dtype.kind in "US":
@@ -76,7 +87,7 @@ def encode_labels(labels):
     return codes.astype(np.int64), values.astype(str)
 
 
-def as_features(X):
+def as_features(X: Any) -> Any:
     """X as a two-dimensional float array (float32 is kept), CSR where it was sparse."""
     if sparse.issparse(X):
         X = sparse.csr_array(X)

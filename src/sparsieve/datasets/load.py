@@ -17,7 +17,7 @@ from .registry import PAPERS, DatasetInfo, registry
 HOW_TO_LIST = "sparsieve.datasets.list_datasets() lists all"
 
 
-def get_data_home(data_home=None) -> Path:
+def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     """The folder where data files are looked for; it need not exist.
 
     Parameters
@@ -44,7 +44,9 @@ def get_data_home(data_home=None) -> Path:
     return Path(cache) / "sparsieve"
 
 
-def list_datasets(*, paper=None, data_home=None) -> list[DatasetInfo]:
+def list_datasets(
+    *, paper: str | None = None, data_home: str | os.PathLike[str] | None = None
+) -> list[DatasetInfo]:
     """Every data set that has a name here, and whether it can be loaded.
 
     Parameters
@@ -84,7 +86,9 @@ def list_datasets(*, paper=None, data_home=None) -> list[DatasetInfo]:
     return rows + unregistered
 
 
-def load_dataset(name, *, data_home=None, verify=True) -> Dataset:
+def load_dataset(
+    name: str, *, data_home: str | os.PathLike[str] | None = None, verify: bool = True
+) -> Dataset:
     """Load a data set by name.
 
     Sets that come with scikit-learn need no file. The others are read from the data folder:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._checks import listed
+from .._matlab import mat_arrays
 from .dataset import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")
@@ -73,7 +75,7 @@ def read_npz(path: Path) -> dict:
     return entries
 
 
-def _member(archive, key: str):
+def _member(archive: Any, key: str) -> Any:
     try:
         return archive[key]
     except ValueError as error:
@@ -87,17 +89,10 @@ def _member(archive, key: str):
 
 def read_mat(path: Path) -> dict:
     """Data and labels of a MATLAB file; the labels may have any integer coding."""
-    from scipy.io import loadmat
-
     try:
-        content = loadmat(path)
-    except NotImplementedError:
-        raise ValueError(
-            "the file is in MATLAB's version 7.3 (HDF5) format; save it again with option -v7"
-        ) from None
-    except Exception as error:
-        raise ValueError(f"the file is not a MATLAB file, or it is damaged ({error})") from error
-    content = {key: value for key, value in content.items() if not key.startswith("__")}
+        content, stored = mat_arrays(path, [key for pair in MAT_KEYS for key in pair])
+    except ValueError as error:
+        raise ValueError(f"the file is not a MATLAB file that can be read: {error}") from None
     for data, labels in MAT_KEYS:
         if data in content and labels in content:
             y, class_names = encode_labels(_plain_labels(content[labels]))
@@ -105,11 +100,11 @@ def read_mat(path: Path) -> dict:
     wanted = ", ".join(f"{data}/{labels}" for data, labels in MAT_KEYS)
     raise ValueError(
         f"no data and labels found; looked for {wanted}, but the file holds "
-        f"{listed(content) or 'nothing'}"
+        f"{listed(stored) or 'nothing'}"
     )
 
 
-def _plain_labels(labels):
+def _plain_labels(labels: Any) -> np.ndarray:
     if hasattr(labels, "toarray"):
         labels = labels.toarray()
     labels = np.ravel(labels)
@@ -165,7 +160,7 @@ def _target_column(header: list[str]) -> int:
     return named[0] if named else len(header) - 1
 
 
-def _csv_target(cells, name: str):
+def _csv_target(cells: Any, name: str) -> np.ndarray:
     cells = np.char.strip(cells)
     if np.isin(cells, MISSING_CELLS).any():
         raise ValueError(f"the target column '{name}' has empty cells; drop those rows")
@@ -175,7 +170,7 @@ def _csv_target(cells, name: str):
         return cells
 
 
-def _numbers(cells, names: list[str]):
+def _numbers(cells: Any, names: list[str]) -> np.ndarray:
     try:
         return cells.astype(np.float64)
     except ValueError:

@@ -92,7 +92,7 @@ class AccuracyCurveDisplay(Display):
     marks_: Any = field(init=False)
 
     @classmethod
-    def from_estimator(cls, search, *, ax=None, **line_kw) -> AccuracyCurveDisplay:
+    def from_estimator(cls, search: Any, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
         """Draw the curve of a fitted :class:`~sparsieve.SelectorCV`.
 
         Parameters
@@ -125,14 +125,14 @@ class AccuracyCurveDisplay(Display):
     @classmethod
     def from_study(
         cls,
-        source,
+        source: Any,
         *,
         dataset: str,
         classifier: str,
         metric: str = "accuracy",
         selectors: Sequence[str] | None = None,
-        ax=None,
-        **line_kw,
+        ax: Any = None,
+        **line_kw: Any,
     ) -> AccuracyCurveDisplay:
         """Draw one line for every selector of a study.
 
@@ -191,7 +191,7 @@ class AccuracyCurveDisplay(Display):
         )
         return display.plot(ax=ax, **line_kw)
 
-    def plot(self, ax=None, **line_kw) -> AccuracyCurveDisplay:
+    def plot(self, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
         """Draw.
 
         Parameters
@@ -235,7 +235,7 @@ class AccuracyCurveDisplay(Display):
             ax.legend()
         return self
 
-    def _mark(self, ax) -> None:
+    def _mark(self, ax: Any) -> None:
         rules: dict[int, list[str]] = {}  # several rules may have chosen the same number
         for rule, k in self.chosen.items():
             rules.setdefault(k, []).append(rule)
@@ -251,7 +251,7 @@ def _standard_error(scores: np.ndarray) -> np.ndarray | None:
     return scores.std(axis=0, ddof=1) / np.sqrt(n_splits) if n_splits > 1 else None
 
 
-def _score_name(search) -> str:
+def _score_name(search: Any) -> str:
     if isinstance(search.scoring, str):
         return search.scoring.replace("_", " ")
     if search.scoring is None and search.estimator is None:  # our own ridge models
@@ -268,7 +268,7 @@ def _metrics() -> tuple[str, ...]:
     return tuple(METRICS)
 
 
-def _rows(source) -> list[dict]:
+def _rows(source: Any) -> list[dict]:
     from ..studies import Store, result_rows
 
     if isinstance(source, Store):

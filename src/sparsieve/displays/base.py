@@ -24,7 +24,7 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def _begin(self, ax):
+    def _begin(self, ax: Any) -> Any:
         """The axes to draw on: those given, or those of a new figure."""
         if ax is None:
             pyplot = require("matplotlib.pyplot", extra="report", purpose="draw")
@@ -37,7 +37,7 @@ class Display:
 # -- names ---------------------------------------------------------------------------------------
 
 
-def plain(name) -> str:
+def plain(name: Any) -> str:
     r"""A name from the data as Matplotlib must be given it to show it unchanged.
 
     Dollars would be read as mathematics, and line breaks would move the neighbours.
@@ -54,13 +54,13 @@ def plain(name) -> str:
     return text.replace("$", r"\$")
 
 
-def in_legend(name) -> str:
+def in_legend(name: Any) -> str:
     """``plain``, for a legend: there Matplotlib leaves out names that begin with an underscore."""
     text = plain(name)
     return f" {text}" if text.startswith("_") else text
 
 
-def names_of(estimator, given: Sequence | None, features) -> list[str]:
+def names_of(estimator: Any, given: Sequence[Any] | np.ndarray | None, features: Any) -> list[str]:
     """Names of some features: as given, as in the training data, or x0, x1, ..."""
     n_features = estimator.n_features_in_
     if given is None:
@@ -76,7 +76,7 @@ def names_of(estimator, given: Sequence | None, features) -> list[str]:
 # -- refusals ------------------------------------------------------------------------------------
 
 
-def check_fitted(estimator, display: type) -> None:
+def check_fitted(estimator: Any, display: type) -> None:
     """Refuse what cannot be drawn because it is not a fitted selector."""
     if isinstance(estimator, Pipeline):
         raise TypeError(
@@ -88,7 +88,7 @@ def check_fitted(estimator, display: type) -> None:
     )
 
 
-def fitted_attribute(estimator, name: str, display: type, hint: str):
+def fitted_attribute(estimator: Any, name: str, display: type, hint: str) -> Any:
     """An attribute to draw, or a sentence that says why it cannot be drawn."""
     check_fitted(estimator, display)
     value = getattr(estimator, name, None)
@@ -102,7 +102,7 @@ def fitted_attribute(estimator, name: str, display: type, hint: str):
 # -- axes ----------------------------------------------------------------------------------------
 
 
-def count_axis(ax, label: str) -> None:
+def count_axis(ax: Any, label: str) -> None:
     """A logarithmic x axis of numbers of features, with ticks at 1, 2, 5, 10, ..."""
     low, high = ax.dataLim.intervalx
     ax.set(xscale="log", xlabel=label)
@@ -113,7 +113,7 @@ def count_axis(ax, label: str) -> None:
     ax.set_xticks([], minor=True)
 
 
-def log_axis(ax) -> None:
+def log_axis(ax: Any) -> None:
     """A logarithmic x axis with few plain numbers on it."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -128,6 +128,6 @@ def line_style(place: int) -> str:
     return _STYLES[place // _COLOURS % len(_STYLES)]
 
 
-def beside(ax, **settings) -> None:
+def beside(ax: Any, **settings: Any) -> None:
     """A legend to the right of the axes, where it hides nothing."""
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", **settings)

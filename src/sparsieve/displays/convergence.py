@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import check_flag
 from ..selectors.trace import descent_of
-from .base import Display, fitted_attribute, in_legend
+from .base import Display, fitted_attribute
 
 
 @dataclass(eq=False, repr=False)
@@ -18,10 +18,9 @@ class ConvergenceDisplay(Display):
 
     Parameters
     ----------
-    histories : list of ndarray
-        Objective values, one array per model.
-    labels : list of str
-        Names of the models; shown where there are several.
+    history : ndarray
+        The objective after every step; of several models, such as one class against the rest
+        each, their sum.
     first : int, default=1
         Number of the first value.
     step_name : str, default="iteration"
@@ -31,8 +30,8 @@ class ConvergenceDisplay(Display):
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
-    lines_ : list of matplotlib artists
-        One per model.
+    line_ : matplotlib line
+        The objective.
 
     Examples
     --------
@@ -44,14 +43,15 @@ class ConvergenceDisplay(Display):
     'log'
     """
 
-    histories: list[np.ndarray]
-    labels: list[str]
+    history: np.ndarray
     first: int = 1
     step_name: str = "iteration"
-    lines_: Any = field(init=False)
+    line_: Any = field(init=False)
 
     @classmethod
-    def from_estimator(cls, selector, *, relative=False, ax=None, **line_kw) -> ConvergenceDisplay:
+    def from_estimator(
+        cls, selector: Any, *, relative: bool = False, ax: Any = None, **line_kw: Any
+    ) -> ConvergenceDisplay:
         """Draw ``history_`` of a fitted selector.
 
         Parameters
@@ -64,7 +64,7 @@ class ConvergenceDisplay(Display):
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
         **line_kw : dict
-            For all lines, as in ``matplotlib.axes.Axes.plot``.
+            For the line, as in ``matplotlib.axes.Axes.plot``.
 
         Returns
         -------
@@ -73,10 +73,10 @@ class ConvergenceDisplay(Display):
         hint = "its answer is not found by iterating on an objective"
         fitted_attribute(selector, "history_", cls, hint)
         found = descent_of(selector)
-        display = cls(found.histories, found.labels, found.first, found.step_name)
+        display = cls(found.values, found.first, found.step_name)
         return display.plot(ax=ax, relative=relative, **line_kw)
 
-    def plot(self, ax=None, *, relative=False, **line_kw) -> ConvergenceDisplay:
+    def plot(self, ax: Any = None, *, relative: bool = False, **line_kw: Any) -> ConvergenceDisplay:
         """Draw.
 
         Parameters
@@ -86,7 +86,7 @@ class ConvergenceDisplay(Display):
         relative : bool, default=False
             Draw the distance to the best value as a share of it, on a logarithmic axis.
         **line_kw : dict
-            For all lines, as in ``matplotlib.axes.Axes.plot``.
+            For the line, as in ``matplotlib.axes.Axes.plot``.
 
         Returns
         -------
@@ -95,27 +95,20 @@ class ConvergenceDisplay(Display):
         """
         check_flag("relative", relative)
         ax = self._begin(ax)
-        self.lines_ = []
-        values = [_distance(one) if relative else one for one in self.histories]
-        for one, label in zip(values, self.labels, strict=True):
-            steps = self.first + np.arange(len(one))
-            self.lines_ += ax.plot(
-                steps, one, **{"marker": ".", "label": in_legend(label), **line_kw}
-            )
+        values = _distance(self.history) if relative else self.history
+        steps = self.first + np.arange(len(values))
+        (self.line_,) = ax.plot(steps, values, **{"marker": ".", **line_kw})
         if relative:
-            drawn = any(np.isfinite(one).any() for one in values)
             ax.set(ylabel="distance to the best objective, relative")
-            if drawn:
+            if np.isfinite(values).any():
                 ax.set_yscale("log")
             else:
                 ax.text(0.5, 0.5, "every value is the best", transform=ax.transAxes, ha="center")
-                ax.set(xlim=(0, self.first + max(map(len, values))), yticks=[])
+                ax.set(xlim=(0, self.first + len(values)), yticks=[])
         else:
             ax.set(ylabel="objective")
         ax.set(xlabel=self.step_name)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        if len(self.labels) > 1:
-            ax.legend()
         return self
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,7 +94,15 @@ class PathDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, selector, X=None, y=None, *, n_features=None, feature_names=None, ax=None, **line_kw
+        cls,
+        selector: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        ax: Any = None,
+        **line_kw: Any,
     ) -> PathDisplay:
         """Draw ``path_`` of a fitted selector, or compute a path of strengths and draw that.
 
@@ -136,7 +145,14 @@ class PathDisplay(Display):
     # -- from paths ----------------------------------------------------------------------
 
     @classmethod
-    def _strengths(cls, selector, X, y, n_named, feature_names) -> PathDisplay:
+    def _strengths(
+        cls,
+        selector: Any,
+        X: Any,
+        y: Any,
+        n_named: int | None,
+        feature_names: Sequence[str] | np.ndarray | None,
+    ) -> PathDisplay:
         if not hasattr(selector, "path"):
             raise ValueError(
                 f"{type(selector).__name__} has no method path to compute a path of strengths; "
@@ -162,7 +178,13 @@ class PathDisplay(Display):
         )
 
     @classmethod
-    def _selections(cls, selector, path, n_shown: int, feature_names) -> PathDisplay:
+    def _selections(
+        cls,
+        selector: Any,
+        path: Any,
+        n_shown: int,
+        feature_names: Sequence[str] | np.ndarray | None,
+    ) -> PathDisplay:
         n_kept = int(selector.get_support().sum()) - selector._fixed.n_always
         supports = _supports(path)
         entered = getattr(path, "strength", None)
@@ -196,7 +218,7 @@ class PathDisplay(Display):
 
     # -- drawing -------------------------------------------------------------------------
 
-    def plot(self, ax=None, **line_kw) -> PathDisplay:
+    def plot(self, ax: Any = None, **line_kw: Any) -> PathDisplay:
         """Draw.
 
         Parameters
@@ -223,7 +245,7 @@ class PathDisplay(Display):
         getattr(self, f"_plot_{self.kind}")(ax, line_kw)
         return self
 
-    def _plot_norms(self, ax, line_kw) -> None:
+    def _plot_norms(self, ax: Any, line_kw: dict[str, Any]) -> None:
         from matplotlib.collections import LineCollection
 
         rest = [np.column_stack([self.x, norms]) for norms in self.values[len(self.names) :]]
@@ -241,7 +263,7 @@ class PathDisplay(Display):
             unnamed = (self.n_features or 0) - len(self.names)
             beside(ax, title=f"first of {self.n_features}" if unnamed > 0 else None)
 
-    def _plot_entry(self, ax, line_kw) -> None:
+    def _plot_entry(self, ax: Any, line_kw: dict[str, Any]) -> None:
         logarithmic = (self.x > 0).all() and self.x.max() > 5 * self.x.min()
         start = self.x.min() / 1.3 if logarithmic else 0.0
         rows = np.arange(1, len(self.x) + 1)
@@ -259,7 +281,7 @@ class PathDisplay(Display):
         if not kept.all():
             ax.legend(loc="lower right")
 
-    def _plot_objective(self, ax, line_kw) -> None:
+    def _plot_objective(self, ax: Any, line_kw: dict[str, Any]) -> None:
         style = {"marker": ".", "label": "objective"}
         self.lines_ = ax.plot(self.x, self.values, **{**style, **line_kw})
         ax.set_ylabel("objective")
@@ -275,7 +297,7 @@ class PathDisplay(Display):
             ax.xaxis.get_major_locator().set_params(integer=True)
         self._mark_kept(ax, loc="best")
 
-    def _plot_supports(self, ax, line_kw) -> None:
+    def _plot_supports(self, ax: Any, line_kw: dict[str, Any]) -> None:
         from matplotlib.colors import ListedColormap
 
         rows, columns = self.values.shape
@@ -297,7 +319,7 @@ class PathDisplay(Display):
         self._rows(ax)
         self._mark_kept(ax, loc="lower left")  # what has not entered yet
 
-    def _rows(self, ax) -> None:
+    def _rows(self, ax: Any) -> None:
         rows = np.arange(1, len(self.names) + 1)
         ax.set_yticks(rows, [plain(name) for name in self.names])
         ax.set_ylim(len(rows) + 0.6, 0.4)
@@ -306,14 +328,14 @@ class PathDisplay(Display):
         else:
             ax.set_ylabel("features in order of entry")
 
-    def _mark_kept(self, ax, loc) -> None:
+    def _mark_kept(self, ax: Any, loc: Any) -> None:
         if self.n_kept is not None and self.x[0] <= self.n_kept <= self.x[-1]:
             label = f"kept: {self.n_kept}"
             ax.axvline(self.n_kept, linestyle="--", color="black", lw=1, label=label)
             ax.legend(loc=loc)
 
 
-def _row_norms(path) -> tuple[np.ndarray, np.ndarray]:
+def _row_norms(path: Any) -> tuple[np.ndarray, np.ndarray]:
     """(strengths, norms of shape (n_features, n_strengths)) of a path of coefficients."""
     assert path.strength is not None
     assert path.coefs is not None
@@ -322,7 +344,7 @@ def _row_norms(path) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(path.strength[1:]), norms
 
 
-def _supports(path) -> list[np.ndarray]:
+def _supports(path: Any) -> list[np.ndarray]:
     """The features selected at 1, 2, ... of them."""
     supports = getattr(path, "supports", None)
     if supports is None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_integer
+from ..diagnosis import PermutationNull
+from ..selectors.ranked import KEPT_BY_REQUEST, UNRANKED, ranked_features
 from .base import LEFT_OUT, Display, fitted_attribute, names_of, plain
 
+_LINE = 75  # characters of the sentence below the axis
 _ROW_HEIGHT = 0.24  # inches, so that names of a long list do not touch
 
 
@@ -22,18 +27,28 @@ class RankingDisplay(Display):
     names : list of str
         Features, the best first.
     scores : ndarray of shape (len(names),)
-        Their scores; infinite for those that were to be kept always.
+        Their scores.
     selected : ndarray of bool of shape (len(names),)
         Whether they are selected.
     n_selected, n_features : int
         Out of all features.
+    notes : list of str, default=()
+        What to know of a bar: "kept by request", or "unranked gain" beyond the end of a path;
+        there the bars are what each feature would have added next.
+    meaning : str, default=""
+        What a score says, in one sentence.
+    null : PermutationNull or None, default=None
+        Draws the level that noise reaches.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     bars_ : matplotlib container
-        The bars, the best first.
+        The bars, the best first. Along a path they need not fall: a feature may add more once
+        others are in.
+    null_line_ : matplotlib line or None
+        The level that noise reaches.
 
     Examples
     --------
@@ -51,11 +66,22 @@ class RankingDisplay(Display):
     selected: np.ndarray
     n_selected: int
     n_features: int
+    notes: Sequence[str] = ()
+    meaning: str = ""
+    null: PermutationNull | None = None
     bars_: Any = field(init=False)
+    null_line_: Any = field(init=False, default=None)
 
     @classmethod
     def from_estimator(
-        cls, selector, *, n_features=20, feature_names=None, ax=None, **bar_kw
+        cls,
+        selector: Any,
+        *,
+        n_features: int = 20,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        null: PermutationNull | None = None,
+        ax: Any = None,
+        **bar_kw: Any,
     ) -> RankingDisplay:
         """Draw the ranking of a fitted selector.
 
@@ -67,6 +93,9 @@ class RankingDisplay(Display):
             How many features to show at most.
         feature_names : sequence of str or None, default=None
             Names of all features; None takes those of the training data, or x0, x1, ...
+        null : PermutationNull or None, default=None
+            What :func:`~sparsieve.permutation_null` found for this selector, to be drawn as the
+            level that noise reaches.
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
         **bar_kw : dict
@@ -78,20 +107,22 @@ class RankingDisplay(Display):
         """
         check_integer("n_features", n_features)
         hint = "give a selector of sparsieve"
-        ranking = np.asarray(fitted_attribute(selector, "ranking_", cls, hint))
-        scores = np.asarray(fitted_attribute(selector, "scores_", cls, hint))
-        best = np.argsort(ranking)[:n_features]
-        support = selector.get_support()
+        for attribute in ("ranking_", "scores_"):
+            fitted_attribute(selector, attribute, cls, hint)
+        ranked = ranked_features(selector)
         display = cls(
-            names_of(selector, feature_names, best),
-            scores[best],
-            support[best],
-            int(support.sum()),
-            len(support),
+            names_of(selector, feature_names, ranked.features[:n_features]),
+            ranked.scores[:n_features],
+            ranked.selected[:n_features],
+            int(ranked.selected.sum()),
+            len(ranked.selected),
+            ranked.notes[:n_features],
+            ranked.meaning,
+            null,
         )
         return display.plot(ax=ax, **bar_kw)
 
-    def plot(self, ax=None, **bar_kw) -> RankingDisplay:
+    def plot(self, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
         """Draw.
 
         Parameters
@@ -117,17 +148,23 @@ class RankingDisplay(Display):
         places = np.arange(len(self.names))
         settings = {"color": ["C0" if kept else LEFT_OUT for kept in self.selected], **bar_kw}
         self.bars_ = ax.barh(places, widths, **settings)
-        for i in np.flatnonzero(~finite):
-            self.bars_[i].set(hatch="//", edgecolor="white")
-            ax.annotate(
-                "always kept", (0, i), (4, 0), textcoords="offset points", va="center",
-                bbox={"boxstyle": "round", "facecolor": "white", "alpha": 0.8, "linewidth": 0},
-            )  # fmt: skip
+        groups: dict[str, int] = {}  # a bar to show for each kind in the legend
+        for i, note in enumerate(self.notes or [""] * len(self.names)):
+            if note == KEPT_BY_REQUEST:
+                ax.annotate(note, (0, i), (4, 0), textcoords="offset points", va="center")
+                continue
+            if note:
+                self.bars_[i].set(hatch="///", edgecolor="white", linewidth=0)
+            name = "kept" if self.selected[i] else "left out"
+            groups.setdefault(f"{name}, {note}" if note == UNRANKED else name, i)
         ax.set_yticks(places, [plain(name) for name in self.names])
         ax.set_ylim(len(self.names) - 0.4, -0.6)
-        ax.set(xlabel="score", title=f"{self.n_selected:,} of {self.n_features:,} features kept")
-        if self.selected.any() and not self.selected.all():
-            kept, out = np.flatnonzero(self.selected)[-1], np.flatnonzero(~self.selected)[0]
-            handles = [self.bars_[int(kept)], self.bars_[int(out)]]
-            ax.legend(handles, ["kept", "left out"], loc="lower right")
+        ax.set(title=f"{self.n_selected:,} of {self.n_features:,} features kept")
+        ax.set_xlabel("\n".join(["score", *wrap(self.meaning.replace("$", r"\$"), _LINE)]))
+        handles = {name: self.bars_[i] for name, i in groups.items()}
+        if self.null is not None:
+            self.null_line_ = ax.axvline(self.null.level, color="C3", linestyle="--")
+            handles["level of noise"] = self.null_line_
+        if len(handles) > 1:
+            ax.legend(list(handles.values()), list(handles), loc="lower right")
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,7 +57,12 @@ class StabilityPathDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, selector, *, feature_names=None, ax=None, **line_kw
+        cls,
+        selector: Any,
+        *,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        ax: Any = None,
+        **line_kw: Any,
     ) -> StabilityPathDisplay:
         """Draw the path of a fitted :class:`~sparsieve.StabilitySelection`.
 
@@ -81,7 +87,7 @@ class StabilityPathDisplay(Display):
         display = cls(path.ks, path.probabilities, names, path.threshold)
         return display.plot(ax=ax, **line_kw)
 
-    def plot(self, ax=None, **line_kw) -> StabilityPathDisplay:
+    def plot(self, ax: Any = None, **line_kw: Any) -> StabilityPathDisplay:
         """Draw.
 
         Parameters

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._optional import require
 from .arrays import as_real, without
-from .errors import DataError
+from .errors import DataError, said
 from .table import Table, check_unique, find_target, target_from_values
 
 
@@ -19,8 +19,10 @@ def read_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     try:
         data = anndata.read_h5ad(path)
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise DataError(f"{path.name} is not a readable .h5ad file: {error}") from None
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file can make anything of the reader
+        raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error
     if data.X is None:
         raise DataError(f"{path.name} has no matrix X")
     annotations = [str(name) for name in data.obs.columns]

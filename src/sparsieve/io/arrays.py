@@ -5,11 +5,13 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .errors import DataError
+from .._matlab import mat_arrays
+from .errors import DataError, said
 from .table import (
     Table,
     check_dropped,
@@ -22,6 +24,7 @@ from .table import (
 
 _TARGETS = ("y", "Y")
 _NAMES = ("feature_names", "features")
+_MOST_COLUMNS = 50_000_000  # each gets a name
 _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 
@@ -35,33 +38,26 @@ def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
             stored = list(archive.files)
             wanted = {target, "X", *_TARGETS, *_NAMES, _CLASSES}
             arrays = {name: archive[name] for name in stored if name in wanted}
-    except (zipfile.BadZipFile, OSError, EOFError, AttributeError):
-        raise DataError(f"{path.name} is not a readable .npz file") from None
-    except ValueError as error:
-        if "pickle" not in str(error):
-            raise DataError(f"{path.name} is not a readable .npz file: {error}") from None
-        raise DataError(
-            f"{path.name} holds pickled Python objects, which can run code when loaded; save plain "
-            "arrays of numbers (and text labels as a string array)"
-        ) from None
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file can make anything of the reader
+        if "pickle" in str(error) or "Object arrays" in str(error):
+            raise DataError(
+                f"{path.name} holds pickled Python objects, which can run code when loaded; save "
+                "plain arrays of numbers (and text labels as a string array)"
+            ) from None
+        raise DataError(f"{path.name} is not a readable .npz file: {said(error)}") from error
     return _from_arrays(arrays, stored, target, drop, path.name)
 
 
 def read_mat(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
+    wanted = [name for name in (target, "X", *_TARGETS, *_NAMES, _CLASSES) if name is not None]
     try:
-        contents = loadmat(path)
-    except NotImplementedError:
-        raise DataError(
-            f"{path.name} is a MATLAB 7.3 file; save it again with save(..., '-v7')"
-        ) from None
-    except (MatReadError, ValueError, TypeError, OSError) as error:
+        arrays, stored = mat_arrays(path, wanted)
+    except ValueError as error:
         raise DataError(f"{path.name} is not a readable .mat file: {error}") from None
-    arrays = {name: _uncelled(a) for name, a in contents.items() if not name.startswith("__")}
-    return _from_arrays(arrays, list(arrays), target, drop, path.name)
+    return _from_arrays(arrays, stored, target, drop, path.name)
 
 
 def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
@@ -70,8 +66,15 @@ def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
-    except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"{path.name} is not a readable svmlight file: {error}") from None
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path.name} is not a readable svmlight file: {said(error)}") from error
+    if X.shape[1] > _MOST_COLUMNS:
+        raise DataError(
+            f"{path.name} numbers its features up to {X.shape[1] - 1:,}; more than "
+            f"{_MOST_COLUMNS:,} are not read"
+        )
     if X.shape[0] == 0:
         raise DataError(f"{path.name} holds no samples")
     first = 0 if X.shape[1] == 1 or X[:, [0]].nnz else 1  # most writers count from one
@@ -131,16 +134,9 @@ def without(table: Table, drop: Sequence[str], owner: str) -> Table:
     return table.select(kept)
 
 
-def as_real(X):
+def as_real(X: Any) -> Any:
     """X as float32 where it is no wider, else float64; sparse matrices as CSR."""
     dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
     if sparse.issparse(X):
         return sparse.csr_matrix(X, dtype=dtype)
     return np.asarray(X, dtype=dtype)
-
-
-def _uncelled(values):
-    """MATLAB's cell arrays of text as arrays of text."""
-    if sparse.issparse(values) or values.dtype.kind != "O":
-        return values
-    return np.array([str(cell[0]) if np.size(cell) else "" for cell in values.ravel()])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._optional import require
-from .errors import DataError
+from .errors import DataError, said
 from .table import Table, split_columns, target_from_values, text_columns_error
 
 
@@ -19,8 +20,10 @@ def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     try:
         with parquet.ParquetFile(path) as file:  # quicker than read_table on wide files
             rows = file.read()
-    except (arrow.ArrowInvalid, OSError) as error:
-        raise DataError(f"{path.name} is not a readable Parquet file: {error}") from None
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file can make anything of the reader
+        raise DataError(f"{path.name} is not a readable Parquet file: {said(error)}") from error
     # Every access to these builds them anew, which tens of thousands of columns would feel.
     all_names, schema, columns = rows.column_names, rows.schema, rows.columns
     # The names pandas gives to a data frame's index when it writes one.
@@ -53,7 +56,7 @@ def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     return Table(X, target_from_values(y, name, path.name), names, name, notes)
 
 
-def _is_numeric(types, kind) -> bool:
+def _is_numeric(types: Any, kind: Any) -> bool:
     return (
         types.is_integer(kind)
         or types.is_floating(kind)

@@ -12,12 +12,13 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from .._optional import available
 from .errors import DataError
 from .table import MISSING, Table, split_columns, target_from_text, text_columns_error
 
+_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
@@ -93,14 +95,14 @@ def _layout(stream: BinaryIO, path: Path) -> _Layout:
         header = _record(stream)
         while header and not header.strip():
             header = _record(stream)
-    except (EOFError, gzip.BadGzipFile) as error:
+        offset = stream.tell()
+        sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
+    except _BROKEN as error:
         raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
     text = _decoded(header, path.name).strip("\r\n")
     if not text.strip():
         raise DataError(f"{path.name} is empty")
-    offset = stream.tell()
     header_lines = header.count(b"\n")
-    sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
     lines = [_decoded(line, path.name) for line in sample]
     delimiter = _delimiter(text, lines, path)
     names = tuple(name.strip() for name in _fields(text, delimiter))
@@ -223,7 +225,7 @@ def _parse(
     except csv.Error as error:
         line = layout.header_lines + reader.line_num
         raise DataError(f"{owner} line {line} cannot be read: {error}") from None
-    except (EOFError, gzip.BadGzipFile) as error:
+    except _BROKEN as error:
         raise DataError(f"{owner} is not a complete gzip file: {error}") from None
     finally:
         lines.detach()
@@ -233,7 +235,7 @@ def _parse(
     return np.frombuffer(values, dtype=np.float64).reshape(len(texts), len(features)), texts
 
 
-def _getter(indices: list[int]):
+def _getter(indices: list[int]) -> Any:
     if len(indices) > 1:
         return itemgetter(*indices)
     return lambda row: [row[j] for j in indices]
@@ -283,7 +285,7 @@ def _parse_with_arrow(
                 decimal_point=layout.decimal,
             ),
         )
-    except arrow.ArrowInvalid:
+    except (arrow.ArrowInvalid, *_BROKEN):
         return None
     X = np.empty((rows.num_rows, len(features)))
     for j, column in enumerate(rows.columns[:-1]):

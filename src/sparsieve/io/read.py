@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
 from .delimited import read_delimited
-from .errors import DataError
+from .errors import DataError, said, shown
 from .table import Table
 
 _READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
@@ -34,7 +35,9 @@ _READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
 READABLE_SUFFIXES = tuple(_READERS)
 
 
-def read_table(path, target: str | None = None, drop: Sequence[str] = ()) -> Table:
+def read_table(
+    path: str | os.PathLike[str], target: str | None = None, drop: Sequence[str] = ()
+) -> Table:
     r"""Read a data file into features, target and names.
 
     Parameters
@@ -72,10 +75,14 @@ def read_table(path, target: str | None = None, drop: Sequence[str] = ()) -> Tab
     (('a', 'b'), (2, 2), ['x', 'y'])
     """
     path = Path(path)
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name a data file in it")
-    if not path.exists():
-        raise DataError(f"file {path} does not exist")
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, ValueError) as error:  # a name too long, or with a null in it
+        raise DataError(f"file {shown(path)} cannot exist: {said(error)}") from None
+    if is_folder:
+        raise DataError(f"{shown(path)} is a folder; name a data file in it")
+    if not exists:
+        raise DataError(f"file {shown(path)} does not exist")
     suffix = suffix_of(path)
     if suffix not in _READERS:
         raise DataError(
@@ -87,7 +94,9 @@ def read_table(path, target: str | None = None, drop: Sequence[str] = ()) -> Tab
     try:
         return _READERS[suffix](path, target, drop)
     except PermissionError:
-        raise DataError(f"{path} may not be read: permission denied") from None
+        raise DataError(f"{shown(path)} may not be read: permission denied") from None
+    except OSError as error:
+        raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
 
 
 def suffix_of(path: Path) -> str:

@@ -51,7 +51,7 @@ class Table:
     target_name: str
     notes: tuple[str, ...] = ()
 
-    def select(self, indices) -> Table:
+    def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
         return Table(self.X[:, np.asarray(indices)], self.y, names, self.target_name, self.notes)
@@ -136,7 +136,7 @@ def target_from_text(texts: Sequence[str], name: str, owner: str) -> np.ndarray:
     return np.array(stripped)
 
 
-def target_from_values(values, name: str, owner: str) -> np.ndarray:
+def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
     """A target from typed values (None or NaN where missing)."""
     values = np.asarray(values)
     if values.ndim == 2 and 1 in values.shape:
@@ -152,12 +152,12 @@ def target_from_values(values, name: str, owner: str) -> np.ndarray:
     return values if values.dtype.kind in "biuf" else values.astype(str)
 
 
-def _is_missing(value) -> bool:
+def _is_missing(value: Any) -> bool:
     """None, NaN, and pandas' NA and NaT (which do not compare)."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _check_none_missing(missing, name: str, owner: str) -> None:
+def _check_none_missing(missing: Any, name: str, owner: str) -> None:
     rows = np.flatnonzero(missing)
     if not len(rows):
         return

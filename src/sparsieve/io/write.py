@@ -5,18 +5,28 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._optional import require
-from .errors import DataError
+from .errors import DataError, shown
 from .read import suffix_of
 
 
-def write_table(path, columns: Mapping[str, np.ndarray]) -> None:
+def write_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, np.ndarray],
+    *,
+    escape_formulas: bool = False,
+) -> None:
     """Write columns of equal length to a file, in the format of its suffix.
 
     Parameters
@@ -27,6 +37,11 @@ def write_table(path, columns: Mapping[str, np.ndarray]) -> None:
     columns : mapping of str to ndarray
         The columns by name, for example ``Table.columns()``. In text files whole numbers are
         written without a decimal point and a missing value is an empty field.
+    escape_formulas : bool, default=False
+        Put an apostrophe before text and names that begin with ``=``, ``+``, ``-``, ``@``, a tab
+        or a carriage return. Spreadsheets run such cells as formulas when a CSV or TSV file is
+        opened; wanted where names or labels come from strangers. Numbers are left alone, and so
+        are Parquet files, whose cells are never run.
 
     Examples
     --------
@@ -41,40 +56,99 @@ def write_table(path, columns: Mapping[str, np.ndarray]) -> None:
     """
     path = Path(path)
     check_writable(path)
+    if escape_formulas and suffix_of(path) != ".parquet":
+        columns = {_harmless(name): _without_formulas(c) for name, c in columns.items()}
     with replacing(path) as scratch:
         _WRITERS[suffix_of(path)](scratch, columns)
 
 
-def check_writable(path: Path, suffixes=None) -> None:
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _without_formulas(column: np.ndarray) -> np.ndarray:
+    column = np.asarray(column)
+    if column.dtype.kind in "biufc":
+        return column
+    return np.array([_harmless(text) for text in column.astype(str).tolist()])
+
+
+def check_writable(path: Path, suffixes: Sequence[str] | None = None) -> None:
     """Refuse, before any work, a file that could not be written after it."""
     suffixes = WRITABLE_SUFFIXES if suffixes is None else suffixes
     if suffix_of(path) not in suffixes:
         raise DataError(
-            f"cannot write {path.name}: unknown suffix {suffix_of(path) or '(none)'!r}; known are "
-            f"{', '.join(suffixes)}"
+            f"cannot write {shown(path.name)}: unknown suffix {suffix_of(path) or '(none)'!r}; "
+            f"known are {', '.join(suffixes)}"
         )
-    if not path.parent.is_dir():
-        raise DataError(f"cannot write {path}: the folder {path.parent} does not exist")
-    if path.is_dir():
-        raise DataError(f"cannot write {path}: it is a folder")
+    try:
+        target = Path(os.path.realpath(path))
+        exists, is_folder, has_place = target.exists(), target.is_dir(), target.parent.is_dir()
+    except OSError as error:  # a name too long, say
+        raise DataError(f"cannot write {shown(path)}: {error.strerror or error}") from None
+    if not has_place:
+        folder = path.parent if not path.is_symlink() else target.parent
+        raise DataError(f"cannot write {shown(path)}: the folder {shown(folder)} does not exist")
+    if is_folder:
+        raise DataError(f"cannot write {shown(path)}: it is a folder")
+    if exists and not os.access(target, os.W_OK):
+        raise DataError(f"cannot write {shown(path)}: it may not be written to")
+    if (not exists or target.is_file()) and not os.access(target.parent, os.W_OK | os.X_OK):
+        raise DataError(
+            f"cannot write {shown(path)}: the folder {shown(target.parent)} may not be written to"
+        )
     if suffix_of(path) == ".parquet":
         require("pyarrow.parquet", extra="data", purpose="write Parquet files")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write that takes the place of ``path`` when all went well."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """A file to write that takes the place of ``path`` when all went well.
+
+    Links are followed and a replaced file keeps its mode, as ``cp`` would do; pipes and devices
+    are written to once all is there. The file itself has a name that nobody can foresee and is
+    opened only if it is new, so that no link planted in the folder is ever followed.
+    """
+    scratch: Path | None = None
     try:
+        target = Path(os.path.realpath(path))
+        old = target.stat() if target.exists() else None
+        is_stream = old is not None and not stat.S_ISREG(old.st_mode)
+        folder = Path(tempfile.gettempdir()) if is_stream else target.parent
+        scratch = folder / f".{secrets.token_hex(16)}.part"
+        os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _first_mode(old)))
         yield scratch
-        os.replace(scratch, path)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror or error}") from None
+        if is_stream:
+            with open(scratch, "rb") as whole, open(target, "wb") as stream:
+                shutil.copyfileobj(whole, stream)
+            return
+        if old is not None:
+            os.chmod(scratch, stat.S_IMODE(old.st_mode))
+        os.replace(scratch, target)
+    except PermissionError:
+        raise DataError(
+            f"cannot write {shown(path)}: the folder {shown(path.parent)} may not be written to"
+        ) from None
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot write {shown(path)}: {reason}") from None
     finally:
-        scratch.unlink(missing_ok=True)
+        if scratch is not None:
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
 
 
-def _write_delimited(delimiter: str, compressed: bool):
+def _first_mode(old: os.stat_result | None) -> int:
+    """Private until it is known who may read it; a new file is left to the user's mask."""
+    return 0o666 if old is None else 0o600
+
+
+def _write_delimited(
+    delimiter: str, compressed: bool
+) -> Callable[[Path, Mapping[str, np.ndarray]], None]:
     def write(path: Path, columns: Mapping[str, np.ndarray]) -> None:
         opened = gzip.open if compressed else open
         with opened(path, "wt", encoding="utf-8", newline="") as stream:
@@ -93,7 +167,7 @@ def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:
     parquet.write_table(arrow.table(ready), path)
 
 
-def as_text(column) -> list[str]:
+def as_text(column: Any) -> list[str]:
     """The values as shortest exact text: whole numbers plain, NaN empty."""
     column = np.asarray(column)
     if column.dtype.kind != "f":

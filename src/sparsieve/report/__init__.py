@@ -1,7 +1,8 @@
 """Reports: one HTML file that holds everything and needs no network."""
 
 from .check import check_installed
-from .data import Chart, Column, Facts, Listing, Report, Section, Table
+from .data import Chart, Column, Facts, Listing, Section, Table
+from .page import Report
 from .reproductions import reproduction_report
 from .selection import selector_report
 from .studies import study_report

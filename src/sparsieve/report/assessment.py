@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._cross_validation import each_fold, make_folds, possible_folds
 from ..evaluation import Stability, accuracy_curve, nogueira_stability
 from ..evaluation.curves import CLASSIFIERS
 
@@ -38,6 +40,12 @@ class Assessment:
         What each fold selects at the number of features of the selection.
     n_folds, n_samples : int
         Folds, and samples that they were made of.
+    confusion : ndarray of shape (n_classes, n_classes) or None
+        Held-out samples by true and predicted class, of the linear SVM on as many features as
+        the selection has.
+    auc : float or None
+        Area under the receiver operating characteristic of the same model, the mean over classes
+        where there are more than two.
     """
 
     metric: str = "accuracy"
@@ -47,6 +55,15 @@ class Assessment:
     n_folds: int = 0
     n_samples: int = 0
     reason: str = ""
+    confusion: np.ndarray | None = None
+    auc: float | None = None
+
+    @property
+    def balanced(self) -> float | None:
+        """Mean over the classes of the share of their samples that is found."""
+        if self.confusion is None:
+            return None
+        return float(np.mean(np.diag(self.confusion) / self.confusion.sum(axis=1)))
 
     @property
     def stability(self) -> Stability | None:
@@ -61,7 +78,9 @@ class Assessment:
         return [row for row in self.rows if row["k"] == k]
 
 
-def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, seed: int):
+def assess(
+    selector: Any, X: Any, y: Any, *, n_kept: int, is_regression: bool, n_folds: int, seed: int
+) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
     Parameters
@@ -89,19 +108,20 @@ def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, se
         return Assessment(reason=folds)
     counts = _counts(n_kept, X.shape[1])
     score = _regression_fold if is_regression else _classification_fold
-    scores: list[list[dict]] = []
-    supports = []
-    for train, test in folds.split(X, y if not is_regression else None):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                rows, support = score(
-                    selector, X[train], y[train], X[test], y[test], counts, n_kept
-                )
-            except ValueError as error:
-                return Assessment(reason=f"a fold cannot be fitted: {error}")
-        scores.append(rows)
-        supports.append(support)
+
+    def work(train: np.ndarray, test: np.ndarray) -> tuple[list[dict], np.ndarray, list[_Guesses]]:
+        parts = X[train], y[train], X[test], y[test]
+        rows, support = score(selector, *parts, counts, n_kept)
+        return rows, support, [] if is_regression else [_guesses(*parts, support)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = each_fold(work, folds)
+        except ValueError as error:
+            return Assessment(reason=f"a fold cannot be fitted: {error}")
+    scores, supports = [rows for rows, _, _ in found], [support for _, support, _ in found]
+    guesses = [guess for _, _, fold in found for guess in fold]
     return Assessment(
         metric="R squared" if is_regression else "accuracy",
         rows=_means([row for rows in scores for row in rows if row["k"] is not None]),
@@ -112,19 +132,61 @@ def assess(selector, X, y, *, n_kept: int, is_regression: bool, n_folds: int, se
         supports=np.array(supports),
         n_folds=len(supports),
         n_samples=len(y),
+        confusion=_confusion(guesses, np.unique(y)) if guesses else None,
+        auc=_auc(guesses) if guesses else None,
     )
 
 
-def _folds(y, is_regression: bool, n_folds: int, seed: int):
+@dataclass(frozen=True)
+class _Guesses:
+    """Of the linear SVM on the held-out samples of a fold."""
+
+    true: np.ndarray
+    predicted: np.ndarray
+    decision: np.ndarray
+    classes: np.ndarray
+
+
+def _guesses(X: Any, y: Any, X_test: Any, y_test: Any, support: np.ndarray) -> _Guesses:
+    model = make_pipeline(_scaler(X), CLASSIFIERS["svm"]()).fit(X[:, support], y)
+    held_out = X_test[:, support]
+    return _Guesses(
+        y_test, model.predict(held_out), model.decision_function(held_out), model.classes_
+    )
+
+
+def _confusion(guesses: list[_Guesses], classes: np.ndarray) -> np.ndarray:
+    counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    for fold in guesses:
+        places = np.searchsorted(classes, fold.true), np.searchsorted(classes, fold.predicted)
+        np.add.at(counts, places, 1)
+    return counts
+
+
+def _auc(guesses: list[_Guesses]) -> float | None:
+    """Mean over folds and classes; decisions of different folds cannot be compared."""
+    areas = []
+    for fold in guesses:
+        columns = fold.decision
+        if columns.ndim == 1:
+            columns, labels = columns[:, None], fold.classes[1:]
+        else:
+            labels = fold.classes
+        for label, column in zip(labels, columns.T, strict=True):
+            if 0 < (fold.true == label).sum() < len(fold.true):
+                areas.append(roc_auc_score(fold.true == label, column))
+    return float(np.mean(areas)) if areas else None
+
+
+def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
     if is_regression:
         if len(y) < 2 * n_folds:
             return f"{len(y)} samples are too few for {n_folds} folds"
-        return KFold(n_folds, shuffle=True, random_state=seed)
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    n_folds = min(n_folds, smallest)
+        return make_folds(y, n_folds, seed=seed, stratified=False)
+    n_folds = possible_folds(y, n_folds)
     if n_folds < 2:
         return "a class has a single sample, so no part of the data can be held out"
-    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return make_folds(y, n_folds, seed=seed)
 
 
 def _counts(n_kept: int, n_features: int) -> list[int]:
@@ -134,7 +196,9 @@ def _counts(n_kept: int, n_features: int) -> list[int]:
     return sorted(counts | {min(n_kept, n_features)})
 
 
-def _classification_fold(selector, X, y, X_test, y_test, counts, n_kept):
+def _classification_fold(
+    selector: Any, X: Any, y: Any, X_test: Any, y_test: Any, counts: list[int], n_kept: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     curve = accuracy_curve(
         selector, X, y, X_test, y_test, ks=counts, classifiers=list(MODELS), metrics=["accuracy"]
     )
@@ -150,9 +214,11 @@ def _classification_fold(selector, X, y, X_test, y_test, counts, n_kept):
     return rows, support
 
 
-def _regression_fold(selector, X, y, X_test, y_test, counts, n_kept):
+def _regression_fold(
+    selector: Any, X: Any, y: Any, X_test: Any, y_test: Any, counts: list[int], n_kept: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     fitted = clone(selector).set_params(n_features_to_select=max(counts)).fit(X, y)
-    supports = {k: fitted.at(k).get_support() for k in counts}
+    supports: dict[int | None, np.ndarray] = {k: fitted.at(k).get_support() for k in counts}
     supports[None] = np.ones(X.shape[1], dtype=bool)
     rows = []
     for k, support in supports.items():
@@ -163,7 +229,7 @@ def _regression_fold(selector, X, y, X_test, y_test, counts, n_kept):
     return rows, supports[n_kept]
 
 
-def _scaler(X) -> StandardScaler:
+def _scaler(X: Any) -> StandardScaler:
     return StandardScaler(with_mean=not hasattr(X, "tocsr"))  # a sparse X stays sparse
 
 

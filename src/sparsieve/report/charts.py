@@ -8,7 +8,8 @@ kind                 fields
 ==================== ==========================================================================
 lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots)
 points               x, y; series
-bars                 x (length), y (name); series (colour), error. Options: log_x, grouped
+bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
+                     (a level to compare with)
 heatmap              x, y (names), value. Options: diverging (zero in the middle), span
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
@@ -134,6 +135,10 @@ def _bars(chart: Chart) -> dict:
                 },
             }
         )
+    if chart.options.get("line") is not None:
+        level = {"datum": chart.options["line"], "type": "quantitative"}
+        dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "#d05a2f"}
+        layers.append({"mark": dashed, "encoding": {"x": level}})
     return {"height": {"step": step}, "layer": layers}
 
 
@@ -187,7 +192,7 @@ def _critical_difference(chart: Chart) -> dict:
     }
     shared = {"x": x, "y": y}
 
-    def part(name, mark, **channels):
+    def part(name: Any, mark: Any, **channels: Any) -> dict[str, Any]:
         return {
             "transform": [{"filter": {"field": "part", "equal": name}}],
             "mark": mark,
@@ -217,7 +222,13 @@ _KINDS = {
 }
 
 # Series whose colour carries a meaning; both read well on light and dark.
-_MEANT = {"selected": "#2f8fd0", "left out": "#9aa4ae"}
+_MEANT = {
+    "selected": "#2f8fd0",
+    "left out": "#9aa4ae",
+    "kept by request": "#2f8fd0",
+    "left out by request": "#9aa4ae",
+    "unranked gain": "#c9ced3",
+}
 
 _LEGEND = {
     "name": "picked",
@@ -226,7 +237,7 @@ _LEGEND = {
 }
 
 
-def _quantity(chart: Chart, name: str, *, log=False, zero=True) -> dict:
+def _quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict:
     scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
     channel = {
         "field": name,

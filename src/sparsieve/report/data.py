@@ -114,8 +114,8 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Report:
-    """A whole report.
+class Contents:
+    """A whole report, before it is a page.
 
     Parameters
     ----------
@@ -135,36 +135,13 @@ class Report:
     figures: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
 
-    def to_html(self) -> str:
-        """The report as one HTML page that needs nothing else."""
-        from .html import render
-
-        return render(self)
-
-    def save(self, path) -> None:
-        """Write the page to a file; an existing file is replaced only by a complete one.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        from pathlib import Path
-
-        from ..io.write import replacing
-
-        page = self.to_html()
-        with replacing(Path(path)) as scratch:
-            scratch.write_text(page, encoding="utf-8")
-
-    def _repr_html_(self) -> str:
-        """In a notebook: the page in a frame of its own."""
-        from .html import framed
-
-        return framed(self)
-
 
 def table_of(
-    title: str, rows: Sequence[Mapping], note: str = "", names=None, shown: int = 25
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    note: str = "",
+    names: Mapping[str, str] | None = None,
+    shown: int = 25,
 ) -> Table:
     """A table of rows that are dicts; ``names`` gives titles for some of the keys.
 

@@ -12,16 +12,16 @@ from typing import Any
 from .._optional import require
 from .._version import __version__
 from .charts import specification
-from .data import Chart, Column, Facts, Listing, Report, Table
+from .data import Chart, Column, Contents, Facts, Listing, Table
 from .vega import vega_script
 
 
-def render(report: Report) -> str:
+def render(report: Contents) -> str:
     """The page.
 
     Parameters
     ----------
-    report : Report
+    report : Contents
 
     Returns
     -------
@@ -51,17 +51,17 @@ def render(report: Report) -> str:
     )
 
 
-def framed(report: Report, height: int = 720) -> str:
+def framed(report: Contents, height: int = 720) -> str:
     """The page in a frame, so that its style does not touch a notebook's."""
     from markupsafe import escape
 
     return (
-        f'<iframe srcdoc="{escape(report.to_html())}" title="{escape(report.title)}" '
+        f'<iframe srcdoc="{escape(render(report))}" title="{escape(report.title)}" '
         f'style="width: 100%; height: {height}px; border: 0"></iframe>'
     )
 
 
-def _block(block, key: str, charts: list[dict]) -> dict:
+def _block(block: Any, key: str, charts: list[dict]) -> dict:
     if isinstance(block, Chart):
         charts.append(_chart(block, f"chart-{key}"))
         return {
@@ -107,7 +107,7 @@ def _packed(column: Column) -> dict:
     return {"names": names, "values": [place[value] for value in values]}
 
 
-def _rounded(value, digits: int):
+def _rounded(value: Any, digits: int) -> Any:
     """More digits than any picture shows, half the bytes."""
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
@@ -157,7 +157,7 @@ def _cell(value: Any, digits: int) -> dict:
     return {"text": text, "value": value if is_number and str(value) != text else None}
 
 
-def _plain(value: Any):
+def _plain(value: Any) -> Any:
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -165,7 +165,7 @@ def _plain(value: Any):
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def _script_safe(value) -> str:
+def _script_safe(value: Any) -> str:
     """JSON that cannot end the script element it stands in, whatever text it holds."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
@@ -178,7 +178,7 @@ def _file_name(title: str) -> str:
 
 
 @cache
-def _template():
+def _template() -> Any:
     jinja = require("jinja2", extra="report", purpose="write a report")
     environment = jinja.Environment(
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +38,7 @@ def groups_alike(ranks: ArrayLike, difference: float) -> list[tuple[int, int]]:
     return groups
 
 
-def diagram_rows(methods: Sequence[str], ranks, difference: float) -> list[dict]:
+def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[dict]:
     """The parts of a diagram: stems from the axis, arms to the names, bars over groups alike.
 
     Parameters
@@ -85,5 +86,13 @@ def diagram_rows(methods: Sequence[str], ranks, difference: float) -> list[dict]
     return rows
 
 
-def _row(part: str, x: float, x2: float | None = None, *, y: float, y2=None, text="") -> dict:
+def _row(
+    part: str,
+    x: float,
+    x2: float | None = None,
+    *,
+    y: float,
+    y2: float | None = None,
+    text: str = "",
+) -> dict:
     return {"part": part, "x": x, "x2": x2, "y": y, "y2": y2, "text": text}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from ..papers import Reproduction
 from ..studies.exhibits import Drawing, Exhibit
-from .data import Chart, Column, Report, Section, Table, table_of
+from .data import Chart, Column, Section, Table, table_of
+from .page import Report
 from .provenance import how_made
 from .wording import counted
 
@@ -16,7 +18,7 @@ _MOST_DOTS = 60  # on a line
 _MOST_LISTED = 1500  # rows of a table; the charts hold all
 
 
-def reproduction_report(reproduction: Reproduction, *, command="") -> Report:
+def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Report:
     """Report on a paper's experiments: every table and figure, ours beside the printed numbers.
 
     Parameters
@@ -96,7 +98,7 @@ def _section(exhibit: Exhibit) -> Section:
     return Section(title, _paragraphs(exhibit.note), blocks, label=exhibit.name)
 
 
-def _table(title: str, rows, note: str = "", shown: int = 25) -> Table:
+def _table(title: str, rows: Any, note: str = "", shown: int = 25) -> Table:
     names = {name: name.replace("_", " ") for row in rows for name in row}
     return table_of(title, rows, note, names, shown)
 
@@ -169,10 +171,10 @@ def exhibit_chart(exhibit: Exhibit, drawing: Drawing) -> Chart:
     )
 
 
-def _longest_line(rows, drawing: Drawing) -> int:
+def _longest_line(rows: Any, drawing: Drawing) -> int:
     lines = Counter((row.get(drawing.panel), row.get(drawing.colour)) for row in rows)
     return max(lines.values(), default=0)
 
 
-def _of(rows, name: str) -> list:
+def _of(rows: Any, name: str) -> list:
     return [row.get(name) for row in rows]

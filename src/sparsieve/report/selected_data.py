@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from ..selectors.target import encode_target
 
@@ -23,7 +24,7 @@ class SelectedData:
     order: np.ndarray  # selected columns, best first
 
     @classmethod
-    def of(cls, selector, X, y, names=None) -> SelectedData:
+    def of(cls, selector: Any, X: Any, y: Any, names: Any = None) -> SelectedData:
         """What a fitted selector kept of the data it was fitted on."""
         if names is None:
             names = getattr(selector, "feature_names_in_", None)
@@ -55,7 +56,23 @@ class SelectedData:
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
         return cls(selector, values, y, names, target.classes, chosen)
 
-    def columns(self, features) -> np.ndarray:
+    def unfitted(self) -> Any:
+        """The selector as it was, to be fitted on parts of X, which have no names any more."""
+        selector = clone(self.selector)
+        fixed = getattr(self.selector, "_fixed", None)
+        known = selector.get_params(deep=False)
+        if fixed is not None:
+            masks = {"always_keep": fixed.always, "never_keep": fixed.never}
+            selector.set_params(
+                **{
+                    name: np.flatnonzero(mask).tolist()
+                    for name, mask in masks.items()
+                    if known.get(name) is not None
+                }
+            )
+        return selector
+
+    def columns(self, features: Any) -> np.ndarray:
         """Dense values of some columns."""
         values = self.X[:, features]
         return values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)

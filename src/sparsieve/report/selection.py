@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_integer, check_real
+from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
-from .data import Report
+from .page import Report
 from .provenance import how_made
 from .selected_data import SelectedData
 from .selection_sections import (
@@ -22,18 +26,24 @@ from .selection_sections import (
 )
 from .wording import counted, listed_names, percent
 
+# What is found without being asked for must not be waited for.
+_CHEAP_SECONDS = 3.0
+_FEWEST_SHUFFLES = 10
+
 
 def selector_report(
-    selector,
-    X,
-    y,
+    selector: Any,
+    X: Any,
+    y: Any,
     *,
-    feature_names=None,
-    title=None,
-    folds=5,
-    seed=0,
-    threshold=0.9,
-    command="",
+    feature_names: Sequence[str] | np.ndarray | None = None,
+    title: str | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    threshold: float = 0.9,
+    null: PermutationNull | str | None = "auto",
+    oddities: Sequence[str] | None = None,
+    command: str = "",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -54,6 +64,11 @@ def selector_report(
         Of the folds.
     threshold : float, default=0.9
         Smallest absolute correlation that makes a feature a substitute of a selected one.
+    null : PermutationNull, "auto" or None, default="auto"
+        The level that noise reaches, as found by :func:`~sparsieve.permutation_null`; "auto"
+        finds it where that takes a few seconds at most, None leaves it out.
+    oddities : sequence of str, default=None
+        Sentences of :func:`~sparsieve.diagnose` on these data; found here if not given.
     command : str, default=""
         The command line that made it, to be shown.
 
@@ -87,7 +102,7 @@ def selector_report(
     assessment = Assessment(reason="cross-validation was not asked for")
     if folds >= 2 and len(kept.order):
         assessment = assess(
-            selector,
+            kept.unfitted(),
             kept.X,
             kept.y,
             n_kept=len(kept.order),
@@ -95,9 +110,13 @@ def selector_report(
             n_folds=folds,
             seed=seed,
         )
+    if oddities is None:
+        task = "regression" if kept.classes is None else "classification"
+        found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
+        oddities = found.for_user_of(selector)
     sections = [
         accuracy_section(assessment, kept),
-        ranking_section(kept),
+        ranking_section(kept, _null(null, kept)),
         class_section(kept),
         weight_section(kept),
         redundancy_section(kept, X, threshold),
@@ -116,8 +135,23 @@ def selector_report(
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
-        warnings=_warnings(selector, kept, assessment),
+        warnings=[*map(_sentence, oddities), *_warnings(selector, kept, assessment)],
     )
+
+
+def _sentence(oddity: str) -> str:
+    return oddity if oddity.endswith("?") else f"{oddity}."
+
+
+def _null(null: PermutationNull | str | None, kept: SelectedData) -> PermutationNull | None:
+    if null is None or isinstance(null, PermutationNull):
+        return null
+    if null != "auto":
+        raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
+    if not hasattr(kept.selector, "scores_") or not len(kept.order):
+        return None
+    found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_CHEAP_SECONDS)
+    return found if found.n_repeats >= _FEWEST_SHUFFLES else None
 
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
@@ -150,15 +184,27 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
     }
     if kept.classes is not None:
         figures["classes"] = str(len(kept.classes))
+    elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
+        figures["targets"] = str(kept.y.shape[1])
     for row in assessment.at(len(kept.order)):
         value = percent(row["mean"]) if kept.classes is not None else f"{row['mean']:.2f}"
         figures[f"{assessment.metric}, {row['model']}"] = value
+    if kept.classes is not None and _is_uneven(kept) and assessment.balanced is not None:
+        figures["balanced accuracy"] = percent(assessment.balanced)
+        if assessment.auc is not None:
+            figures["area under the ROC curve"] = f"{assessment.auc:.3f}"
     if assessment.stability is not None:
         figures["stability"] = f"{assessment.stability.value:.2f}"
     return figures
 
 
-def _warnings(selector, kept: SelectedData, assessment: Assessment) -> list[str]:
+def _is_uneven(kept: SelectedData) -> bool:
+    """Whether a class has half as many samples again as another."""
+    _, sizes = np.unique(kept.y, return_counts=True)
+    return bool(sizes.max() > 1.5 * sizes.min())
+
+
+def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list[str]:
     found = []
     reason = why_not_converged(selector)
     if reason:
@@ -175,12 +221,13 @@ def _warnings(selector, kept: SelectedData, assessment: Assessment) -> list[str]
         if sizes.max() > 10 * sizes.min():
             found.append(
                 f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
-                "alone says little about the small ones."
+                "alone says little about the small ones: see balanced accuracy and the table of "
+                "confusions."
             )
     return found
 
 
-def _code(selector, folds: int, seed: int) -> str:
+def _code(selector: Any, folds: int, seed: int) -> str:
     name = type(selector).__name__
     return (
         f"from sparsieve import {name}\n"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
+from ..diagnosis import PermutationNull
 from ..evaluation import redundancy_rate
-from ..selectors.trace import descent_of
+from ..selectors.ranked import UNRANKED, ranked_features
+from ..selectors.trace import descent_of, why_not_converged
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
 from .selected_data import SelectedData
 from .wording import percent
 
 _MOST_DRAWN = 40  # features in a heat map or a bar chart
-_MOST_LISTED = 1000  # rows of a table
+_MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
 def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | None:
@@ -35,7 +39,7 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
         options={"log_x": max(row["k"] for row in rows) > 20},
     )
     every = ", ".join(
-        f"{model} {percent(score) if kept.classes is not None else f'{score:.2f}'}"
+        f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
         for model, score in assessment.baseline.items()
     )
     text = [
@@ -44,42 +48,95 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
     ]
     if assessment.n_samples < len(kept.y):
         text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
-    return Section("How well it predicts", text, [chart])
+    blocks: list = [chart]
+    if assessment.confusion is not None and kept.classes is not None:
+        text.append(_by_class(assessment, len(kept.classes)))
+        if len(kept.classes) <= _MOST_DRAWN:
+            blocks.append(_confusion_chart(assessment.confusion, kept.classes))
+    return Section("How well it predicts", text, blocks)
 
 
-def ranking_section(kept: SelectedData) -> Section | None:
+def _by_class(assessment: Assessment, n_classes: int) -> str:
+    """What accuracy hides where classes differ in size."""
+    balanced = percent(assessment.balanced or 0.0)
+    sentence = f"Balanced accuracy, where every class counts the same: {balanced}"
+    if assessment.auc is not None:
+        several = "" if n_classes == 2 else ", the mean over classes"
+        sentence += f"; area under the ROC curve{several}: {assessment.auc:.3f}"
+    return f"{sentence} (linear SVM with as many features as were selected)."
+
+
+def _confusion_chart(confusion: np.ndarray, classes: np.ndarray) -> Chart:
+    names = [_short(str(label)) for label in classes]
+    share = confusion / confusion.sum(axis=1, keepdims=True)
+    cells = [(i, j) for i in range(len(names)) for j in range(len(names))]
+    return Chart(
+        "Held-out samples by true and predicted class",
+        "heatmap",
+        {
+            "y": Column("true class", [names[i] for i, _ in cells]),
+            "x": Column("predicted class", [names[j] for _, j in cells]),
+            "value": Column("share of the true class", [float(share[c]) for c in cells], digits=3),
+            "count": Column("samples", [int(confusion[c]) for c in cells]),
+        },
+        note="Rows add up to one: what is off the diagonal is taken for another class.",
+    )
+
+
+def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section | None:
     """Every feature in order."""
-    scores, ranking = kept.scores(), getattr(kept.selector, "ranking_", None)
-    if scores is None or ranking is None:
+    if kept.scores() is None or getattr(kept.selector, "ranking_", None) is None:
         return None
-    order = np.argsort(np.asarray(ranking), kind="stable")
-    support = kept.selector.get_support()
-    finite = [float(s) if np.isfinite(s) else None for s in scores]
-    top = order[: min(_MOST_DRAWN, max(len(kept.order) + 10, 15))]
+    ranked = ranked_features(kept.selector)
+    n_drawn = min(_MOST_DRAWN, max(len(kept.order) + 10, 15))
+    kinds = [
+        note or ("selected" if selected else "left out")
+        for note, selected in zip(ranked.notes, ranked.selected, strict=True)
+    ]
+    finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
+    notes = [] if ranked.falls else ["In order of entry: gains need not fall."]
+    if UNRANKED in kinds[:n_drawn]:
+        notes.append(
+            "Beyond the end of the path a bar is what the feature would have added next: an "
+            "unranked gain."
+        )
+    if null is not None:
+        notes.append(
+            f"The line is the level of noise: {null.n_repeats} fits on shuffled targets reached "
+            f"at most {null.level:.4g} in 95 % of cases."
+        )
+    names = [_short(kept.names[j]) for j in ranked.features[:n_drawn]]
     chart = Chart(
         "Scores of the first features",
         "bars",
         {
-            "y": Column("", [_short(kept.names[j]) for j in top]),
-            "x": Column("score", [finite[j] for j in top]),
-            "series": Column("", ["selected" if support[j] else "left out" for j in top]),
+            "y": Column("", names),
+            "x": Column("score", finite[:n_drawn]),
+            "series": Column("", kinds[:n_drawn]),
         },
-        note="Larger is better; what a score means depends on the method.",
+        note=" ".join(notes),
+        options={"line": None if null is None else null.level},
     )
-    listed = order[:_MOST_LISTED]
-    table = Table(
-        "Ranking",
-        [
-            Column("rank", list(range(1, len(listed) + 1))),
-            Column("feature", [kept.names[j] for j in listed]),
-            Column("score", [finite[j] for j in listed]),
-            Column("selected", [bool(support[j]) for j in listed]),
-        ],
-        note=""
-        if len(listed) == len(order)
-        else f"The first {len(listed):,} of {len(order):,} features.",
+    listed = _MOST_LISTED
+    columns = [
+        Column("rank", list(range(1, len(finite) + 1))[:listed]),
+        Column("feature", [kept.names[j] for j in ranked.features[:listed]]),
+        Column("score", finite[:listed]),
+    ]
+    if ranked.pvalues is not None and ranked.adjusted is not None:
+        columns += [
+            Column("p-value", ranked.pvalues[:listed].tolist(), digits=3),
+            Column("p-value, FDR-adjusted", ranked.adjusted[:listed].tolist(), digits=3),
+        ]
+    columns.append(Column("selected", ranked.selected[:listed].tolist()))
+    if any(ranked.notes):
+        columns.append(Column("note", ranked.notes[:listed]))
+    every = f"All {len(finite):,} features."
+    if len(finite) > listed:
+        every = f"The first {listed:,} of {len(finite):,} features; --ranking writes all of them."
+    return Section(
+        "Ranking", [f"Score: {ranked.meaning}"], [chart, Table("Ranking", columns, every)]
     )
-    return Section("Ranking", (), [chart, table])
 
 
 def class_section(kept: SelectedData) -> Section | None:
@@ -94,12 +151,15 @@ def class_section(kept: SelectedData) -> Section | None:
         targets = kept.y.reshape(len(kept.y), -1)
         centred = targets - targets.mean(axis=0)
         correlation = scaled.T @ (centred / np.linalg.norm(centred, axis=0)) / np.sqrt(len(scaled))
-        rows = _grid(correlation, [_short(kept.names[j]) for j in features], _targets(targets))
-        return Section(
-            "Selected features and the target",
-            (),
-            [_heatmap("Correlation with the target", "correlation", "target", rows, span=1.0)],
-        )
+        names = [_short(kept.names[j]) for j in features]
+        if targets.shape[1] == 1:
+            shown = [float(r) if np.isfinite(r) else None for r in correlation[:, 0]]
+            fields = {"y": Column("", names), "x": Column("correlation", shown, digits=3)}
+            chart = Chart("Correlation with the target", "bars", fields)
+        else:
+            rows = _grid(correlation, names, _targets(targets))
+            chart = _heatmap("Correlation with the targets", "correlation", "target", rows, 1.0)
+        return Section("Selected features and the target", (), [chart])
     means = np.array([scaled[kept.y == label].mean(axis=0) for label in kept.classes])
     names = [_short(kept.names[j]) for j in features]
     rows = _grid(means.T, names, [str(label) for label in kept.classes])
@@ -119,17 +179,27 @@ def weight_section(kept: SelectedData) -> Section | None:
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
     if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
         return None
-    outputs = [str(label) for label in kept.classes] if kept.classes is not None else []
-    if len(outputs) != len(coef):
-        outputs = [f"output {i}" for i in range(len(coef))] if len(coef) > 1 else ["weight"]
     features = kept.order[:_MOST_DRAWN]
     # A weight acts on a column in its own units; times its spread they can be compared.
     spread = kept.columns(features).std(axis=0)
     weights = (coef[:, features] * spread).T
-    rows = _grid(weights, [_short(kept.names[j]) for j in features], outputs)
+    names = [_short(kept.names[j]) for j in features]
     text = ["Weight of every feature in the fitted model, times the feature's standard deviation."]
+    outputs = [str(label) for label in kept.classes] if kept.classes is not None else []
+    signed = _one_signed_weight(weights, outputs)
+    if signed is not None:
+        if outputs:
+            text.append(f"Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}.")
+        chart = Chart(
+            "Weights", "bars", {"y": Column("", names), "x": Column("weight", signed, digits=3)}
+        )
+        return Section("Weights", text, [chart])
+    if len(outputs) != len(coef):
+        outputs = _targets(np.empty((0, len(coef))))
+    across = "class" if kept.classes is not None else "target"
+    rows = _grid(weights, names, outputs)
     own = getattr(kept.selector, "support_per_class_", None)
-    blocks: list = [_heatmap("Weights by class", "weight", "class", rows)]
+    blocks: list = [_heatmap(f"Weights by {across}", "weight", across, rows)]
     if own is not None and len(own) == len(outputs):
         text.append(
             "The penalty lets every class choose its own features: a feature with one weight "
@@ -155,7 +225,16 @@ def weight_section(kept: SelectedData) -> Section | None:
     return Section("Weights", text, blocks)
 
 
-def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | None:
+def _one_signed_weight(weights: np.ndarray, classes: list[str]) -> list[float] | None:
+    """The weight of a single output, or of the second of two classes against the first."""
+    if weights.shape[1] == 1:
+        return weights[:, 0].tolist()
+    if weights.shape[1] != 2 or len(classes) != 2:
+        return None
+    return ((weights[:, 1] - weights[:, 0]) / 2.0).tolist()
+
+
+def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section | None:
     """How much the selected features repeat each other and others."""
     if len(kept.order) < 1 or not hasattr(kept.selector, "find_substitutes"):
         return None
@@ -173,8 +252,8 @@ def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | Non
         )
         rate = redundancy_rate(kept.columns(kept.order))
         text.append(
-            f"Redundancy rate as published (half the mean correlation of all pairs): "
-            f"{rate.signed:.3f} signed, {rate.absolute:.3f} with absolute correlations."
+            f"Two selected features have a correlation of {2 * rate.signed:.3f} on average, of "
+            f"{2 * rate.absolute:.3f} in size."
         )
     substitutes = kept.selector.find_substitutes(X, threshold)
     pairs = [
@@ -192,7 +271,7 @@ def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | Non
                     Column("correlation", [pair[2] for pair in pairs[:_MOST_LISTED]]),
                 ],
                 note=f"Features left out whose correlation with a selected one is at least "
-                f"{threshold:g} in size.",
+                f"{threshold:g} in size: {_all_or_first(len(pairs))}.",
             )
         )
     else:
@@ -203,7 +282,13 @@ def redundancy_section(kept: SelectedData, X, threshold: float) -> Section | Non
     return Section("Correlation and substitutes", text, blocks)
 
 
-def _named(kept: SelectedData, feature) -> str:
+def _all_or_first(count: int) -> str:
+    if count <= _MOST_LISTED:
+        return f"all {count:,}"
+    return f"the first {_MOST_LISTED:,} of {count:,}"
+
+
+def _named(kept: SelectedData, feature: Any) -> str:
     return str(feature) if isinstance(feature, str) else str(kept.names[feature])
 
 
@@ -237,36 +322,33 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
     return Section("Stability", text, [chart])
 
 
-def convergence_section(selector) -> Section | None:
+def convergence_section(selector: Any) -> Section | None:
     """The objective on its way down."""
     if len(getattr(selector, "history_", ())) == 0:
         return None
     found = descent_of(selector)
     rows = [
-        (label, found.first + step, float(value))
-        for label, history in zip(found.labels, found.histories, strict=True)
-        for step, value in enumerate(history)
+        (found.first + step, float(value))
+        for step, value in enumerate(found.values)
         if np.isfinite(value)
     ]
     if len(rows) < 2:
         return None
     columns = {
-        "x": Column(found.step_name, [row[1] for row in rows]),
-        "y": Column("objective", [row[2] for row in rows], digits=7),
+        "x": Column(found.step_name, [step for step, _ in rows]),
+        "y": Column("objective", [value for _, value in rows], digits=7),
     }
-    if len(found.labels) > 1:
-        columns["series"] = Column("", [row[0] for row in rows])
-    text = []
-    optimality = getattr(selector, "optimality_", None)
-    if isinstance(optimality, (int, float)) and np.isfinite(optimality):
-        text.append(f"Optimality at the end (0 is exact): {optimality:.2g}.")
+    text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
+    reason = why_not_converged(selector)
+    if reason:
+        text.append(f"Not converged: {reason}.")
     chart = Chart(
         f"Objective by {found.step_name}", "lines", columns, options={"marks": len(rows) < 100}
     )
     return Section("Convergence", text, [chart])
 
 
-def _grid(values, rows, columns) -> list[tuple]:
+def _grid(values: Any, rows: Any, columns: Any) -> list[tuple]:
     return [
         (row, column, float(values[i, j]) if np.isfinite(values[i, j]) else None)
         for i, row in enumerate(rows)
@@ -274,7 +356,7 @@ def _grid(values, rows, columns) -> list[tuple]:
     ]
 
 
-def _heatmap(title, what, across, rows, span=None) -> Chart:
+def _heatmap(title: str, what: str, across: str, rows: Any, span: float | None = None) -> Chart:
     return Chart(
         title,
         "heatmap",
@@ -287,7 +369,7 @@ def _heatmap(title, what, across, rows, span=None) -> Chart:
     )
 
 
-def _targets(targets) -> list[str]:
+def _targets(targets: Any) -> list[str]:
     return ["target"] if targets.shape[1] == 1 else [f"target {j}" for j in range(targets.shape[1])]
 
 

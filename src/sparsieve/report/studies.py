@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..evaluation import friedman_nemenyi
 from ..studies import Store, StoreError, result_rows
-from .data import Report, Section, Table, table_of
+from .data import Section, Table, table_of
+from .page import Report
 from .provenance import how_made
 from .study_results import MODELS, StudyResults, at_k
 from .study_sections import (
@@ -24,7 +26,9 @@ from .study_sections import (
 from .wording import counted, listed_names, percent
 
 
-def study_report(store, study=None, *, title=None, command="") -> Report:
+def study_report(
+    store: Any, study: str | None = None, *, title: str | None = None, command: str = ""
+) -> Report:
     """Report on the finished cells of a study.
 
     Parameters

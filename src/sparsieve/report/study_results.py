@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ MODELS = {
 class StudyResults:
     """The rows of a study and what can be read from them."""
 
-    def __init__(self, rows: list[dict]):
+    def __init__(self, rows: list[dict]) -> None:
         self.rows = rows
         self.means = summarise(rows)
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))
@@ -39,7 +40,7 @@ class StudyResults:
         self.main_k = min(self.shown_ks, key=lambda k: abs((k or 0) - 20))
         self._tables: dict[tuple, ScoreTable] = {}
 
-    def table(self, classifier: str, k) -> ScoreTable:
+    def table(self, classifier: str, k: Any) -> ScoreTable:
         """Mean scores of data sets x methods."""
         if (classifier, k) not in self._tables:
             chosen = [r for r in self.rows if r["classifier"] == classifier and r["k"] == k]
@@ -48,7 +49,7 @@ class StudyResults:
             )
         return self._tables[classifier, k]
 
-    def supports(self, k) -> dict[tuple, list[np.ndarray]]:
+    def supports(self, k: Any) -> dict[tuple, list[np.ndarray]]:
         """What every split selected, of the parameters that the tables show."""
         shown = {(m["dataset"], m["selector"], m["parameters"]) for m in self.means if m["k"] == k}
         cells = {
@@ -79,11 +80,11 @@ def spread(ks: Sequence[int], most: int) -> list[int]:
     return sorted({min(ks, key=lambda k: abs(k - w)) for w in wanted})
 
 
-def named_k(k) -> str:
+def named_k(k: Any) -> str:
     """A number of features as a choice."""
     return "what the model keeps" if k is None else str(k)
 
 
-def at_k(k) -> str:
+def at_k(k: Any) -> str:
     """A number of features within a sentence."""
     return "with the features each model keeps" if k is None else f"at {counted(k, 'feature')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
@@ -222,8 +223,9 @@ def redundancy_section(results: StudyResults) -> Section | None:
             "signed": Column("signed redundancy rate", [m["redundancy_signed"] for m in means]),
         },
         controls=("dataset",),
-        note="Mean absolute correlation of the selected features on the training part, halved "
-        "as published. Lower means that the features repeat each other less.",
+        note="Half the mean correlation, in size, of two selected features on the training part: "
+        "0 for features that share nothing, 1/2 for copies of one. Lower means that the "
+        "features repeat each other less.",
         options={"marks": len(results.ks) <= 20, "log_x": results.ks[-1] >= 20},
     )
     return Section("Redundancy", (), [chart])
@@ -275,7 +277,7 @@ def _pairs(table: ScoreTable, where: str) -> Table:
     return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows)
 
 
-def _groups(test) -> list[tuple[int, int]]:
+def _groups(test: Any) -> list[tuple[int, int]]:
     return groups_alike(np.sort(test.ranks), test.critical_difference)
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import check_real, warn_user
 from ..design import as_design
 from ..solvers.base import Result
+from .fitted import FittedAttributes
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .renamed import TakesNoOldNames
@@ -79,7 +80,7 @@ class FeatureScores:
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
-class BaseSelector(SelectorMixin, TakesNoOldNames):
+class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     """Base of all selectors.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
@@ -99,7 +100,7 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
     _score_meaning: ClassVar[str] = "Larger is better."
     _html_repr = selector_html  # what notebooks show
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features of X by what they say about y.
 
         Parameters
@@ -147,7 +148,7 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
     def _check_parameters(self) -> None:
         """Refuse bad parameters; called first in ``fit``."""
 
-    def at(self, n_features):
+    def at(self: Self, n_features: Count) -> Self:
         """Return this selection at another number of features, without refitting.
 
         Parameters
@@ -205,7 +206,9 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
         """
         return clone(self).set_params(n_features_to_select=n_features)
 
-    def find_substitutes(self, X, threshold=0.9):
+    def find_substitutes(
+        self, X: Any, threshold: float = 0.9
+    ) -> dict[Any, list[tuple[Any, float]]]:
         """Find the near-duplicates of the selected features among those left out.
 
         Which of several features that carry the same information is selected can be a matter
@@ -275,7 +278,7 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
         ``n_chosen`` counts the features of the model's own choice, without ``always_keep``.
         """
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
 
@@ -290,7 +293,7 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
             accept_nan=self._accepts_nan,
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.input_tags.allow_nan = self._accepts_nan

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from html import escape
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils import estimator_html_repr
 
+from .ranked import ranked_features
 from .trace import why_not_converged
 
 SHOWN_FEATURES = 10
@@ -32,7 +34,7 @@ _WARNING = (
 )
 
 
-def selector_html(selector) -> str:
+def selector_html(selector: Any) -> str:
     """HTML of a selector, with a summary of the selection where it is fitted.
 
     Parameters
@@ -59,7 +61,7 @@ def selector_html(selector) -> str:
     return (_summary(selector) if fitted else "") + estimator_html_repr(selector)
 
 
-def _summary(selector) -> str:
+def _summary(selector: Any) -> str:
     n_kept, n_features = int(selector.support_.sum()), len(selector.support_)
     plural = "s" * (n_features != 1)
     facts = [_target(selector), *_facts(selector)]
@@ -71,7 +73,7 @@ def _summary(selector) -> str:
     )
 
 
-def _target(selector) -> str:
+def _target(selector: Any) -> str:
     classes = getattr(selector, "classes_", None)
     if classes is None:
         n_outputs = len(np.atleast_2d(getattr(selector, "coef_", 0)))
@@ -82,47 +84,50 @@ def _target(selector) -> str:
     return f"{len(classes):,} classes: {', '.join(names)}{rest}"
 
 
-def _facts(selector) -> list[str]:
+def _facts(selector: Any) -> list[str]:
     found = {name: getattr(selector, name, None) for name in _FACTS}
     facts = [_FACTS[name].format(v) for name, v in found.items() if isinstance(v, Real)]
     return ["1 iteration" if fact == "1 iterations" else fact for fact in facts]
 
 
-def _warning(selector) -> str:
+def _warning(selector: Any) -> str:
     reason = why_not_converged(selector)
     if not reason:
         return ""
     return f'<div style="{_WARNING}">⚠ Not converged: {reason}; raise max_iter or tol</div>'
 
 
-def _table(selector) -> str:
-    kept = np.flatnonzero(selector.support_)
-    kept = kept[np.argsort(selector.ranking_[kept], kind="stable")]
-    names, scores = getattr(selector, "feature_names_in_", None), selector.scores_
+def _table(selector: Any) -> str:
+    ranked = ranked_features(selector)
+    kept = np.flatnonzero(ranked.selected)
+    names = getattr(selector, "feature_names_in_", None)
     rows = [
         f'<tr><td style="{_CELL} text-align: left">'
         f"{_text(f'x{j}' if names is None else names[j])}</td>"
-        f'<td style="{_CELL} text-align: right">{_score(scores[j])}</td></tr>'
-        for j in kept[:SHOWN_FEATURES]
+        f'<td style="{_CELL} text-align: right">{ranked.notes[i] or f"{ranked.scores[i]:.4g}"}'
+        "</td></tr>"
+        for i, j in zip(kept[:SHOWN_FEATURES], ranked.features[kept], strict=False)
     ]
     if not rows:
         return ""
     more = len(kept) - len(rows)
+    meaning = escape(ranked.meaning)
     head = "".join(
-        f'<th style="{_CELL} text-align: {side}; font-weight: normal; opacity: 0.8">{title}</th>'
-        for title, side in (("feature", "left"), ("score", "right"))
+        f'<th style="{_CELL} text-align: {side}; font-weight: normal; opacity: 0.8"{tip}>'
+        f"{title}</th>"
+        for title, side, tip in (
+            ("feature", "left", ""),
+            ("score", "right", f' title="{meaning}"'),
+        )
     )
     return (
         f'<table style="border-collapse: collapse; margin: 0.3em 0"><tr>{head}</tr>'
         f"{''.join(rows)}</table>"
         + (f'<div style="opacity: 0.8">and {more:,} more</div>' if more else "")
+        + f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div>'
     )
 
 
-def _score(score: float) -> str:
-    return f"{score:.4g}" if np.isfinite(score) else "always kept"
-
-
-def _text(value) -> str:
+def _text(value: Any) -> str:
     text = str(value)
     return escape(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")

@@ -11,15 +11,15 @@ from .parts import balanced, check_fraction, check_sizes, labelled, spaced_means
 
 
 def make_correlated_blocks(
-    n_samples=200,
-    n_features=500,
+    n_samples: int = 200,
+    n_features: int = 500,
     *,
-    n_relevant=5,
-    block_size=10,
-    correlation=0.9,
-    n_classes=2,
-    signal=1.0,
-    random_state=None,
+    n_relevant: int = 5,
+    block_size: int = 10,
+    correlation: float = 0.9,
+    n_classes: int = 2,
+    signal: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
     """Relevant features that each sit in a block of noisy copies of themselves.
 

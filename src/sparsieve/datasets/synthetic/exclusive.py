@@ -11,14 +11,14 @@ from .parts import balanced, check_sizes, labelled, spaced_means
 
 
 def make_class_exclusive(
-    n_samples=200,
-    n_features=500,
+    n_samples: int = 200,
+    n_features: int = 500,
     *,
-    n_relevant_per_class=5,
-    n_shared=0,
-    n_classes=4,
-    signal=2.0,
-    random_state=None,
+    n_relevant_per_class: int = 5,
+    n_shared: int = 0,
+    n_classes: int = 4,
+    signal: float = 2.0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
     """Classes that each have features of their own.
 

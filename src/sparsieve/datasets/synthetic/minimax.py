@@ -10,7 +10,12 @@ from ..dataset import Dataset
 from .parts import labelled
 
 
-def make_minimax_gaussian(n_samples=50, n_features=1000, *, random_state=None) -> Dataset:
+def make_minimax_gaussian(
+    n_samples: int = 50,
+    n_features: int = 1000,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+) -> Dataset:
     """The two-class Gaussian set of the l0-MPM paper.
 
     The class s is -1 or 1 with equal probability. Feature i = 1, ..., 10 is s times a normal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -11,14 +13,14 @@ from .parts import check_sizes, labelled, random_columns
 
 
 def make_nonlinear_additive(
-    n_samples=400,
-    n_features=200,
+    n_samples: int = 400,
+    n_features: int = 200,
     *,
-    kind="radial",
-    n_relevant=4,
-    noise=0.1,
-    task="classification",
-    random_state=None,
+    kind: str = "radial",
+    n_relevant: int = 4,
+    noise: float = 0.1,
+    task: str = "classification",
+    random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
     """A target that is a sum of non-linear functions of single features.
 
@@ -73,7 +75,7 @@ def make_nonlinear_additive(
     return labelled(title, X, y, range(2), relevant=relevant)
 
 
-def _steps(inputs, rng):
+def _steps(inputs: Any, rng: np.random.RandomState) -> np.ndarray:
     """Steps of random place and direction, each centred and of unit variance in the sample."""
     count = inputs.shape[1]
     places, signs = rng.uniform(-0.5, 0.5, size=count), rng.choice([-1.0, 1.0], size=count)

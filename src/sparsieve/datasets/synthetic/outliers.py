@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -12,16 +14,16 @@ from .shared import make_shared_features
 
 
 def make_outliers(
-    n_samples=200,
-    n_features=500,
+    n_samples: int = 200,
+    n_features: int = 500,
     *,
-    n_relevant=10,
-    n_classes=4,
-    signal=1.0,
-    row_fraction=0.1,
-    label_fraction=0.0,
-    magnitude=10.0,
-    random_state=None,
+    n_relevant: int = 10,
+    n_classes: int = 4,
+    signal: float = 1.0,
+    row_fraction: float = 0.1,
+    label_fraction: float = 0.0,
+    magnitude: float = 10.0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
     """Shared-feature data of which some samples are spoilt.
 
@@ -90,7 +92,7 @@ def make_outliers(
     )
 
 
-def _mask(indices, size: int):
+def _mask(indices: Sequence[int] | np.ndarray, size: int) -> np.ndarray:
     mask = np.zeros(size, dtype=bool)
     mask[indices] = True
     return mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._checks import check_real
@@ -10,7 +11,13 @@ from .parts import balanced, check_sizes, labelled, random_columns, spaced_means
 
 
 def make_shared_features(
-    n_samples=200, n_features=500, *, n_relevant=10, n_classes=4, signal=1.0, random_state=None
+    n_samples: int = 200,
+    n_features: int = 500,
+    *,
+    n_relevant: int = 10,
+    n_classes: int = 4,
+    signal: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
     """Classes that all differ on the same few features.
 

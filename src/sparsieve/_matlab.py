@@ -1,0 +1,82 @@
+"""MATLAB's .mat files, read at arm's length."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+_SECONDS = 60  # and one more for every megabyte
+_SCRIPT = Path(__file__).with_name("_mat_child.py")
+
+
+def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+    """(the wanted arrays that there are, the names of all) of a .mat file.
+
+    SciPy's reader can take the whole process down on damaged files, so it runs in another one,
+    with limits on time and memory. A ValueError says why there is nothing to be had.
+    """
+    seconds = _SECONDS + path.stat().st_size // 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "arrays.npz"
+        asked = {
+            "file": os.fspath(path.resolve()),
+            "wanted": list(dict.fromkeys(wanted)),
+            "output": os.fspath(output),
+            "memory": _memory(),
+            "seconds": seconds,
+        }
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", os.fspath(_SCRIPT), json.dumps(asked)],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=2 * seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise ValueError(f"reading it takes more than {2 * seconds} s") from None
+        answer = _answer(done.stdout)
+        if done.returncode != 0 or answer is None:
+            raise ValueError("it is damaged")
+        if "error" in answer:
+            raise ValueError(answer["error"])
+        with np.load(output, allow_pickle=False) as archive:
+            stored = {key: archive[key] for key in archive.files}
+    arrays: dict[str, Any] = {}
+    for key, values in stored.items():
+        kind, _, name = key.partition(":")
+        part, _, rest = name.partition(":")
+        if kind == "dense":
+            arrays[name] = values
+        elif part == "data":
+            indices, indptr, shape = (stored[f"sparse:{p}:{rest}"] for p in _PARTS)
+            arrays[rest] = sparse.csc_array((values, indices, indptr), shape=tuple(shape))
+    return arrays, list(answer["names"])
+
+
+_PARTS = ("indices", "indptr", "shape")
+
+
+def _answer(text: bytes) -> dict[str, Any] | None:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) and ("error" in answer or "names" in answer) else None
+
+
+def _memory() -> int:
+    """All there is, as far as it is known."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 64 << 30

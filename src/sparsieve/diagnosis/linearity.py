@@ -1,0 +1,119 @@
+"""Does the target depend on the features in a way that linear selection cannot see?"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from .._cross_validation import make_folds
+from ..filters import InfoGainSelector, ReliefFSelector
+from ..selectors.least_squares import RidgeForwardSelector
+from ..selectors.target import Target
+
+_KEPT = 10
+_FOLDS = 3
+_WORK = 4e8  # samples squared times features, which is what ReliefF costs
+_MOST_DENSE = 50_000_000  # values of a sparse X that are worth writing out
+_MOST_SAMPLES, _FEWEST_SAMPLES = 1000, 60
+_GOOD = 0.6  # share of what can be predicted at all: linear selection does its work
+_GAIN = 0.1  # what another selector must add to be worth a word
+_SURE = 3.5  # standard errors
+
+
+def beyond_linear(X: Any, target: Target) -> str:
+    """A sentence that names a better selector, or nothing."""
+    n_samples, n_features = X.shape
+    if n_samples < _FEWEST_SAMPLES or n_features < 2:
+        return ""
+    rng = np.random.RandomState(0)
+    most = int(min(_MOST_SAMPLES, max(np.sqrt(_WORK / n_features), 200)))
+    rows = np.sort(rng.permutation(n_samples)[:most])
+    Y = target.Y[rows]
+    Y = (Y - Y.mean(axis=0)) / np.sqrt(Y.var(axis=0).sum() or 1.0)
+    codes = None if target.codes is None else target.codes[rows]
+    y = Y if codes is None else codes
+    if codes is not None and np.bincount(codes).min() < _FOLDS:
+        return ""
+    part = X[rows]
+    if sparse.issparse(X) and len(rows) * n_features > _MOST_DENSE:
+        return ""
+    linear = _errors(RidgeForwardSelector, part, y, Y, Ridge(alpha=0.1 * len(rows)))
+    chance = _errors(None, part, y, Y, None)
+    if 1.0 - linear.mean() / chance.mean() > _GOOD:
+        return ""
+    values = part.toarray() if sparse.issparse(part) else part
+    kinds = [ReliefFSelector] if codes is None else [ReliefFSelector, InfoGainSelector]
+    best, name = None, ""
+    for kind in kinds:
+        errors = _errors(kind, values, y, Y, KNeighborsRegressor(n_neighbors=7))
+        if best is None or errors.mean() < best.mean():
+            best, name = errors, kind.__name__
+    if (
+        best is None
+        or not np.isfinite(best).all()
+        or not (_surely_less(best, linear) and _surely_less(best, chance))
+    ):
+        return ""
+    if codes is None:
+        amounts = [f"R² = {1.0 - e.mean() / chance.mean():.2f}" for e in (linear, best)]
+        what = "of the target"
+    else:
+        amounts = [f"{100.0 * (1.0 - errors.mean()):.0f} %" for errors in (linear, best)]
+        what = "of held-out samples"
+    weak = "no better than chance" if not _surely_less(linear, chance, 0.0) else "poorly"
+    return (
+        f"linear selection predicts {weak} ({amounts[0]} {what}), nearest neighbours on the "
+        f"features of {name} do better ({amounts[1]}): the dependence is not linear, use {name}"
+    )
+
+
+def _errors(kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any) -> np.ndarray:
+    """Errors on held-out samples: wrong or not for classes, squared for numbers."""
+    is_regression = y.ndim == 2
+    errors = np.empty(len(Y))
+    for train, test in make_folds(y, _FOLDS, seed=0, stratified=not is_regression):
+        guess = np.tile(Y[train].mean(axis=0), (len(test), 1))
+        if kind is not None:
+            task = {"task": "regression"} if is_regression else {}
+            # Of few features a non-linear score must not keep nearly all, or it says nothing.
+            most = X.shape[1] if kind is RidgeForwardSelector else max(2, X.shape[1] // 3)
+            selector = kind(n_features_to_select=min(_KEPT, most), **task)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                selector.fit(X[train], y[train])
+            kept = selector.get_support()
+            if kind is not RidgeForwardSelector:
+                kept &= selector.scores_ > 0  # the others are kept by the order of columns
+            if not kept.any():
+                return np.full(len(Y), np.inf)
+            columns = X[:, kept]
+            columns = columns.toarray() if sparse.issparse(columns) else columns
+            fitted = make_pipeline(StandardScaler(), model).fit(columns[train], Y[train])
+            guess = np.reshape(fitted.predict(columns[test]), guess.shape)
+        if is_regression:
+            errors[test] = ((Y[test] - guess) ** 2).sum(axis=1)
+        elif kind is None:
+            errors[test] = y[test] != np.bincount(y[train]).argmax()
+        else:
+            errors[test] = y[test] != np.argmax(guess + _prior(y[train], Y), axis=1)
+    return errors
+
+
+def _prior(codes: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """What centring took from the columns, so that the largest is the most likely class."""
+    share = np.bincount(codes, minlength=Y.shape[1]) / len(codes)
+    return share / np.ptp(Y, axis=0).max()
+
+
+def _surely_less(one: np.ndarray, other: np.ndarray, gain: float = _GAIN) -> bool:
+    difference = other - one
+    scale = max(float(other.mean()), 1e-12) if gain else 1.0
+    error = difference.std() / np.sqrt(len(difference))
+    return bool(difference.mean() > _SURE * error and difference.mean() > gain * scale)

@@ -1,0 +1,107 @@
+"""The level that scores reach on noise: the same fit on shuffled targets."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from .._checks import check_integer, check_real
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class PermutationNull:
+    """Scores of the same fit where features know nothing of the target.
+
+    Attributes
+    ----------
+    best : ndarray of shape (n_repeats,)
+        The largest score of every repeat.
+    """
+
+    best: np.ndarray
+
+    @property
+    def level(self) -> float:
+        """What noise reaches: the 95 % quantile of the largest scores."""
+        return float(np.quantile(self.best, LEVEL))
+
+    @property
+    def n_repeats(self) -> int:
+        """How often the target was shuffled."""
+        return len(self.best)
+
+    def __str__(self) -> str:
+        times = f"{self.n_repeats} shuffled target{'s' * (self.n_repeats != 1)}"
+        return f"noise reaches a score of {self.level:.4g} ({times})"
+
+
+def permutation_null(
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_repeats: int = 20,
+    random_state: int | np.random.RandomState | None = 0,
+    max_seconds: float | None = None,
+) -> PermutationNull:
+    """Fit a selector on shuffled targets and see how high scores get by chance.
+
+    A feature whose score does not stand out from this level cannot be told from noise. Along a
+    path the level is that of the first step, where chance has the most to choose from, so it is
+    cautious about the later ones.
+
+    Parameters
+    ----------
+    selector : selector
+        Its parameters are used; it is not changed.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+    n_repeats : int, default=20
+        How often the target is shuffled.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the shuffles.
+    max_seconds : float or None, default=None
+        Begin no further repeat after so many seconds; the first is always made.
+
+    Returns
+    -------
+    null : PermutationNull
+        With ``level`` and the largest score of every repeat as ``best``;
+        :class:`~sparsieve.RankingDisplay` draws it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector, permutation_null
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = FisherSelector().fit(X, y)
+    >>> null = permutation_null(selector, X, y, n_repeats=10)
+    >>> bool(null.level < selector.scores_.min())
+    True
+    """
+    check_integer("n_repeats", n_repeats)
+    if max_seconds is not None:
+        check_real("max_seconds", max_seconds, minimum=0)
+    y = y if hasattr(y, "iloc") else np.asarray(y)
+    rng = check_random_state(random_state)
+    best: list[float] = []
+    start = time.perf_counter()
+    while len(best) < n_repeats:
+        if best and max_seconds is not None and time.perf_counter() - start > max_seconds:
+            break
+        order = rng.permutation(len(y))
+        shuffled = y.iloc[order].to_numpy() if hasattr(y, "iloc") else y[order]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about noise there is nothing to warn of
+            scores = np.asarray(clone(selector).fit(X, shuffled).scores_)
+        finite = scores[np.isfinite(scores)]
+        best.append(float(finite.max()) if finite.size else 0.0)
+    return PermutationNull(np.array(best))

@@ -1,0 +1,52 @@
+"""A report that can be written to a file and shown in a notebook."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..io.write import replacing
+from .data import Contents
+from .html import framed, render
+
+
+class Report(Contents):
+    """A whole report.
+
+    Parameters
+    ----------
+    title : str
+    headline : str
+        What came out, in plain words.
+    sections : sequence of Section
+    figures : dict of str to str
+        The few numbers to see first, by what they are.
+    warnings : sequence of str
+        What a reader must know before trusting it.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Report, Section
+    >>> report = Report("Weather", "It rains.", [Section("Why", ["Clouds."])])
+    >>> report.headline
+    'It rains.'
+    """
+
+    def to_html(self) -> str:
+        """The report as one HTML page that needs nothing else."""
+        return render(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file; an existing file is replaced only by a complete one.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        page = self.to_html()
+        with replacing(Path(path)) as scratch:
+            scratch.write_text(page, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page in a frame of its own."""
+        return framed(self)

@@ -1,0 +1,120 @@
+"""The ranking of a fitted selector as its readers see it: order, scores, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+KEPT_BY_REQUEST = "kept by request"
+LEFT_OUT_BY_REQUEST = "left out by request"
+UNRANKED = "unranked gain"
+
+
+@dataclass(frozen=True)
+class RankedFeatures:
+    """Every feature, the best first.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_features,)
+        Columns.
+    scores : ndarray of shape (n_features,)
+        Their scores.
+    selected : ndarray of bool of shape (n_features,)
+        Whether they are selected.
+    notes : list of str
+        "kept by request" and "left out by request" for columns of ``always_keep`` and
+        ``never_keep``; "unranked gain" beyond the end of a path, where a score is what the
+        feature would have added next and the order means nothing more; else empty.
+    pvalues, adjusted : ndarray of shape (n_features,) or None
+        Of filters that test; adjusted after Benjamini and Hochberg.
+    meaning : str
+        What a score says, in one sentence.
+    """
+
+    features: np.ndarray
+    scores: np.ndarray
+    selected: np.ndarray
+    notes: list[str]
+    pvalues: np.ndarray | None
+    adjusted: np.ndarray | None
+    meaning: str
+
+    @property
+    def falls(self) -> bool:
+        """Whether no score among the ranked ones is above the one before it."""
+        own = self.scores[[note == "" for note in self.notes]]
+        return bool((np.diff(own) <= 0).all())
+
+    def columns(self, names: Any) -> dict[str, np.ndarray]:
+        """As columns of a table; ``names`` holds the names of all features."""
+        made = {
+            "rank": np.arange(1, len(self.features) + 1),
+            "feature": np.array([names[j] for j in self.features]),
+            "score": self.scores,
+            "selected": self.selected,
+        }
+        if self.pvalues is not None and self.adjusted is not None:
+            made |= {"p_value": self.pvalues, "p_value_fdr": self.adjusted}
+        return {**made, "note": np.array(self.notes)}
+
+
+def ranked_features(selector: Any) -> RankedFeatures:
+    """Read the ranking of a fitted selector.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted; any that has ``ranking_`` and ``scores_``.
+
+    Returns
+    -------
+    ranked : RankedFeatures
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FStatisticSelector
+    >>> from sparsieve.selectors.ranked import ranked_features
+    >>> X, y = load_wine(return_X_y=True)
+    >>> ranked = ranked_features(FStatisticSelector(2).fit(X, y))
+    >>> ranked.features[:2], bool(ranked.adjusted[0] < 1e-40)
+    (array([ 6, 12]), True)
+    """
+    ranking = np.asarray(selector.ranking_)
+    order = np.argsort(ranking, kind="stable")
+    notes = np.full(len(order), "", dtype=object)
+    notes[ranking > getattr(selector, "_n_ranked", len(order))] = UNRANKED
+    fixed = getattr(selector, "_fixed", None)
+    if fixed is not None:
+        notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
+    pvalues = getattr(selector, "pvalues_", None)
+    return RankedFeatures(
+        order,
+        np.asarray(selector.scores_, dtype=np.float64)[order],
+        np.asarray(selector.get_support())[order],
+        notes[order].tolist(),
+        None if pvalues is None else np.asarray(pvalues)[order],
+        None if pvalues is None else adjusted_pvalues(pvalues)[order],
+        getattr(selector, "score_meaning", "Larger is better."),
+    )
+
+
+def adjusted_pvalues(pvalues: Any) -> np.ndarray:
+    """P-values adjusted for the false discovery rate (Benjamini and Hochberg); NaN stays NaN.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.ranked import adjusted_pvalues
+    >>> adjusted_pvalues([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    pvalues = np.asarray(pvalues, dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(pvalues))
+    adjusted = np.full(len(pvalues), np.nan)
+    falling = known[np.argsort(-pvalues[known], kind="stable")]
+    shares = len(known) / np.arange(len(known), 0, -1)
+    adjusted[falling] = np.minimum.accumulate(np.minimum(pvalues[falling] * shares, 1.0))
+    return adjusted

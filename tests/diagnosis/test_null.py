@@ -1,0 +1,61 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from sparsieve import (
+    FisherSelector,
+    FStatisticSelector,
+    RankingDisplay,
+    RidgeForwardSelector,
+    permutation_null,
+)
+
+
+def test_the_level_is_that_of_fits_on_shuffled_targets():
+    X, y = load_wine(return_X_y=True)
+    null = permutation_null(FisherSelector(3), X, y, n_repeats=5, random_state=7)
+    rng = np.random.RandomState(7)
+    best = [FisherSelector().fit(X, y[rng.permutation(178)]).scores_.max() for _ in range(5)]
+    np.testing.assert_array_equal(null.best, best)
+    assert null.level == np.quantile(best, 0.95)
+    assert str(null) == f"noise reaches a score of {null.level:.4g} (5 shuffled targets)"
+
+
+def test_noise_stays_below_and_signal_above(rng):
+    X = rng.standard_normal((80, 40))
+    y = X[:, 3] + 0.5 * rng.standard_normal(80)
+    real = FStatisticSelector(task="regression")
+    null = permutation_null(real, X, y)
+    scores = real.fit(X, y).scores_
+    assert scores[3] > null.level
+    assert (np.delete(scores, 3) < null.level).all()
+
+
+def test_time_is_limited_and_the_selector_unchanged():
+    X, y = load_wine(return_X_y=True)
+    selector = FisherSelector(2).fit(X, y)
+    before = selector.scores_.copy()
+    assert permutation_null(selector, X, pd.Series(y), max_seconds=0).n_repeats == 1
+    np.testing.assert_array_equal(selector.scores_, before)
+
+
+def test_display_draws_the_level():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    X, y = load_wine(return_X_y=True)
+    selector = FisherSelector(2).fit(X, y)
+    null = permutation_null(selector, X, y, n_repeats=3)
+    display = RankingDisplay.from_estimator(selector, null=null)
+    assert display.null_line_.get_xdata() == [null.level] * 2
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels == ["kept", "left out", "level of noise"]
+    assert display.ax_.get_xlabel().startswith("score\n")
+    pyplot.close("all")
+
+
+def test_bad_arguments():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match="n_repeats must be at least 1"):
+        permutation_null(RidgeForwardSelector(2), X, y, n_repeats=0)
+    with pytest.raises(ValueError, match="max_seconds"):
+        permutation_null(RidgeForwardSelector(2), X, y, max_seconds=-1)
