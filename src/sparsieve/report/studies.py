@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..evaluation import friedman_nemenyi
-from ..studies import Store, StoreError, result_rows
+from ..studies import StoreError, StoreReader, result_rows
 from .data import Report, Section, Table, table_of
 from .provenance import how_made
 from .study_results import MODELS, StudyResults, at_k
@@ -57,10 +57,10 @@ def study_report(store, study=None, *, title=None, command="") -> Report:
     >>> report.title
     'Study small'
     """
-    if not isinstance(store, Store):
+    if not isinstance(store, StoreReader):
         if not Path(store).exists():
             raise StoreError(f"there is no store {store}; run_study makes it")
-        with Store(store) as opened:
+        with StoreReader(store) as opened:
             return study_report(opened, study, title=title, command=command)
     name = _the_study(store, study)
     rows = result_rows(store, name)
@@ -100,7 +100,7 @@ def study_report(store, study=None, *, title=None, command="") -> Report:
     )
 
 
-def _the_study(store: Store, study: str | None) -> str:
+def _the_study(store: StoreReader, study: str | None) -> str:
     names = store.studies()
     if study is None and len(names) == 1:
         return names[0]

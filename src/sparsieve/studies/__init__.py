@@ -1,10 +1,11 @@
 """Resumable comparisons of many selectors on many data sets, kept in one SQLite file."""
 
 from .baseline import AllFeatures
-from .results import ScoreTable, result_rows, score_table, summarise
+from .results import ScoreTable, kept_rows, result_rows, score_table, summarise
 from .run import RunSummary, run_study
 from .sources import DatasetSpec, StudyError
-from .store import Store, StoreError
+from .store import Store
+from .store_reader import StoreError, StoreReader
 from .study import SelectorSpec, Study
 from .worker import Progress
 
@@ -17,8 +18,10 @@ __all__ = [
     "SelectorSpec",
     "Store",
     "StoreError",
+    "StoreReader",
     "Study",
     "StudyError",
+    "kept_rows",
     "result_rows",
     "run_study",
     "score_table",

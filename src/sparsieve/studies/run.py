@@ -132,6 +132,7 @@ def _call(cell: Cell, data: StudyData):
         data.y,
         data.groups,
         data.relevant,
+        data.feature_names,
         cell.split.train,
         cell.split.test,
     )

@@ -31,10 +31,14 @@ class StudyData:
     y: np.ndarray
     groups: np.ndarray | None = None
     relevant: np.ndarray | None = None
+    feature_names: np.ndarray | None = None
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes with every value of X, y and the groups, and with nothing else."""
+        """Changes with every value of X, y and the groups, and with nothing else.
+
+        Names of features are no part of what is computed.
+        """
         digest = hashlib.sha256()
         parts = [self.y, self.groups]
         if sparse.issparse(self.X):
@@ -125,21 +129,24 @@ class DatasetSpec:
         """Read or make the data; an error says why they cannot be had."""
         relevant = None
         if self.file is not None:
-            X, y, groups = self._read()
+            X, y, groups, names = self._read()
         else:
             data = self._dataset()
             X, y, relevant = data["X"], data["y"], data.get("relevant")
+            names = data.get("feature_names")
             entry = self.groups or "groups"
             groups = data.get(entry)
             if self.groups is not None and groups is None:
                 raise StudyError(f"data set {self.name!r} has no entry {self.groups!r}")
-        labels, names = encode_labels(y)
-        if names is None:
+        labels, classes = encode_labels(y)
+        if classes is None:
             raise StudyError(
                 f"data set {self.name!r} has a target of real numbers; studies compare "
                 "classifiers and need class labels"
             )
-        return StudyData(self.name, X, labels, groups, relevant)
+        if names is not None:
+            names = np.array([str(name) for name in names])
+        return StudyData(self.name, X, labels, groups, relevant, names)
 
     def _dataset(self) -> Mapping:
         if self.data is not None:
@@ -158,12 +165,12 @@ class DatasetSpec:
         drop = list(self.drop)
         if self.groups is None:
             table = read_table(self.file, self.target, drop)
-            return table.X, table.y, None
+            return table.X, table.y, None, table.feature_names
         by_column = Path(str(self.file)).suffix.lower() not in (".npz", ".mat")
         table = read_table(self.file, self.target, drop + [self.groups] * by_column)
         hidden = [self.target] if by_column and self.target is not None else []
         groups = read_table(self.file, self.groups, drop + hidden).y
-        return table.X, table.y, groups
+        return table.X, table.y, groups, table.feature_names
 
 
 def _makers() -> list[str]:

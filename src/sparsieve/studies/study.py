@@ -21,7 +21,7 @@ from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, deriv
 from .sources import DatasetSpec, StudyData, StudyError
 
 TUNING = ("none", "inner-cv", "best-on-test")
-_ALL_FEATURES = "AllFeatures"
+ALL_FEATURES = "AllFeatures"  # the baseline
 
 
 @dataclass(frozen=True)
@@ -309,13 +309,13 @@ def selector_class(name: str) -> type:
     from ..discovery import all_selectors
     from .baseline import AllFeatures
 
-    return AllFeatures if name == _ALL_FEATURES else all_selectors()[name]
+    return AllFeatures if name == ALL_FEATURES else all_selectors()[name]
 
 
 def _class_name(name: str) -> str:
     from ..discovery import all_selectors
 
-    by_key = {_folded(known): known for known in (*all_selectors(), _ALL_FEATURES)}
+    by_key = {_folded(known): known for known in (*all_selectors(), ALL_FEATURES)}
     key = _folded(str(name))
     if key not in by_key:
         close = difflib.get_close_matches(key, list(by_key), n=1, cutoff=0.5)
