@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-# Rows are streamed in blocks of about this many bytes: small enough to stay in the second-level
-# cache between the two products of `rmatmul_of`, large enough for BLAS to work at full speed.
+# Columns are accumulated in blocks of about this many bytes: they stay in the second-level cache,
+# and are large enough for BLAS to work at full speed.
 BLOCK_BYTES = 1 << 19
 
 
 class DesignMatrix(ABC):
     """A samples x features matrix known only through its products.
 
-    Only X is exotic: the arrays that go in and come out are plain arrays of ``xp``.
+    Only X is exotic: the arrays that go in and come out are plain NumPy arrays.
     Implementations provide the products and the column statistics; everything else has a
     sensible default here.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype
-    xp: Any = np
 
     @abstractmethod
     def matmul(self, W):
@@ -53,18 +50,6 @@ class DesignMatrix(ABC):
     def column_sq_norms(self):
         """Squared Euclidean norm of every column."""
 
-    def column_means(self, weights=None):
-        """Weighted mean of every column."""
-        return self.column_moments(weights)[0]
-
-    def rmatmul_of(self, f: Callable[[Any, slice], Any], W):
-        """X.T @ f(X @ W, rows) for a function that treats rows independently.
-
-        ``f(Z, rows)`` receives a block Z of X @ W and the slice of rows it belongs to.
-        Implementations that can stream X read it once instead of twice.
-        """
-        return self.rmatmul(f(self.matmul(W), slice(0, self.shape[0])))
-
     def gram(self):
         """X.T @ X, refused when features outnumber samples: that matrix would dwarf X."""
         n_samples, n_features = self.shape
@@ -83,7 +68,7 @@ class DesignMatrix(ABC):
         """X @ X.T, accumulated over blocks of columns."""
         n_samples, n_features = self.shape
         step = max(1, BLOCK_BYTES // (8 * n_samples), n_samples)
-        total = self.xp.zeros((n_samples, n_samples), dtype=self.dtype)
+        total = np.zeros((n_samples, n_samples), dtype=self.dtype)
         for start in range(0, n_features, step):
             block = self.dense_columns(np.arange(start, min(start + step, n_features)))
             total += block @ block.T
@@ -98,7 +83,7 @@ class DesignMatrix(ABC):
         rng = np.random.default_rng(rng)
         n_samples, n_features = self.shape
         steps = min(max_iter, n_samples, n_features)
-        start = self.xp.asarray(rng.standard_normal((n_samples, 1)), dtype=self.dtype)
+        start = np.asarray(rng.standard_normal((n_samples, 1)), dtype=self.dtype)
         basis = [start / np.linalg.norm(start)]
         diagonal: list[float] = []
         off: list[float] = []

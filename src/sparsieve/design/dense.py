@@ -25,13 +25,6 @@ class DenseDesign(DesignMatrix):
             return (R[:, 0] @ self.array)[:, None]
         return self.array.T @ R
 
-    def rmatmul_of(self, f, W):
-        total = np.zeros((self.shape[1], W.shape[1]), dtype=self.dtype)
-        for rows in self.row_blocks():
-            block = self.array[rows]
-            total += block.T @ f(block @ W, rows)
-        return total
-
     def rows(self, index):
         return DenseDesign(self.array[index])
 

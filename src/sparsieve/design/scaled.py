@@ -35,26 +35,6 @@ class Scaled(DesignMatrix):
             R = R * self.row_scale[:, None]
         return self._unshift(self.base.rmatmul(R), R.sum(axis=0))
 
-    def rmatmul_of(self, f, W):
-        if self.scale is not None:
-            W = W / self.scale[:, None]
-        offset = None if self.centre is None else self.centre @ W
-        sums = np.zeros(W.shape[1], dtype=self.dtype)
-
-        def shifted(Z, rows):
-            if offset is not None:
-                Z = Z - offset
-            if self.row_scale is not None:
-                Z = Z * self.row_scale[rows, None]
-            values = f(Z, rows)
-            if self.row_scale is not None:
-                values = values * self.row_scale[rows, None]
-            sums[...] += values.sum(axis=0)
-            return values
-
-        product = self.base.rmatmul_of(shifted, W)
-        return self._unshift(product, sums)
-
     def _unshift(self, product, sums):
         if self.centre is not None:
             product = product - self.centre[:, None] * sums

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_real, resolve_count, warn_user
+from .._checks import check_real, warn_user
 from ..design import as_design
 from ..solvers.base import Result
 from .html_repr import selector_html
@@ -169,7 +169,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         (178, 2)
         """
         check_is_fitted(self)
-        count = resolve_count(n_features, self.n_features_in_, self._n_kept)
+        count = self._fixed.count(n_features, self._n_kept)
         if count > self._n_ranked:
             raise ValueError(
                 f"at({n_features!r}) is beyond the {self._n_ranked} features that this fit went; "

@@ -77,7 +77,13 @@ def training_data(
         if not used.all():
             X, y, sample_weight, rows = X[used], y[used], sample_weight[used], rows[used]
     name = type(estimator).__name__
-    target = encode_target(y, task=getattr(estimator, "task", "auto"), dtype=X.dtype, owner=name)
+    target = encode_target(
+        y,
+        task=getattr(estimator, "task", "auto"),
+        dtype=X.dtype,
+        owner=name,
+        classes_only=not accept_regression,
+    )
     if target.task != "classification" and not accept_regression:
         raise ValueError(
             f"Unknown label type: {name} needs one column of class labels, but y looks like "

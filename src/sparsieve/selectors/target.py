@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from .._checks import warn_user
+
 TASKS = ("auto", "classification", "regression")
+MANY_CLASSES = 20  # more than this are worth a word
 
 
 @dataclass(frozen=True)
@@ -38,29 +41,118 @@ class Target:
         return Target(self.task, self.Y[index], self.classes, codes)
 
 
-def encode_target(y: np.ndarray, *, task: str, dtype, owner: str) -> Target:
-    """Encode a validated y; ``owner`` is named in messages."""
+def decide_task(y: Any) -> str:
+    """How ``task="auto"`` reads one column of targets: "classification" or "regression".
+
+    Booleans, text, categories and two distinct values are classes. Whole numbers (also as
+    floats) with u distinct values in n samples are classes if u <= sqrt(n), or if u <= 20 and
+    n >= 3 u, or if the values are exactly 0..u-1 or 1..u with at least 5 samples each; all other
+    numbers are quantities. Decide on the whole of y and hand the answer on to folds and
+    subsamples, in which the counts would be others.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.target import decide_task
+    >>> decide_task(["ill", "well", "ill"])
+    'classification'
+    >>> decide_task([25, 31, 44, 52, 60, 71])
+    'regression'
+    """
+    y = np.asarray(y)
+    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    values, counts = np.unique(y, return_counts=True)
+    u, n = len(values), len(y)
+    if u <= 2:
+        return "classification"
+    if y.dtype.kind == "f" and not (
+        np.isfinite(values).all() and (values == np.rint(values)).all()
+    ):
+        return "regression"
+    first = float(values[0])
+    consecutive = first in (0.0, 1.0) and float(values[-1]) == first + u - 1
+    few = u * u <= n or (u <= 20 and n >= 3 * u) or (consecutive and counts.min() >= 5)
+    return "classification" if few else "regression"
+
+
+def _number_objects(y: np.ndarray) -> np.ndarray | None:
+    """Python numbers in an object array as a plain array; None for anything else."""
+    if y.dtype.kind != "O":
+        return None
+    if not all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in y.ravel()):
+        return None
+    try:
+        return y.astype(np.int64 if all(isinstance(v, Integral) for v in y.ravel()) else np.float64)
+    except OverflowError:
+        return y.astype(np.float64)
+
+
+def encode_target(
+    y: np.ndarray, *, task: str, dtype: Any, owner: str, classes_only: bool = False
+) -> Target:
+    """Encode a validated y; ``owner`` is named in messages.
+
+    With ``classes_only`` whole numbers are classes however many they are.
+    """
     if task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
+    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
     kind = type_of_target(y, input_name="y")
     if kind == "unknown":
         raise ValueError(f"Unknown label type: {owner} cannot read y of type {y.dtype}")
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
-    labels = kind in ("binary", "multiclass") if task == "auto" else task == "classification"
-    if labels:
-        if kind == "continuous":
+    guess = decide_task(y) if task == "auto" else task
+    if guess == "regression" and classes_only and kind != "continuous":
+        guess = "classification"
+        if task == "auto":
+            warn_user(
+                f"y holds {len(np.unique(y))} different whole numbers in {len(y)} samples; {owner} "
+                "is for classes and reads each as one; use a selector for regression if they are "
+                "quantities"
+            )
+    elif task == "auto":
+        _say_how_read(y, guess)
+    if guess == "classification":
+        if kind == "continuous" and task != "auto":
             raise ValueError(
                 f'Unknown label type: continuous. {owner} was given task="classification" but y '
                 "holds real numbers; bin them into classes first"
             )
-        target = _encode_classes(y, dtype)
-        if task == "auto":
-            _hint_at_regression(y, len(target.classes))
-        return target
+        return _encode_classes(y, dtype)
     return Target("regression", _as_numbers(y, dtype)[:, None])
+
+
+def _say_how_read(y: np.ndarray, guess: str) -> None:
+    """One sentence where another reading is near at hand."""
+    if guess == "regression" and (y.dtype.kind in "iu" or (y == np.rint(y)).all()):
+        warn_user(
+            f"y holds {len(np.unique(y))} different whole numbers in {len(y)} samples and is read "
+            'as numbers; pass task="classification" if they are classes, task="regression" to '
+            "hide this hint"
+        )
+    elif guess == "classification":
+        n_classes = len(np.unique(y))
+        if n_classes > MANY_CLASSES:
+            what = "numbers as text" if _is_numeric_text(y) else "values"
+            warn_user(
+                f"y holds {n_classes} different {what} and is read as {n_classes} classes; pass "
+                'numbers and task="regression" if they are quantities, task="classification" to '
+                "hide this hint"
+            )
+
+
+def _is_numeric_text(y: np.ndarray) -> bool:
+    if y.dtype.kind not in "OUST":
+        return False
+    try:
+        np.asarray(y, dtype=str).astype(np.float64)
+    except ValueError:
+        return False
+    return True
 
 
 def _encode_classes(y, dtype) -> Target:
@@ -81,17 +173,6 @@ def _encode_classes(y, dtype) -> Target:
     Y = np.zeros((n_samples, n_classes), dtype=dtype)
     Y[np.arange(n_samples), codes] = 1.0
     return Target("classification", Y, classes, codes)
-
-
-def _hint_at_regression(y, n_classes: int) -> None:
-    """Counts and ages are whole numbers too: say so when classes would be many and small."""
-    if y.dtype.kind in "iuf" and n_classes > max(20, 0.2 * len(y)):
-        warnings.warn(
-            f"y holds whole numbers and is read as {n_classes} classes; pass "
-            'task="regression" if they are quantities, task="classification" to hide this hint',
-            UserWarning,
-            stacklevel=5,
-        )
 
 
 def _encode_columns(y, kind, task, dtype) -> Target:

@@ -46,65 +46,65 @@ def test_reaches_a_critical_point(name):
     program = SparseApproximation(a, 0.3, name, 3.0)
     result = DCA(max_iter=500, tol=1e-12).solve(program, a.copy())
     assert result.converged
-    assert (np.diff(result.history) <= 0).all()
-    assert result.objective == result.history[-1] == program.value(result.x)
+    assert (np.diff(result.trace) <= 0).all()
+    assert result.objective == result.trace[-1] == program.value(result.solution)
     # Critical: x is the minimiser of the convex problem it defines itself.
-    again = program.solve_convex(program.linearise(result.x), result.x)
-    np.testing.assert_allclose(again, result.x, atol=1e-5)
+    again = program.solve_convex(program.linearise(result.solution), result.solution)
+    np.testing.assert_allclose(again, result.solution, atol=1e-5)
 
 
 def test_first_step_from_zero_is_the_l1_problem():
     a = np.array([3.0, -0.5, 1.4])
     program = SparseApproximation(a, 0.3, "exp", 2.0)
     result = DCA(max_iter=1).solve(program, np.zeros(3))
-    np.testing.assert_allclose(result.x, [2.4, 0.0, 0.8])
+    np.testing.assert_allclose(result.solution, [2.4, 0.0, 0.8])
     assert result.n_iter == 1
     assert not result.converged
 
 
 def test_relative_stopping_rule():
     result = DCA(tol=1e-3).solve(Scripted([10.0, 5.0, 4.0, 3.999, 0.0]), 0)
-    assert (result.x, result.n_iter, result.converged) == (3, 3, True)
-    assert result.decrease == pytest.approx(0.001 / 4.0)
-    assert result.history == [5.0, 4.0, 3.999]
+    assert (result.solution, result.n_iter, result.converged) == (3, 3, True)
+    assert result.optimality == pytest.approx(0.001 / 4.0)
+    assert result.trace == [5.0, 4.0, 3.999]
 
 
 def test_infeasible_start():
     result = DCA(tol=0.1).solve(Scripted([np.inf, 5.0, 4.9]), 0)
-    assert (result.x, result.converged, result.history) == (2, True, [5.0, 4.9])
+    assert (result.solution, result.converged, result.trace) == (2, True, [5.0, 4.9])
 
 
 def test_nothing_feasible():
     result = DCA().solve(Scripted([np.inf, np.inf]), 0)
     assert not result.converged
-    assert result.history == []
+    assert result.trace == []
 
 
 @pytest.mark.parametrize(("rise", "converged"), [(1e-8, True), (1e-3, False)])
 def test_a_rise_is_never_accepted(rise, converged):
     result = DCA(tol=1e-12).solve(Scripted([10.0, 5.0, 5.0 * (1 + rise)]), 0)
-    assert (result.x, result.objective, result.converged) == (1, 5.0, converged)
-    assert result.history == [5.0]
+    assert (result.solution, result.objective, result.converged) == (1, 5.0, converged)
+    assert result.trace == [5.0]
 
 
 def test_a_failed_convex_step_keeps_the_last_point():
     result = DCA().solve(Scripted([10.0, 5.0, np.nan]), 0)
-    assert (result.x, result.converged) == (1, False)
+    assert (result.solution, result.converged) == (1, False)
 
 
 def test_waits_until_settled():
     program = Scripted([10.0, 5.0, 5.0, 5.0, 5.0])
     program.settled = lambda old, new: new >= 4
-    assert DCA().solve(program, 0).x == 4
+    assert DCA().solve(program, 0).solution == 4
 
 
 def test_callback_sees_every_step_and_stops():
     seen = []
 
-    def callback(iteration, x, value):
-        seen.append((iteration, x, value))
-        return iteration == 2
+    def callback(event):
+        seen.append((event.n_iter, event.solution, event.objective))
+        return event.n_iter == 2
 
     result = DCA().solve(Scripted([10.0, 5.0, 4.0, 3.0]), 0, callback)
     assert seen == [(1, 1, 5.0), (2, 2, 4.0)]
-    assert (result.x, result.converged) == (2, False)
+    assert (result.solution, result.converged) == (2, False)

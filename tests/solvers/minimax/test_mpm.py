@@ -126,7 +126,7 @@ def test_every_dc_step_is_optimal(name, n, d, ridge):
 
     result = DCA(max_iter=50).solve(Checked(WeightedL1Machine(moments, kappa), delta), None)
     assert result.converged
-    assert (np.diff(result.history) <= 1e-9).all()
+    assert (np.diff(result.trace) <= 1e-9).all()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

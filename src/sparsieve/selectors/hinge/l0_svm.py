@@ -10,6 +10,7 @@ import numpy as np
 from ..._checks import check_choice, check_real
 from ...design import blanked, standardised
 from ...penalties import SURROGATES, surrogate
+from ...solvers.base import Event
 from ...solvers.hinge.linear_program import (
     L0SVMResult,
     SurrogateProgram,
@@ -158,8 +159,9 @@ class _Model:
         return self.features[kept], weights, bias
 
 
-def _print_step(iteration, plane, value) -> None:
-    print(f"program {iteration}: {len(plane.features)} features, objective {value:.6g}")
+def _print_step(event: Event) -> None:
+    count = len(event.solution.features)
+    print(f"program {event.n_iter}: {count} features, objective {event.objective:.6g}")
 
 
 class L0SVMSelector(HingeSelector):

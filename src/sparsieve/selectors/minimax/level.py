@@ -6,6 +6,7 @@ import numpy as np
 
 from ..._checks import check_choice, check_real
 from ...penalties import SURROGATES, surrogate
+from ...solvers.base import Event
 from ...solvers.engines.dca import DCA
 from ...solvers.minimax.generation import noise
 from ...solvers.minimax.machine import kappa_of
@@ -242,17 +243,18 @@ class L0MPMSelector(LevelSelector):
         # A change below tol, up or down, is within what was asked for.
         algorithm = DCA(self.max_iter, self.tol, slack=max(self.tol, 1e-6))
         result = algorithm.solve(program, None, self._print_step)
-        plane = result.x
+        plane = result.solution
         return self._finished(
             task,
             plane,
             level,
-            optimality=max(result.decrease, plane.gap),
+            optimality=max(result.optimality, plane.gap),
             converged=result.converged and plane.gap <= max(self.tol, noise(task.moments)),
             n_iter=result.n_iter,
-            history=result.history,
+            history=result.trace,
         )
 
-    def _print_step(self, iteration, plane, value):
+    def _print_step(self, event: Event) -> None:
         if self.verbose > 1:
-            print(f"  step {iteration}: {value:.6g} with {len(plane.support)} features")
+            count = len(event.solution.support)
+            print(f"  step {event.n_iter}: {event.objective:.6g} with {count} features")

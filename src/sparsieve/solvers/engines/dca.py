@@ -1,16 +1,17 @@
 """The DC algorithm: minimise g - h by replacing h with its tangent, again and again.
 
 The program is any object with three methods; this module owns the loop, the check that the
-objective never rises, the history and the stopping rule.
+objective never rises, the trace and the stopping rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+
+from ..base import Callback, Event, Result
 
 
 class DCProgram(Protocol):
@@ -29,35 +30,6 @@ class DCProgram(Protocol):
 
     def solve_convex(self, slope, x0) -> Any:
         """A minimiser of g(x) - <slope, x>; x0 is the current point, for a warm start."""
-
-
-@dataclass(frozen=True)
-class DCAResult:
-    """Where the DC algorithm ended.
-
-    Attributes
-    ----------
-    x : object
-        The last accepted point.
-    objective : float
-        Its value; the smallest of ``history``.
-    n_iter : int
-        Number of convex problems solved.
-    converged : bool
-        Whether the stopping rule was met (not the iteration limit, the callback, or a convex
-        step that made things worse).
-    decrease : float
-        Last relative decrease of the objective.
-    history : list of float
-        Objective after every accepted step; never increases.
-    """
-
-    x: Any
-    objective: float
-    n_iter: int
-    converged: bool
-    decrease: float
-    history: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -80,19 +52,15 @@ class DCA:
     tol: float = 1e-4
     slack: float = 1e-6
 
-    def solve(
-        self,
-        program: DCProgram,
-        x0,
-        callback: Callable[[int, Any, float], bool | None] | None = None,
-    ) -> DCAResult:
+    def solve(self, program: DCProgram, x0: Any, callback: Callback | None = None) -> Result[Any]:
         """Run from x0, which may be infeasible (of infinite value).
 
-        ``callback(iteration, x, value)`` sees every accepted point; returning True stops.
+        The optimality of the result is the last relative decrease, zero where the convex step
+        found nothing lower; its trace never rises. The callback sees every accepted point.
         """
         x, best = x0, float(program.value(x0))
         settled = getattr(program, "settled", lambda old, new: True)
-        history: list[float] = []
+        trace: list[float] = []
         decrease, converged, n_iter = np.inf, False, 0
         for n_iter in range(1, self.max_iter + 1):
             candidate = program.solve_convex(program.linearise(x), x)
@@ -104,15 +72,16 @@ class DCA:
                 decrease = (best - value) / scale
                 if decrease < 0.0:
                     converged = -decrease <= self.slack
+                    decrease = 0.0 if converged else -decrease
                     break
             elif value == np.inf:
                 break  # the convex step found no feasible point either
             unchanged = settled(x, candidate)
             x, best = candidate, value
-            history.append(value)
-            if callback is not None and callback(n_iter, x, value):
+            trace.append(value)
+            if callback is not None and callback(Event(n_iter, value, decrease, solution=x)):
                 break
             if decrease <= self.tol and unchanged:
                 converged = True
                 break
-        return DCAResult(x, best, n_iter, converged, float(max(decrease, 0.0)), history)
+        return Result(x, best, float(decrease), n_iter, converged, trace)

@@ -316,8 +316,8 @@ def solve_l0_svm(program, *, max_iter: int, tol: float, callback=None) -> L0SVMR
     n_iter = 0
     while True:
         run = DCA(max_iter=max_iter - n_iter, tol=tol).solve(program, x, callback)
-        x, n_iter = run.x, n_iter + run.n_iter
-        history += run.history
+        x, n_iter = run.solution, n_iter + run.n_iter
+        history += run.trace
         # The point against a solution of the program it defines itself.
         slope = program.linearise(x)
         costs = slope[0] if isinstance(slope, tuple) else slope

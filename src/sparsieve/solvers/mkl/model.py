@@ -147,11 +147,11 @@ class AlternatingMKL:
                     break
             n_iter += 1
             run = dca.solve(program, weights)
-            if n_iter == 1 and model.rescales and not len(run.x.d):
+            if n_iter == 1 and model.rescales and not len(run.solution.d):
                 machine = awakened(program, machine)
                 program = model.weight_program(machine.u)
                 run = dca.solve(program, weights)
-            weights = run.x
+            weights = run.solution
             if n_iter == 1:
                 history.append(run.objective)
             if model.rescales:

@@ -50,7 +50,7 @@ class PaperMKLModel(MKLModel):
         else:  # the same coefficients mean another function once the weights have changed
             start = program.machine(start.u, start.bias)
         run = DCA(max_iter=200, tol=1e-9, slack=1e-9).solve(program, start)
-        return run.x
+        return run.solution
 
 
 class _CoefficientProgram:
