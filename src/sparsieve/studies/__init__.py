@@ -1,9 +1,10 @@
 """Resumable comparisons of many selectors on many data sets, kept in one SQLite file."""
 
 from .baseline import AllFeatures
+from .kinds import StudyError
 from .results import ScoreTable, kept_rows, result_rows, score_table, summarise
 from .run import RunSummary, run_study
-from .sources import DatasetSpec, StudyError
+from .sources import DatasetSpec
 from .store import Store
 from .store_reader import StoreError, StoreReader
 from .study import SelectorSpec, Study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,10 +17,7 @@ from scipy import sparse
 from .. import datasets as catalogue
 from ..datasets.dataset import encode_labels
 from ..io import read_table
-
-
-class StudyError(ValueError):
-    """A study is not well defined, said in one sentence."""
+from .kinds import StudyError, check_kinds, shortened
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,22 @@ class DatasetSpec:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     data: Any = field(default=None, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise StudyError(f"a data set needs a name, got {shortened(self.name)}")
+        check_kinds(
+            vars(self),
+            {
+                "file": "text",
+                "target": "text",
+                "drop": "a list of texts",
+                "groups": "text",
+                "make": "text",
+                "parameters": "a table",
+            },
+            f"data set {self.name!r}",
+            absent=("file", "target", "groups", "make"),
+        )
         origins = [o for o in ("file", "make", "data") if getattr(self, o) is not None]
         if len(origins) > 1:
             raise StudyError(f"data set {self.name!r} has both {' and '.join(origins)}; keep one")
@@ -119,7 +132,7 @@ class DatasetSpec:
                 f"{self.make!r}"
             )
 
-    def relative_to(self, folder) -> DatasetSpec:
+    def relative_to(self, folder: str | os.PathLike[str]) -> DatasetSpec:
         """The same with its file looked for in a folder."""
         if self.file is None:
             return self

@@ -66,7 +66,7 @@ def mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]
     }
     labels = {}
     settings = []
-    for spec in study.datasets:
+    for spec in study.dataset_specs:
         for repeat, fold in _places(study.protocol):
             for method in per_k:
                 chosen = {"method": method.method, "parameters": dict(method.parameters)}
