@@ -254,10 +254,18 @@ def test_claims_on_the_curves_are_counted():
         "RFS (best on test)": {10: 85.0, 30: 80.0},
         scoring.OURS: {10: 99.0, 30: 99.0},
     }
-    said = curves._claims({"Yale": methods})
-    assert "in 1 of 2 pairs" in said
-    assert "so in 1 of 1 pairs, by +15.0 points" in said
-    assert f"{low} 10.00, {high} 0.00, TopK 0.00 and RFS (best on test) 5.00 points" in said
+    said = curves._claims({"Yale": methods}, 10, {"Yale": 10.0})
+    assert (
+        "against TopK and RFS (best on test): its accuracy is the highest in 1 of 2 pairs" in said
+    )
+    assert "against TopK: its accuracy is at least as high in 1 of 1 pairs" in said
+    assert "15 points ahead on average; means of 10 splits; guessing the largest class" in said
+    assert (
+        f"{low} against TopK: its mean fall from one K to the next is at least as low on 0" in said
+    )
+    assert f"{high} against TopK" in said
+    assert "tied at 0 points (Yale)" in said
+    assert "RFS (best on test) against TopK" in said
 
 
 def test_figure_4_counts_rows(exhibits, wine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from ...studies.results import summarise
 from ...studies.study import SelectorSpec, Study
 from .. import numbers
 from ..base import Bench
+from ..verdicts import chance_levels, verdict_of
 from .plan import (
     BASELINE,
     CLASSIFIERS,
     FULL,
     OURS,
-    SAME,
     Method,
     Scale,
     about_data,
@@ -122,11 +122,14 @@ def _curve_exhibit(bench, name, classifier, title, means, sets, scale) -> Exhibi
         {
             "dataset": mean["label"],
             "method": mean["selector"],
-            "k": mean["k"],
+            "k": k,
             "accuracy": percent(mean["accuracy"]),
             "accuracy_sd": percent(mean["accuracy_sd"]),
+            "n_features": int(mean["n_selected"]),
         }
         for mean in sorted(means, key=lambda mean: mean["k"])
+        # The baseline has all features: a level line beside the curves.
+        for k in ([mean["k"]] if mean["method"] != BASELINE else scale.ks)
         if mean["classifier"] == classifier
     ]
     levels = {
@@ -142,10 +145,11 @@ def _curve_exhibit(bench, name, classifier, title, means, sets, scale) -> Exhibi
         about_repeats(scale.n_repeats),
         "Where a strength is to be chosen every point takes the one with the best mean accuracy "
         "on the test samples, as the paper seems to have done (best on test).",
-        "RPMFS and ESFS are fitted anew for every number of features; the others rank once.",
+        "RPMFS and ESFS are fitted anew for every number of features; the others rank once. The "
+        f"{BASELINE} keeps all features (n_features), whatever the number on the axis.",
         about_methods(scale),
         about_data(bench, sets),
-        *_curve_verdicts(levels, list(sets)),
+        *_curve_verdicts(levels, scale.n_repeats, chance_levels(bench, sets)),
     ]
     ks = scale.ks
     shown = sorted({ks[0], ks[len(ks) // 4], ks[len(ks) // 2], ks[-1]})
@@ -171,27 +175,38 @@ def _curve_exhibit(bench, name, classifier, title, means, sets, scale) -> Exhibi
     return Exhibit(name, title, rows, [drawing], " ".join(note), summary)
 
 
-def _curve_verdicts(levels: dict, sets: list[str]) -> list[str]:
-    sets = [label for label in sets if (label, OURS) in levels]
-    if not sets:
+def _curve_verdicts(levels: dict, n_repeats: int, chance: Mapping[str, float]) -> list[str]:
+    """Accuracy and steadiness over the numbers of features, by data set and method."""
+    rows = [
+        {
+            "dataset": label,
+            "method": method,
+            "accuracy": 100.0 * float(np.mean(values)),
+            "spread": 100.0 * float(np.std(values)),
+        }
+        for (label, method), values in levels.items()
+    ]
+    methods = {row["method"] for row in rows}
+    if OURS not in methods or len(methods) < 2:
         return []
-    names = list(dict.fromkeys(method for _, method in levels))
-    wins = sum(
-        np.mean(levels[label, OURS])
-        >= max(np.mean(levels[label, m]) for m in names if (label, m) in levels) - SAME
-        for label in sets
+    accurate = verdict_of(
+        rows,
+        "accuracy",
+        OURS,
+        measure="accuracy averaged over the numbers of features",
+        splits=n_repeats,
+        chance=chance,
     )
-    spread = {
-        method: 100.0 * float(np.mean([np.std(levels[label, method]) for label in sets]))
-        for method in names
-        if all((label, method) in levels for label in sets)
-    }
-    steadiest = min(spread, key=lambda method: spread[method])
-    place = sorted(spread.values()).index(spread[OURS]) + 1
+    steady = verdict_of(
+        rows,
+        "spread",
+        OURS,
+        measure="standard deviation of the accuracy over the numbers of features",
+        better="lower",
+        splits=n_repeats,
+        unit=" points",
+    )
     return [
-        f"Averaged over the numbers of features {OURS} is the most accurate selector on {wins} of "
-        f"{len(sets)} data sets.",
-        f"Its accuracy varies over the numbers of features by a standard deviation of "
-        f"{spread[OURS]:.1f} points, place {place} of {len(spread)} from the steadiest "
-        f"({steadiest}, {spread[steadiest]:.1f}).",
+        f"Claim that {OURS} is the most accurate. {accurate}",
+        f"Claim that it is the steadiest. {steady}",
     ]

@@ -81,6 +81,7 @@ def homotopy_fit(setting: dict) -> dict:
     own = fitted.get_support() if n_rows else np.zeros(part.X.shape[1], dtype=bool)
     return {
         "n_rows": n_rows,
+        "rows": np.flatnonzero(own).tolist(),
         "accuracy": _accuracy(part, own),
         "accuracies": [_accuracy(part, fitted.at(k).get_support()) for k in setting["ks"]],
         "n_iter": int(fitted.n_iter_),

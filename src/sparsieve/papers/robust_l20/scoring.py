@@ -105,8 +105,3 @@ def _like_a_study(study: str, label: str, outcome: dict) -> list[dict]:
         }
         for score in outcome["scores"]
     ]
-
-
-def listed(parts: Sequence[str]) -> str:
-    """a, b and c."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
