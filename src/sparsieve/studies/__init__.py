@@ -1,6 +1,7 @@
 """Resumable comparisons of many selectors on many data sets, kept in one SQLite file."""
 
 from .baseline import AllFeatures
+from .comparison import Gap, Standing, standings
 from .kinds import StudyError
 from .results import ScoreTable, kept_rows, result_rows, score_table, summarise
 from .run import RunSummary, run_study
@@ -13,10 +14,12 @@ from .worker import Progress
 __all__ = [
     "AllFeatures",
     "DatasetSpec",
+    "Gap",
     "Progress",
     "RunSummary",
     "ScoreTable",
     "SelectorSpec",
+    "Standing",
     "Store",
     "StoreError",
     "StoreReader",
@@ -26,5 +29,6 @@ __all__ = [
     "result_rows",
     "run_study",
     "score_table",
+    "standings",
     "summarise",
 ]
