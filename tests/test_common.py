@@ -102,20 +102,33 @@ def test_shared_attributes(selector, classes):
     assert sorted(fitted.ranking_) == list(range(1, 13))
     assert fitted.support_.sum() == 5
     np.testing.assert_array_equal(fitted.support_, fitted.ranking_ <= 5)
+    order = np.argsort(fitted.ranking_)
+    n_entered = 0
+    if fitted._n_ranked < 12:  # a path: order of entry first, whatever the gains were
+        n_entered = len(fitted.path_.supports[5]) if hasattr(fitted, "path_") else 5
+        if hasattr(fitted, "path_"):
+            assert set(order[:n_entered]) == set(fitted.path_.supports[5])
     # Larger scores rank better; equal scores may be told apart by a second criterion.
-    assert (np.diff(fitted.scores_[np.argsort(fitted.ranking_)]) <= 0).all()
+    assert (np.diff(fitted.scores_[order[n_entered:]]) <= 0).all()
+    assert len(fitted.score_meaning) > 20
+    assert fitted.score_meaning.endswith(".")
 
 
 @each
-def test_at_gives_any_number_without_refitting(selector, classes):
+def test_at_gives_other_numbers_without_refitting(selector, classes):
+    """Any number where the ranking is complete; as far as it was followed where it is a path."""
     X, y = classes
-    fitted = fitting(selector, X, y, n_features_to_select=3)
-    for k, count in [(1, 1), (7, 7), (0.5, 6), (12, 12)]:
+    fitted = fitting(selector, X, y, n_features_to_select=6)
+    for k, count in [(1, 1), (3, 3), (0.5, 6), (7, 7), (12, 12)]:
+        if count > fitted._n_ranked:
+            with pytest.raises(ValueError, match=f"fit with n_features_to_select >= {count}"):
+                fitted.at(k)
+            continue
         other = fitted.at(k)
         assert other.support_.sum() == count
         assert other.get_support(indices=True).shape == (count,)
-    assert fitted.support_.sum() == 3
-    assert fitted.n_features_to_select == 3
+    assert fitted.support_.sum() == 6
+    assert fitted.n_features_to_select == 6
     with pytest.raises(ValueError, match="12 features"):
         fitted.at(13)
 
@@ -217,7 +230,7 @@ BAD = {
     "infinite": (lambda X, y: (with_inf(X), y), r"infinite.*1 value in 1 column \(4\)"),
     "sparse nan": (lambda X, y: (sparse.csr_array(with_nan(X)), y), "NaN|[Ss]parse"),
     "one class": (lambda X, y: (X, np.zeros_like(y)), "only one class"),
-    "class per sample": (lambda X, y: (X, np.arange(len(y))), "single sample"),
+    "class per sample": (lambda X, y: (X, [f"s{i}" for i in range(len(y))]), "single sample"),
     "text column": (lambda X, y: (frame_with(X, sex=["m"] * len(y)), y), "text columns: 'sex'"),
     "text array": (lambda X, y: (np.full(X.shape, "a", dtype=object), y), "text|convert"),
     "same names": (lambda X, y: (doubled_names(X), y), "duplicate column names: 'a'"),

@@ -22,7 +22,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level - 1)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_columns(X) -> None:

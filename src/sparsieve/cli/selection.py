@@ -140,6 +140,10 @@ def build_selector(method: Method, count, task: str, settings: Sequence[str]):
 
 
 def _unknown_parameter(name: str, method: Method, known) -> str:
+    from ..selectors.renamed import replacement
+
+    if (instead := replacement(method.cls, name)) is not None:
+        return f"{method.name} has no parameter {name!r} any more; use {instead}"
     offered = [other for other in known if other not in _OPTION_OF]
     close = difflib.get_close_matches(name, offered, n=1)
     hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(offered) or 'none'}"

@@ -9,7 +9,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +18,7 @@ from ..design import as_design
 from ..solvers.base import Result
 from .html_repr import selector_html
 from .input import TrainingData, training_data
+from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
 
 # What the parameters of selectors take, for signatures.
@@ -78,7 +78,7 @@ class FeatureScores:
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
-class BaseSelector(SelectorMixin, BaseEstimator):
+class BaseSelector(SelectorMixin, TakesNoOldNames):
     """Base of all selectors.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
@@ -128,7 +128,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self._n_ranked = fixed.n_available
         if not found.complete:
             asked = fixed.count(self.n_features_to_select, default=self._n_kept)
-            self._n_ranked = max(asked, self._n_kept)
+            entered = 0 if found.order is None else len(found.order) + fixed.n_always
+            self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
         self._set_ranking(found.scores, found.ranking())
         self._set_support()
         return self

@@ -19,6 +19,7 @@ from .._checks import check_choice, check_flag, check_integer
 from .._version import __version__
 from ..evaluation.curves import CLASSIFIERS, OWN, check_asked
 from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
+from ..selectors.renamed import replacement
 from .kinds import StudyError, check_kinds, shortened
 from .sources import DatasetSpec, StudyData
 
@@ -89,7 +90,9 @@ class SelectorSpec:
             if name == "n_features_to_select":
                 raise StudyError(f"{self.name}: ks of the study says how many features to select")
             if name not in known:
-                raise StudyError(f"{self.name} has no parameter {name!r}{_hint(name, known)}")
+                instead = replacement(selector_class(self.name), name)
+                hint = _hint(name, known) if instead is None else f" any more; use {instead}"
+                raise StudyError(f"{self.name} has no parameter {name!r}{hint}")
         _plain((self.parameters, self.grid), f"parameters of {self.name}")
         put("label", self._full_label())
 

@@ -1,17 +1,21 @@
 """L20Selector: the model, its solvers, and what a fitted selector can do."""
 
-import itertools
 import os
 from pathlib import Path
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsieve import L20Selector, RidgeForwardSelector
+from sparsieve import AHIHT, HIHT, Greedy, L20Selector, RidgeForwardSelector
+from sparsieve.design import as_design
+from sparsieve.solvers.least_squares.homotopy_iht import HomotopyIHT, entry_price
 
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -20,7 +24,7 @@ DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared
     [
         L20Selector(),
         L20Selector(lam=0.5),
-        L20Selector(loss="l21"),
+        L20Selector(solver=Greedy(swaps=2)),
         L20Selector(solver="hiht"),
         L20Selector(solver="ahiht"),
     ]
@@ -84,7 +88,7 @@ def test_lam_picks_the_best_size_of_the_path(problem):
 
 def test_without_swaps_it_is_forward_selection(problem):
     X, y = problem
-    plain = L20Selector(n_features_to_select=10, swaps=0).fit(X, y)
+    plain = L20Selector(n_features_to_select=10, solver=Greedy(swaps=0)).fit(X, y)
     forward = RidgeForwardSelector(10, clip=None, class_balance=0).fit(X, y)
     np.testing.assert_array_equal(plain.path_.features, forward.path_.features)
     np.testing.assert_allclose(plain.coef_, forward.coef_, atol=1e-10)
@@ -98,12 +102,12 @@ def test_supports_of_all_sizes_come_from_one_fit(problem):
     for k in range(1, 21):
         other = selector.at(k)
         np.testing.assert_array_equal(
-            other.get_support(indices=True), np.sort(other.path_.support(k))
+            other.get_support(indices=True), np.sort(other.path_.supports[k])
         )
         assert sorted(other.ranking_) == list(range(1, 51))
         assert (other.ranking_[other.support_] <= k).all()
-        assert (np.diff(other.scores_[np.argsort(other.ranking_)][:k]) <= 1e-12).all()
-    assert selector.at(30).support_.sum() == 30
+    with pytest.raises(ValueError, match="fit with n_features_to_select >= 30"):
+        selector.at(30)
 
 
 def test_interpolation_ends_the_path_and_ranks_the_rest():
@@ -142,52 +146,78 @@ def test_single_precision_and_several_outputs(problem, solver):
     assert single.coef_.dtype == np.float32
 
 
-# -- l2,1 loss ---------------------------------------------------------------------------
+# -- scores ------------------------------------------------------------------------------
 
 
-def robust_value(X, Y, support):
-    """Least sum of residual norms on a support, by an independent solver."""
-    W, b = cp.Variable((len(support), Y.shape[1])), cp.Variable((1, Y.shape[1]))
-    fitted = X[:, support] @ W + np.ones((len(X), 1)) @ b
-    problem = cp.Problem(cp.Minimize(cp.sum(cp.norm(Y - fitted, 2, axis=1))))
-    return problem.solve(solver=cp.CLARABEL)
+def share_explained(X, Y, support, ridge):
+    """Of ||Y||^2, without the part that a ridge relative to n holds back."""
+    A = X[:, support]
+    W = np.linalg.solve(A.T @ A + ridge * len(X) * np.eye(len(support)), A.T @ Y)
+    left = ((Y - A @ W) ** 2).sum() + ridge * len(X) * (W**2).sum()
+    return (1 + ridge) * (1 - left / (Y**2).sum())
 
 
-def test_l21_loss_finds_the_best_support():
-    rng = np.random.default_rng(6)
-    X, Y = rng.standard_normal((25, 7)), rng.standard_normal((25, 2))
-    Y += 1.5 * X[:, [1]] - X[:, [4]]
-    Y[:3] += 20.0
-    selector = L20Selector(n_features_to_select=2, loss="l21").fit(X, Y)
-    supports = itertools.combinations(range(7), 2)
-    best = min(robust_value(X, Y, list(support)) for support in supports)
-    assert selector.objective_ == pytest.approx(best, rel=1e-5)
-    assert selector.optimality_ <= 1e-6
-    R = Y - X @ selector.coef_.T - selector.intercept_
-    assert np.linalg.norm(R, axis=1).sum() == pytest.approx(best, rel=1e-5)
-    np.testing.assert_array_equal(selector.get_support(indices=True), [1, 4])
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_scores_are_shares_of_the_target_at_entry(problem, ridge):
+    X, y = problem
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    Y = np.eye(3)[y] - np.eye(3)[y].mean(axis=0)
+    selector = L20Selector(8, ridge=ridge).fit(X, y)
+    for fitted in (selector, selector.at(5)):
+        k = int(fitted.support_.sum())
+        order = np.argsort(fitted.ranking_)
+        kept = order[:k]
+        np.testing.assert_array_equal(np.sort(kept), np.sort(fitted.path_.supports[k]))
+        explained = [0.0]
+        for t in range(k):  # each is the best of those kept
+            shares = {j: share_explained(Z, Y, [*kept[:t], j], ridge) for j in kept[t:]}
+            assert max(shares, key=shares.get) == kept[t]
+            explained.append(shares[kept[t]])
+        np.testing.assert_allclose(fitted.scores_[kept], np.diff(explained), rtol=1e-8)
+    kept = np.argsort(selector.ranking_)[:8]
+    np.testing.assert_array_equal(kept, selector.path_.features)
+    for j in np.flatnonzero(~selector.support_):
+        gain = share_explained(Z, Y, [*kept, j], ridge) - share_explained(Z, Y, kept, ridge)
+        assert selector.scores_[j] == pytest.approx(gain, rel=1e-6)
+    assert (np.diff(selector.scores_[np.argsort(selector.ranking_)][8:]) <= 0).all()
 
 
-def test_l21_loss_shrugs_off_outliers_and_prices_features():
-    rng = np.random.default_rng(7)
-    X = rng.standard_normal((80, 40))
-    Y = X[:, :3] @ np.array([[2.0], [-2.0], [1.5]]) + 0.1 * rng.standard_normal((80, 1))
-    Y[:8] += 60.0 * rng.standard_normal((8, 1))
-    priced = L20Selector(lam=20.0, loss="l21").fit(X, Y[:, 0])
-    np.testing.assert_array_equal(priced.get_support(indices=True), [0, 1, 2])
-    bare = np.abs(Y[:, 0] - X @ priced.coef_[0] - priced.intercept_[0]).sum()
-    assert priced.objective_ == pytest.approx(bare + 60.0, rel=1e-6)
-    squared = L20Selector(n_features_to_select=3, ridge=0).fit(X, Y[:, 0])
-    assert not np.array_equal(squared.get_support(indices=True), [0, 1, 2])
-    two = priced.at(2)
-    assert two.support_.sum() == 2
-    assert two.objective_ > priced.objective_
+def test_scores_do_not_depend_on_k_or_units_and_noise_scores_like_noise():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((200, 40))
+    y = X[:, :6] @ np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]) + rng.standard_normal(200)
+    few, more = L20Selector(3).fit(X, y), L20Selector(6).fit(X, y)
+    np.testing.assert_allclose(few.scores_[[0, 1, 2]], more.scores_[[0, 1, 2]], rtol=1e-9)
+    np.testing.assert_array_equal(few.ranking_[:3], more.ranking_[:3])
+    scaled = L20Selector(3).fit(X * rng.uniform(1e-3, 1e3, 40), 1e4 * y)
+    np.testing.assert_allclose(scaled.scores_, few.scores_, rtol=1e-9)
+    X[:, 30] = y
+    assert L20Selector(1).fit(X, y).scores_.max() == pytest.approx(1.0)
+    noise = L20Selector(6).fit(X[:, :30], rng.standard_normal(200))
+    assert noise.scores_.max() < 0.1
+
+
+@pytest.mark.parametrize("solver", ["hiht", "ahiht"])
+def test_homotopy_scores_are_standardised_coefficients(problem, solver):
+    X, y = problem
+    selector = L20Selector(lam=0.02, solver=solver).fit(X, y)
+    assert 1 < len(selector.path_) < 50
+    size = np.sqrt(((np.eye(3)[y] - np.eye(3)[y].mean(axis=0)) ** 2).sum() / len(y))
+    norms = np.linalg.norm(selector.coef_ * X.std(axis=0), axis=0)
+    np.testing.assert_allclose(selector.scores_, norms / size, rtol=1e-8)
+    numbers = X[:, 0] - X[:, 1]
+    one, other = (
+        L20Selector(5, solver=solver).fit(X * unit, numbers * unit) for unit in (1.0, 8.0)
+    )
+    np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-6)
+    with pytest.raises(ValueError, match="fit with n_features_to_select >="):
+        selector.at(int(selector.support_.sum()) + 1)
 
 
 # -- homotopy ----------------------------------------------------------------------------
 
 
-def plain_homotopy(X, Y, lam, *, L, eta, growth, rho, tol, accelerated):
+def plain_homotopy(X, Y, lam, *, L, eta, growth, decay, tol, accelerated):
     """The published pseudo-code, line by line, with its line 14 corrected."""
     W = np.zeros((X.shape[1], Y.shape[1]))
     step_lam = max(lam, (np.linalg.norm(X.T @ Y, axis=1) ** 2).max() / (2 * L))
@@ -213,14 +243,14 @@ def plain_homotopy(X, Y, lam, *, L, eta, growth, rho, tol, accelerated):
                 break
         if step_lam <= lam:
             return W, phi(W, lam)
-        step_lam = max(rho * step_lam, lam)
+        step_lam = max(decay * step_lam, lam)
 
 
-@pytest.mark.parametrize("solver", ["hiht", "ahiht"])
+@pytest.mark.parametrize("solver", [HIHT, AHIHT])
 def test_homotopy_follows_the_published_steps(problem, solver):
     X, y = problem
     selector = L20Selector(
-        lam=0.2, solver=solver, L_0=5.0, fit_intercept=False, standardize=False, tol=1e-8
+        lam=0.2, solver=solver(L_0=5.0), fit_intercept=False, standardize=False, tol=1e-8
     ).fit(X, y)
     W, value = plain_homotopy(
         X,
@@ -229,9 +259,9 @@ def test_homotopy_follows_the_published_steps(problem, solver):
         L=5.0,
         eta=1e-3,
         growth=2.0,
-        rho=0.9,
+        decay=0.9,
         tol=1e-8,
-        accelerated=solver == "ahiht",
+        accelerated=solver is AHIHT,
     )
     np.testing.assert_allclose(selector.coef_.T, W, atol=1e-8)
     assert selector.objective_ == pytest.approx(value)
@@ -242,26 +272,86 @@ def test_homotopy_follows_the_published_steps(problem, solver):
     assert (selector.path_.strength >= 0.2).all()
 
 
-def test_random_starts_need_a_seed_and_keep_it(problem):
+STARTS = ("zero", "gaussian", "uniform")
+
+
+def from_all_starts(X, y, kind, **options):
+    return [
+        L20Selector(solver=kind(init=init, **options), random_state=0).fit(X, y) for init in STARTS
+    ]
+
+
+@pytest.mark.parametrize("kind", [HIHT, AHIHT])
+@pytest.mark.parametrize("options", [{}, {"L_0": 1.0}, {"decay": 0.8}])
+def test_all_starts_end_in_the_same_support(problem, kind, options):
+    X, y = problem
+    wide = np.hstack([X, np.random.default_rng(1).standard_normal((60, 150))])
+    for data in (X, wide):
+        zero, *random = from_all_starts(data, y, kind, **options)
+        assert len(zero.path_) > 0
+        for other in random:
+            np.testing.assert_array_equal(other.support_, zero.support_)
+            np.testing.assert_allclose(other.coef_, zero.coef_, atol=1e-9)
+            assert other.lam_ == zero.lam_
+            # The first step removes what it was given.
+            assert other.history_[0] == pytest.approx(zero.history_[0])
+            assert other.n_iter_ >= zero.n_iter_
+
+
+@pytest.mark.parametrize("name", ["leukemia_38", pytest.param("breast3", marks=pytest.mark.slow)])
+def test_all_starts_end_in_the_same_support_on_real_data(name):
+    X, y = real(name)
+    zero, *random = from_all_starts(X, y, HIHT)
+    for other in random:
+        np.testing.assert_array_equal(other.support_, zero.support_)
+
+
+def test_the_first_price_is_the_smallest_on_the_grid_that_removes_the_start():
+    rng = np.random.default_rng(5)
+    X, Y = rng.standard_normal((30, 60)), rng.standard_normal((30, 2))
+    W0 = rng.standard_normal((60, 2)) / np.sqrt(60)
+    prices = []
+    solver = HomotopyIHT(lam=1e-3, first_constant=1.0, decay=0.9)
+    solver.solve(as_design(X), Y, W0, lambda event: prices.append(float(event.note.split()[1])))
+    entry = entry_price(X.T @ Y, 1.0)
+    steps = np.log(prices[0] / entry) / -np.log(0.9)
+    assert steps == pytest.approx(round(steps), abs=1e-2)
+    assert steps > 0
+
+    def accepted(lam):
+        """Constant of the first step from W0 and the price at which it removes every row."""
+        G, L = X.T @ (X @ W0 - Y), 1.0
+        before = 0.5 * ((X @ W0 - Y) ** 2).sum() + 60 * lam
+        while True:
+            V = W0 - G / L
+            W = np.where((V**2).sum(axis=1, keepdims=True) > 2 * lam / L, V, 0.0)
+            after = 0.5 * ((X @ W - Y) ** 2).sum() + lam * W.any(axis=1).sum()
+            if before - after >= 0.5e-3 * ((W - W0) ** 2).sum():
+                return L / 2 * (V**2).sum(axis=1).max()
+            L *= 2.0
+
+    lam = entry / 0.9 ** round(steps)
+    assert lam >= accepted(lam)
+    assert all(entry / 0.9**m < accepted(entry / 0.9**m) for m in range(round(steps)))
+
+
+def test_a_start_below_the_price_that_removes_it_is_kept_and_needs_a_seed(problem):
     X, y = problem
     fits = [
-        L20Selector(lam=0.2, solver="hiht", init=init, random_state=0, **options).fit(X, y).coef_
+        L20Selector(lam=0.2, solver=HIHT(init=init, lambda_0=0.2), random_state=0).fit(X, y).coef_
         for init in ("zero", "gaussian", "gaussian", "uniform")
-        for options in ({}, {"lambda_0": 0.2})
     ]
-    # The first price drops every row, so a homotopy from the top forgets where it started ...
-    for other in fits[2::2]:
-        np.testing.assert_array_equal(other, fits[0])
-    # ... while one that starts at its final price does not.
-    np.testing.assert_array_equal(fits[3], fits[5])
-    assert not np.array_equal(fits[3], fits[7])
+    np.testing.assert_array_equal(fits[1], fits[2])
     assert not np.array_equal(fits[1], fits[3])
+    assert not np.array_equal(fits[0], fits[1])
 
 
 def test_homotopy_says_when_it_ran_out_of_steps(problem):
     X, y = problem
-    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
-        L20Selector(lam=1e-3, solver="hiht", max_iter=3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="stopped after 3 iterations"):
+        selector = L20Selector(lam=1e-3, solver="hiht", max_iter=3).fit(X, y)
+    assert not selector.converged_
+    assert selector.optimality_ > selector.tol
 
 
 def test_homotopy_reaches_the_number_asked_for(problem):
@@ -276,20 +366,36 @@ def test_homotopy_reaches_the_number_asked_for(problem):
         ({"lam": -1.0}, "lam must be positive"),
         ({"lam": 1.0, "n_features_to_select": 2}, "both say how many"),
         ({"solver": "magic"}, "solver must be one of"),
-        ({"init": "gaussian"}, "greedy solver starts"),
-        ({"loss": "hinge"}, "loss must be one of"),
-        ({"loss": "l21", "solver": "hiht"}, 'needs solver="greedy"'),
-        ({"loss": "l21", "ridge": 1.0}, "RobustL20Selector"),
-        ({"loss": "l21", "swaps": 2}, "exchanges of its own"),
-        ({"swaps": -1}, "swaps must be at least 0"),
+        ({"solver": HIHT(init="magic")}, "init must be one of"),
+        ({"solver": HIHT}, "solver must be one of"),
+        ({"solver": Greedy(swaps=-1)}, "swaps must be at least 0"),
         ({"ridge": -0.1}, "ridge must be at least 0"),
-        ({"rho": 1.0}, "rho must be less than 1"),
-        ({"growth": 1.0}, "growth must be greater than 1"),
+        ({"solver": AHIHT(decay=1.0)}, "decay must be less than 1"),
+        ({"solver": HIHT(growth=1.0)}, "growth must be greater than 1"),
+        ({"solver": HIHT(L_0=0)}, "L_0 must be positive"),
     ],
 )
 def test_bad_parameters_are_named(problem, options, message):
     with pytest.raises(ValueError, match=message):
         L20Selector(**options).fit(*problem)
+
+
+def test_the_constructor_holds_the_model_and_solver_objects_the_rest(problem):
+    assert set(L20Selector().get_params(deep=False)) == {
+        *("n_features_to_select", "lam", "ridge", "solver", "max_iter", "tol", "fit_intercept"),
+        *("standardize", "always_keep", "never_keep", "task", "class_weight", "random_state"),
+        "verbose",
+    }
+    with pytest.raises(ValueError, match=r"pass solver=HIHT\(\) first"):
+        L20Selector(solver="hiht").set_params(solver__decay=0.8)
+    search = GridSearchCV(
+        make_pipeline(L20Selector(solver=HIHT()), LogisticRegression()),
+        {"l20selector__solver__decay": [0.5, 0.9]},
+        cv=2,
+    ).fit(*problem)
+    assert search.best_estimator_[0].solver.decay in (0.5, 0.9)
+    assert repr(AHIHT(decay=0.8)) == "AHIHT(decay=0.8)"
+    assert clone(Greedy(swaps=3)).swaps == 3
 
 
 def real(name):

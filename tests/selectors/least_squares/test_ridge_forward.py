@@ -127,7 +127,9 @@ def test_class_balance_and_verbose(rng, capsys):
     even = RidgeForwardSelector(3, class_balance=0.0).fit(X, y)
     balanced = RidgeForwardSelector(3, class_balance=0.5, verbose=1).fit(X, y)
     assert even.gains_[0] != balanced.gains_[0]
-    assert "step 3: feature" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "[RidgeForwardSelector] 3: objective" in printed
+    assert "3 features, feature" in printed
 
 
 @pytest.mark.parametrize(
@@ -151,3 +153,78 @@ def test_real_data(real_data):
     selector = RidgeForwardSelector(50).fit(X, y)
     assert len(selector.path_) == 50
     assert (np.diff(selector.path_.objective) < 0).all()
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3, 1.0])
+def test_scores_are_shares_of_the_target_at_entry(rng, ridge):
+    X, y = rng.standard_normal((80, 10)), rng.integers(0, 3, 80)
+    X[:, 4] += y
+    X[:, 7] += y == 1
+    options = {"clip": None, "class_balance": 0.0, "ridge": ridge}
+    selector = RidgeForwardSelector(4, **options).fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    Y = np.eye(3)[y] - np.eye(3)[y].mean(axis=0)
+
+    def objective(S):
+        W = np.linalg.solve(Z[:, S].T @ Z[:, S] + ridge * 80 * np.eye(len(S)), Z[:, S].T @ Y)
+        return ((Z[:, S] @ W - Y) ** 2).sum() + ridge * 80 * (W**2).sum()
+
+    order = selector.path_.features.tolist()
+    np.testing.assert_array_equal(np.argsort(selector.ranking_)[:4], order)
+    for t, j in enumerate(order):
+        gain = objective(order[:t]) - objective(order[: t + 1])
+        assert selector.scores_[j] == pytest.approx((1 + ridge) * gain / (Y**2).sum())
+    for j in set(range(10)) - set(order):
+        gain = objective(order) - objective([*order, j])
+        assert selector.scores_[j] == pytest.approx((1 + ridge) * gain / (Y**2).sum())
+    assert (np.diff(selector.scores_[np.argsort(selector.ranking_)][4:]) <= 0).all()
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1.0, 100.0])
+def test_a_copy_of_the_target_scores_one_and_noise_scores_like_noise(rng, ridge):
+    X = rng.standard_normal((200, 30))
+    y = rng.uniform(-1, 1, 200)
+    noise = RidgeForwardSelector(5, ridge=ridge).fit(X, y).scores_
+    assert 0 < noise.mean() < 2 / 200
+    assert noise.max() < 0.1
+    X[:, 12] = 7 - 3 * y
+    scores = RidgeForwardSelector(1, ridge=ridge).fit(X, y).scores_
+    assert scores[12] == pytest.approx(1.0)
+    assert np.delete(scores, 12).max() < 0.1
+    labels = np.arange(200) % 2
+    X[:, 12] = labels
+    assert RidgeForwardSelector(1, ridge=ridge).fit(X, labels).scores_[12] == pytest.approx(1.0)
+
+
+def test_scores_depend_neither_on_the_number_of_features_nor_on_units(rng):
+    X = rng.standard_normal((100, 20))
+    y = X[:, :4] @ np.array([3.0, 2.0, 1.5, 1.0]) + rng.standard_normal(100)
+    few, more = RidgeForwardSelector(3).fit(X, y), RidgeForwardSelector(6).fit(X, y)
+    first = few.path_.features
+    np.testing.assert_array_equal(few.scores_[first], more.scores_[first])
+    np.testing.assert_array_equal(few.ranking_[first], more.ranking_[first])
+    other = RidgeForwardSelector(3).fit(1000 * X + 5, y / 1000)
+    np.testing.assert_allclose(few.scores_, other.scores_, rtol=1e-8)
+
+
+def test_at_goes_as_far_as_the_path_and_says_so_beyond(rng):
+    X, y = rng.standard_normal((40, 12)), np.arange(40) % 2
+    selector = RidgeForwardSelector(5).fit(X, y)
+    assert selector.at(5).support_.sum() == 5
+    with pytest.raises(ValueError, match="fit with n_features_to_select >= 6"):
+        selector.at(6)
+    kept = RidgeForwardSelector(5, always_keep=[0, 3]).fit(X, y)
+    assert kept.at(3).support_.sum() == 3
+    with pytest.raises(ValueError, match="fit with n_features_to_select >= 6"):
+        kept.at(6)
+
+
+def test_how_the_fit_went_is_told_in_the_units_of_the_objective(rng):
+    X, y = rng.standard_normal((60, 9)), np.arange(60) % 3
+    selector = RidgeForwardSelector(5).fit(X, y)
+    assert selector.converged_
+    assert selector.optimality_ == 0
+    assert selector.n_iter_ == 5
+    assert selector.history_ == selector.path_.objective[1:].tolist()
+    for k in range(1, 6):
+        assert selector.at(k).objective_ == selector.path_.objective[k]

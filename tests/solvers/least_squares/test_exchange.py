@@ -47,8 +47,9 @@ def random_problem(rng, number):
 
 def searched(X, Y, ridge, n_steps, **options):
     design = as_design(X)
-    start = forward_path(design, Y.astype(X.dtype), ridge=ridge, n_steps=n_steps)
-    return start, swap_path(design, Y.astype(X.dtype), start, ridge=ridge, **options)
+    Y = Y.astype(X.dtype)
+    start = forward_path(design, Y, ridge=ridge, n_steps=n_steps).solution
+    return start.path, swap_path(design, Y, start, ridge=ridge, **options).solution.path
 
 
 def share_exact(n_problems, seed):
@@ -57,7 +58,7 @@ def share_exact(n_problems, seed):
     for number in range(n_problems):
         X, Y, ridge = random_problem(rng, number)
         _, found = searched(X, Y, ridge, 6)
-        exact += bool((found.objectives <= (1 + 1e-6) * exhaustive(X, Y, ridge, 6)).all())
+        exact += bool((found.objective <= (1 + 1e-6) * exhaustive(X, Y, ridge, 6)).all())
     return exact / n_problems
 
 
@@ -79,11 +80,29 @@ def test_reported_objectives_belong_to_the_reported_supports(monkeypatch, small,
     X = rng.standard_normal((25, 5)) @ rng.standard_normal((5, 30)) + rng.standard_normal((25, 30))
     Y = rng.standard_normal((25, 2))
     start, found = searched(X, Y, ridge, 15, n_swaps=5)
-    assert (found.objectives <= start.objectives + 1e-12).all()
-    assert (found.objectives[3:] < start.objectives[3:] - 1e-6).any()
+    assert (found.objective <= start.objective + 1e-12).all()
+    assert (found.objective[3:] < start.objective[3:] - 1e-6).any()
     for k, support in enumerate(found.supports):
         assert len(set(support.tolist())) == k
-        assert found.objectives[k] == pytest.approx(ridge_objective(X, Y, support, ridge), rel=1e-8)
+        assert found.objective[k] == pytest.approx(ridge_objective(X, Y, support, ridge), rel=1e-8)
+
+
+@pytest.mark.parametrize("small", [0, 32])
+@pytest.mark.parametrize("ridge", [0.0, 20.0])
+def test_remaining_is_what_each_feature_would_gain_beyond_the_longest(monkeypatch, small, ridge):
+    monkeypatch.setattr(swaps, "SMALL", small)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 5)) @ rng.standard_normal((5, 20)) + rng.standard_normal((25, 20))
+    Y = rng.standard_normal((25, 2))
+    start = forward_path(as_design(X), Y, ridge=ridge, n_steps=8).solution
+    found = swap_path(as_design(X), Y, start, ridge=ridge, n_swaps=9).solution
+    support = found.path.features
+    assert set(support) != set(start.path.features)
+    for j in range(20):
+        gain = 0.0
+        if j not in support:
+            gain = found.path.objective[-1] - ridge_objective(X, Y, [*support, j], ridge)
+        assert found.remaining[j] == pytest.approx(gain, abs=1e-9)
 
 
 def test_a_single_exchange_is_optimal_when_all_are_allowed(monkeypatch):
@@ -94,7 +113,7 @@ def test_a_single_exchange_is_optimal_when_all_are_allowed(monkeypatch):
         rng.standard_normal((30, 2)),
     )
     _, found = searched(X, Y, 3.0, 5, n_swaps=50)
-    for support, value in zip(found.supports[1:], found.objectives[1:], strict=True):
+    for support, value in zip(found.supports[1:], found.objective[1:], strict=True):
         for place in range(len(support)):
             for feature in set(range(12)) - set(support.tolist()):
                 other = support.copy()
@@ -120,4 +139,4 @@ def test_single_precision_stays_close_to_double():
     X, Y = rng.standard_normal((60, 80)), rng.standard_normal((60, 3))
     _, double = searched(X, Y, 60.0, 10)
     _, single = searched(X.astype(np.float32), Y, 60.0, 10)
-    np.testing.assert_allclose(single.objectives, double.objectives, rtol=1e-3)
+    np.testing.assert_allclose(single.objective, double.objective, rtol=1e-3)

@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.solvers.least_squares.forward import forward_path
+from sparsieve.solvers.least_squares import forward
+
+
+def forward_path(*args, **options):
+    return forward.forward_path(*args, **options).solution
 
 
 def ridge_optimum(X, Y, ridge):
@@ -43,8 +47,8 @@ def test_equals_refitting_every_candidate(seed, n, d, c, ridge):
     steps = min(d, 5)
     path = forward_path(as_design(X), Y, ridge=ridge, n_steps=steps)
     order, values = plain_forward(X, Y, ridge, steps)
-    assert path.order.tolist() == order
-    np.testing.assert_allclose(path.objectives, values, rtol=1e-8)
+    assert path.path.features.tolist() == order
+    np.testing.assert_allclose(path.path.objective, values, rtol=1e-8)
     np.testing.assert_allclose(path.gains, -np.diff(values), rtol=1e-6, atol=1e-8 * values[0])
     for k in range(1, steps + 1):
         _, W = ridge_optimum(X[:, order[:k]], Y, ridge)
@@ -57,14 +61,14 @@ def test_no_ridge_is_exact_forward_stepwise_and_stops_at_the_rank(rng):
     Y = rng.standard_normal((12, 2))
     path = forward_path(as_design(X), Y, ridge=0.0, n_steps=10)
     _, values = plain_forward(X[:, :9], Y, 1e-12, 6)
-    assert len(path.order) == 6
-    np.testing.assert_allclose(path.objectives, values, rtol=1e-7)
+    assert len(path.path.features) == 6
+    np.testing.assert_allclose(path.path.objective, values, rtol=1e-7)
 
 
 def test_remaining_is_what_each_feature_would_gain(rng):
     X, Y = rng.standard_normal((20, 8)), rng.standard_normal((20, 2))
     path = forward_path(as_design(X), Y, ridge=3.0, n_steps=3)
-    chosen = path.order.tolist()
+    chosen = path.path.features.tolist()
     left = ridge_optimum(X[:, chosen], Y, 3.0)[0]
     for j in range(8):
         gain = 0.0 if j in chosen else left - ridge_optimum(X[:, [*chosen, j]], Y, 3.0)[0]
@@ -74,9 +78,9 @@ def test_remaining_is_what_each_feature_would_gain(rng):
 def test_long_paths_stay_exact(rng):
     X, Y = rng.standard_normal((40, 120)), rng.standard_normal((40, 3))
     path = forward_path(as_design(X), Y, ridge=10.0, n_steps=100)
-    assert len(set(path.order.tolist())) == 100
-    value, W = ridge_optimum(X[:, path.order], Y, 10.0)
-    assert path.objectives[-1] == pytest.approx(value, rel=1e-9)
+    assert len(set(path.path.features.tolist())) == 100
+    value, W = ridge_optimum(X[:, path.path.features], Y, 10.0)
+    assert path.path.objective[-1] == pytest.approx(value, rel=1e-9)
     np.testing.assert_allclose(path.coefficients(100), W, atol=1e-9)
 
 
@@ -88,7 +92,11 @@ def test_sparse_dense_and_float32_agree(rng):
     from_f32 = forward_path(
         as_design(X.astype(np.float32)), Y.astype(np.float32), ridge=30.0, n_steps=10
     )
-    assert from_sparse.order.tolist() == expected.order.tolist() == from_f32.order.tolist()
+    assert (
+        from_sparse.path.features.tolist()
+        == expected.path.features.tolist()
+        == from_f32.path.features.tolist()
+    )
     np.testing.assert_allclose(from_f32.gains, expected.gains, rtol=1e-4)
 
 
@@ -96,6 +104,20 @@ def test_eligible_and_stop_are_respected(rng):
     X, Y = rng.standard_normal((30, 5)), rng.standard_normal((30, 1))
     eligible = np.array([True, False, True, False, True])
     path = forward_path(as_design(X), Y, ridge=1.0, n_steps=5, eligible=eligible)
-    assert sorted(path.order.tolist()) == [0, 2, 4]
+    assert sorted(path.path.features.tolist()) == [0, 2, 4]
     short = forward_path(as_design(X), Y, ridge=1.0, n_steps=5, stop=lambda k, gain, rss: k == 2)
-    assert len(short.order) == 2
+    assert len(short.path.features) == 2
+
+
+def test_the_result_tells_every_step_and_a_callback_may_end_it(rng):
+    X, Y = rng.standard_normal((30, 9)), rng.standard_normal((30, 2))
+    events = []
+    result = forward.forward_path(
+        as_design(X), Y, ridge=1.0, n_steps=6, callback=lambda e: events.append(e) or e.n_iter == 4
+    )
+    path = result.solution.path
+    assert (result.n_iter, len(path), result.converged, result.optimality) == (4, 4, True, 0.0)
+    np.testing.assert_array_equal(result.trace, path.objective[1:])
+    np.testing.assert_allclose([e.objective for e in events], result.trace)
+    assert events[-1].note == f"feature {path.features[-1]} entered"
+    assert [e.n_features for e in events] == [1, 2, 3, 4]

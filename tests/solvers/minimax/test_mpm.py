@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from scipy import sparse
 from sklearn.covariance import ledoit_wolf
 
+from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from sparsieve.design import Scaled, as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.engines.dca import DCA

@@ -4,15 +4,20 @@ from .esfs import ESFSSelector
 from .exclusive_l21 import ClassHeatmap, ExclusiveL21Selector
 from .exclusive_lasso import ExclusiveLassoSelector
 from .l20 import L20Selector
+from .l20_greedy import Greedy
+from .l20_homotopy import AHIHT, HIHT
 from .l21 import L21Selector
 from .ridge_forward import RidgeForwardSelector
 from .rlsr import RLSRSelector
 
 __all__ = [
+    "AHIHT",
+    "HIHT",
     "ClassHeatmap",
     "ESFSSelector",
     "ExclusiveL21Selector",
     "ExclusiveLassoSelector",
+    "Greedy",
     "L20Selector",
     "L21Selector",
     "RLSRSelector",

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from ...penalties import row_norms
+from ...solvers.base import printer
 from ...solvers.least_squares.top_k_iht import TopKIHT
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
+from .scores import standardized_norms
 
 DEFAULT_COUNT = 10
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ESFSSelector(LinearSelector):
     """Regress discriminant codes of the classes on a fixed number of features.
 
     Minimises ``||XW - Y (Y'Y)^(-1/2)||^2`` over W with ``n_features_to_select`` nonzero rows:
     the classes are coded so that a single feature is ranked by its ratio of between-class to
-    within-class scatter. Starts from the features with the largest ratios and improves them by
-    hard-thresholded gradient steps, then fits least squares on the features found.
+    within-class scatter. From zero, W takes hard-thresholded gradient steps with the step length
+    of normalised iterative hard thresholding; where they come to rest, W is fitted to its rows by
+    least squares, and thresholded steps from one fit to the next follow as long as they lower the
+    objective. The result is never worse than the fit on the features with the largest ratios.
 
     The publication was at hand only through its description by others: the objective and the
     coding are sure, the details of the optimisation are ours.
@@ -26,28 +34,33 @@ class ESFSSelector(LinearSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps ten. The features are chosen for this
-        number; :meth:`at` ranks them by their coefficients and the rest by their gradients.
+        Number or fraction of features to keep. None keeps ten. The features are chosen for this
+        number: :meth:`at` with fewer keeps those with the largest coefficients.
+    max_iter : int, default=1000
+        Largest number of steps.
+    tol : float, default=1e-4
+        Stop when no step lowers the objective by more than this share of it.
     fit_intercept : bool, default=True
-        Fit an unpenalised intercept (exact, by centring).
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
         Scale columns to unit variance inside the fit; constant columns are left alone.
-    max_iter : int, default=1000
-        Largest number of gradient steps.
-    tol : float, default=1e-4
-        Stop when a step changes W by this share of its size.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
+    verbose : int, default=0
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of the coefficients of the standardised problem.
+        Standardised coefficients: norms of the rows of W on standardised columns, in units of
+        the root mean square of the coded target; 0 for features left out.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best.
+        Rank of every feature, 1 for the best; features left out by their gradient.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
@@ -59,16 +72,21 @@ class ESFSSelector(LinearSelector):
     objective_ : float
         Residual sum of squares of the coded problem.
     optimality_ : float
-        Relative size of the last step.
+        By how much a further step would lower the objective, relative to it.
+    converged_ : bool
+        Whether that is at most ``tol``.
     n_iter_ : int
-        Number of gradient steps.
+        Number of steps.
     history_ : list of float
-        Residual sum of squares before every step.
+        Residual sum of squares after every step.
 
     References
     ----------
     T. Pang, F. Nie, J. Han and X. Li, "Efficient feature selection via l2,0-norm constrained
     sparse regression", IEEE TKDE 31(5), 2019.
+
+    T. Blumensath and M. E. Davies, "Normalized iterative hard thresholding: guaranteed stability
+    and performance", IEEE Journal of Selected Topics in Signal Processing 4(2), 2010.
 
     Examples
     --------
@@ -79,28 +97,15 @@ class ESFSSelector(LinearSelector):
     (178, 3)
     """
 
-    _accepts_regression = False
+    max_iter: int = 1000
+    tol: float = 1e-4
+    verbose: int = 0
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        fit_intercept=True,
-        standardize=True,
-        max_iter=1000,
-        tol=1e-4,
-        always_keep=None,
-        never_keep=None,
-        class_weight=None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.class_weight = class_weight
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Size of a feature's standardised coefficients relative to the coded classes; 0 if left "
+        "out. They belong together: compare features of one fit only."
+    )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         sizes = np.bincount(data.target.codes, weights=data.sample_weight)
@@ -113,14 +118,15 @@ class ESFSSelector(LinearSelector):
             ratio = np.where(problem.constant, -1.0, between / np.maximum(total - between, 1e-300))
         start = np.argsort(-np.nan_to_num(ratio, nan=-1.0), kind="stable")[:count]
         solver = TopKIHT(count, tol=float(self.tol), max_iter=self.max_iter)
-        result = solver.solve(problem.design, problem.Y, np.sort(start))
-        if not result.converged:
-            self._warn_not_converged("a relative step of", result.optimality, self.tol)
-        self.coef_, self.intercept_ = problem.units.coefficients(result.W)
-        self.objective_ = result.objective
-        self.optimality_ = result.optimality
-        self.n_iter_ = max(1, result.n_iter)
-        self.history_ = result.history
+        result = solver.solve(
+            problem.design, problem.Y, start, printer(self.verbose, type(self).__name__)
+        )
+        self._keep_result(result, measure="a relative decrease by the last step of")
+        self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
         return FeatureScores(
-            row_norms(result.W), n_kept=count, ties=result.pull, constant=problem.constant
+            standardized_norms(result.solution.W, problem.Y, data.total_weight),
+            n_kept=count,
+            ties=result.solution.pull,
+            constant=problem.constant,
+            complete=False,
         )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
 import numpy as np
 
 from ..._checks import check_real
-from ...solvers.least_squares.forward import ForwardPath, forward_path
+from ...solvers.base import Path, printer
+from ...solvers.least_squares.forward import forward_path
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from ..path import SelectionPath
-from ..preparation import Prepared
-from .ending import noise_rule
+from .path_length import noise_rule
+from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RidgeForwardSelector(LinearSelector):
     """Add the feature that helps a ridge regression most, again and again.
 
@@ -31,8 +35,8 @@ class RidgeForwardSelector(LinearSelector):
         Number or fraction of features to keep. None keeps adding features as long as each
         explains more than the best of as many columns of pure noise would be expected to.
     ridge : float, default=1.0
-        Strength of the ridge relative to the (weighted) number of samples. 0 is orthogonal
-        least squares; a very large value ranks features one by one.
+        Ridge relative to the (weighted) number of samples. 0 is orthogonal least squares; a very
+        large value ranks features one by one.
     clip : float, "auto" or None, default="auto"
         Standardised values are clipped to [-clip, clip] and standardised again; "auto" is 3
         where ``standardize`` and ``fit_intercept`` hold and None elsewhere.
@@ -41,34 +45,35 @@ class RidgeForwardSelector(LinearSelector):
         small classes count for more. 0 leaves the classes alone, 0.5 is the coding of linear
         discriminant analysis. Has no meaning for regression.
     fit_intercept : bool, default=True
-        Centre X and Y: the exact unpenalised intercept.
+        Fit an intercept that is not penalised.
     standardize : bool, default=True
-        Scale columns to unit variance. Constant columns are left alone.
+        Scale columns to unit variance inside the fit; constant columns are left alone.
     always_keep : list of int or str, or mask, default=None
-        Columns (indices, names or a boolean mask) that are always kept and never penalised,
-        such as known covariates: the others are judged by what they add to them. They count
-        among the ``n_features_to_select``, rank first and score infinity.
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints every step.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        For selected features the objective that was left when they entered (it falls with
-        every step), for the others what they would gain as the next one.
+        Share of the target that a feature explained when it entered, ``(1 + ridge) * gain /
+        ||Y||^2``: 1 for a copy of a target of one column, about 1/n for noise. For features left
+        out the share that they would explain as the next one.
     ranking_ : ndarray of shape (n_features,)
-        Order of entry, then the others by what they would gain.
+        Order of entry, then the others by score.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     gains_ : ndarray of shape (n_steps,)
-        Exact decrease of the objective by every step.
-    path_ : SelectionPath
+        Exact decrease by every step of the objective that the steps go by, in which the classes
+        are weighed as ``class_balance`` says.
+    path_ : sparsieve.solvers.base.Path
         Features in order of entry and the objective along the way.
     coef_ : ndarray of shape (n_outputs, n_features)
         Ridge coefficients on the kept features in the units of X.
@@ -76,8 +81,14 @@ class RidgeForwardSelector(LinearSelector):
         Intercepts.
     objective_ : float
         Ridge objective of ``coef_`` on the standardised data, with Y in 0/1 coding.
+    optimality_ : float
+        0: the fit on the features is exact.
+    converged_ : bool
+        True.
     n_iter_ : int
         Number of steps.
+    history_ : list of float
+        Objective after every step.
 
     Examples
     --------
@@ -91,32 +102,16 @@ class RidgeForwardSelector(LinearSelector):
     array([ 7, 20, 27])
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        ridge=1.0,
-        clip="auto",
-        class_balance=0.25,
-        fit_intercept=True,
-        standardize=True,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.ridge = ridge
-        self.clip = clip
-        self.class_balance = class_balance
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    ridge: float = 1.0
+    clip: float | str | None = "auto"
+    class_balance: float = 0.25
+    task: str = "auto"
+    verbose: int = 0
+
+    _score_meaning: ClassVar[str] = (
+        "Share of the target that a feature explained when it entered; for those left out, what "
+        "they would explain as the next one."
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -142,38 +137,43 @@ class RidgeForwardSelector(LinearSelector):
         n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
             stop = noise_rule(n_open, problem.Y.shape[1], ridge + data.total_weight)
-        path = forward_path(
+        result = forward_path(
             problem.design,
             problem.Y,
             ridge=ridge,
             n_steps=self._n_own(data, n_open),
             eligible=~problem.constant,
             stop=stop,
-            callback=_print_step if self.verbose else None,
+            callback=printer(self.verbose, type(self).__name__),
         )
-        self.path_ = SelectionPath(path.order, path.objectives)
-        self.gains_ = path.gains
-        self.n_iter_ = max(1, len(path.order))
-        self._keep_model(path, problem)
-        # What was left before a step exceeds what any later feature can gain, so entry order
-        # and leftover gains fit on one scale.
-        scores = path.remaining.copy()
-        scores[path.order] = path.objectives[:-1]
-        return FeatureScores(scores, n_kept=len(path.order), constant=problem.constant)
+        found = result.solution
+        # Outputs do not interact, so undoing their scale also undoes it in the objective.
+        responses = problem.units.outputs(found.responses)
+        explained = np.cumsum((responses.astype(np.float64) ** 2).sum(axis=1))
+        objective = problem.target_power - np.concatenate(([0.0], explained))
+        order = found.path.features
+        self.path_ = Path.nested(order, objective=objective)
+        self.gains_ = found.gains
+        # The small factors that give the coefficients at every number of features.
+        self._model = (found.directions, responses, problem.units)
+        self._keep_result(
+            replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
+        )
+        gains = found.remaining.copy()
+        gains[order] = found.gains
+        return FeatureScores(
+            shares_of_target(gains, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
+            n_kept=len(order),
+            order=order,
+            constant=problem.constant,
+            complete=False,
+        )
 
     def _class_scale(self, data: TrainingData) -> np.ndarray | None:
         if data.target.task != "classification" or self.class_balance == 0:
             return None
         sizes = np.bincount(data.target.codes, weights=data.sample_weight)
         return sizes**self.class_balance
-
-    def _keep_model(self, path: ForwardPath, problem: Prepared) -> None:
-        """Keep the small factors that give the coefficients at every number of features."""
-        responses = problem.units.outputs(path.responses)
-        self._model = (path.directions, responses, problem.units)
-        # Outputs do not interact, so undoing their scale also undoes it in the objective.
-        explained = np.cumsum((responses.astype(np.float64) ** 2).sum(axis=1))
-        self._objectives = problem.target_power - np.concatenate(([0.0], explained))
 
     def _refit(self, n_chosen: int) -> None:
         directions, responses, units = self._model
@@ -182,8 +182,4 @@ class RidgeForwardSelector(LinearSelector):
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
         W[features] = directions[:k, :k].T @ responses[:k]
         self.coef_, self.intercept_ = units.in_user_units(W)
-        self.objective_ = float(self._objectives[k])
-
-
-def _print_step(n_selected: int, feature: int, gain: float) -> None:
-    print(f"step {n_selected}: feature {feature}, objective falls by {gain:.6g}")
+        self.objective_ = float(np.asarray(self.path_.objective)[k])

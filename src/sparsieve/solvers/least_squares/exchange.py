@@ -21,7 +21,8 @@ import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
 from ...design import DesignMatrix
-from .forward import SPENT, ForwardPath
+from ..base import Path, Result
+from .forward import SPENT, ForwardSelection
 from .swept_gram import SweptGram
 
 # Up to this many features the Gram matrix is searched thoroughly, two-for-two exchanges included.
@@ -34,20 +35,20 @@ WORTHWHILE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)
-class SwapPath:
+class ExchangedSupports:
     """The best support of every size that was found; they need not be nested.
 
     Attributes
     ----------
-    supports : list of ndarray
-        Entry k holds k features. A feature that came in by an exchange has the place of the
+    path : Path
+        Supports and their objectives. A feature that came in by an exchange has the place of the
         one it replaced, all others are in order of entry.
-    objectives : ndarray of shape (n_steps + 1,)
-        Objective of every support.
+    remaining : ndarray of shape (n_features,)
+        What each feature would gain beyond the longest support; 0 for those in it or spent.
     """
 
-    supports: list[np.ndarray]
-    objectives: np.ndarray
+    path: Path
+    remaining: np.ndarray
 
 
 class _Support(Protocol):
@@ -59,6 +60,8 @@ class _Support(Protocol):
     def objective(self) -> float: ...
 
     def best_addition(self) -> tuple[int, float]: ...
+
+    def gains(self) -> np.ndarray: ...
 
     def add(self, feature: int) -> None: ...
 
@@ -72,33 +75,38 @@ class _Support(Protocol):
 def swap_path(
     design: DesignMatrix,
     Y: np.ndarray,
-    start: ForwardPath,
+    start: ForwardSelection,
     *,
     ridge: float,
     n_swaps: int = 1,
     eligible: np.ndarray | None = None,
-) -> SwapPath:
+) -> Result[ExchangedSupports]:
     """Improve every support of a forward path by exchanges.
 
     Parameters
     ----------
-    design, Y, ridge, eligible : as handed to :func:`forward_path`, which gave ``start``.
+    design, Y, ridge, eligible : as handed to :func:`forward_path`.
+    start : what this gave.
     n_swaps : largest number of exchanges between two changes of the size. Up to ``SMALL``
         features the search is thorough whatever this number: it exchanges one for one and two
         for two until nothing helps, and goes beyond the path and back.
     """
     n_features = design.shape[1]
-    n_steps = len(start.order)
-    supports = [start.order[:k] for k in range(n_steps + 1)]
-    objectives = start.objectives.copy()
-    least = WORTHWHILE[np.dtype(design.dtype)] * start.start
+    n_steps = len(start.path)
+    supports = list(start.path.supports)
+    objectives = np.array(start.path.objective)
+    remaining = start.remaining
+    least = WORTHWHILE[np.dtype(design.dtype)] * objectives[0]
     candidates = np.ones(n_features, dtype=bool) if eligible is None else eligible.copy()
 
     def record(support: _Support) -> None:
+        nonlocal remaining
         k = len(support.order)
         if k <= n_steps and support.objective < objectives[k] - least:
             objectives[k] = support.objective
             supports[k] = np.array(support.order, dtype=np.int64)
+            if k == n_steps:
+                remaining = support.gains()
 
     support: _Support
     if n_features <= SMALL:
@@ -117,7 +125,10 @@ def swap_path(
         support.remove(support.cheapest())
         _exchange(support, rounds, least)
         record(support)
-    return SwapPath(supports, np.maximum(objectives, 0.0))
+    objectives = np.maximum(objectives, 0.0)
+    # The fit on every support is exact; nothing certifies the supports.
+    found = ExchangedSupports(Path(supports, objective=objectives), remaining)
+    return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
 
 
 def _exchange(support: _Support, rounds: int, least: float) -> None:
@@ -168,6 +179,12 @@ class _Streamed:
 
     def best_addition(self) -> tuple[int, float]:
         return self._search()[0]
+
+    def gains(self) -> np.ndarray:
+        squares = np.einsum("ij,ij->i", self._C, self._C, dtype=np.float64)
+        free = self._open & (self._nu > self._spent)
+        left = self._nu + np.float64(self.ridge)
+        return np.divide(squares, left, out=np.zeros_like(squares), where=free)
 
     def add(self, feature: int) -> None:
         k = len(self._features)

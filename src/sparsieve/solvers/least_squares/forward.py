@@ -16,43 +16,40 @@ import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
 from ...design import DesignMatrix
+from ..base import Callback, Event, Path, Result
 
 # A column whose residual has shrunk to this share of its squared norm lies in the span of the
 # selected ones (a duplicate, a constant): it has nothing left to add.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
+# Asked before every step with (features so far, best gain, residual sum of squares): the end?
+EndRule = Callable[[int, float, float], bool]
+
+
 @dataclass(frozen=True)
-class ForwardPath:
-    """A nested path of supports.
+class ForwardSelection:
+    """A nested path of supports, and what gives the coefficients on each of them.
 
     Attributes
     ----------
-    order : ndarray of shape (n_steps,)
-        Features in the order they were selected.
+    path : Path
+        Features in order of entry, and the objective with the first 0, 1, 2, ... of them.
     gains : ndarray of shape (n_steps,)
         Decrease of the objective by every step.
     remaining : ndarray of shape (n_features,)
         What each feature would gain if it came next; 0 for those selected or spent.
-    start : float
-        The objective with no feature, ||Y||^2.
     directions : ndarray of shape (n_steps, n_steps)
         Row t expresses the t-th orthonormal direction in the features selected by then.
     responses : ndarray of shape (n_steps, n_outputs)
         What the target shows in that direction; ``gains`` are its squared norms.
     """
 
-    order: np.ndarray
+    path: Path
     gains: np.ndarray
     remaining: np.ndarray
-    start: float
     directions: np.ndarray
     responses: np.ndarray
-
-    @property
-    def objectives(self) -> np.ndarray:
-        """Objective before every step and after the last one."""
-        return self.start - np.concatenate(([0.0], np.cumsum(self.gains)))
 
     def coefficients(self, n_steps: int) -> np.ndarray:
         """Coefficients of the first ``n_steps`` features, exact for that support."""
@@ -66,9 +63,9 @@ def forward_path(
     ridge: float,
     n_steps: int,
     eligible: np.ndarray | None = None,
-    stop: Callable[[int, float, float], bool] | None = None,
-    callback: Callable[[int, int, float], None] | None = None,
-) -> ForwardPath:
+    stop: EndRule | None = None,
+    callback: Callback | None = None,
+) -> Result[ForwardSelection]:
     """Select features one by one, each time the one that lowers the objective most.
 
     Parameters
@@ -77,9 +74,8 @@ def forward_path(
     ridge : non-negative penalty on the squared coefficients.
     n_steps : length of the path; it ends earlier when no feature can add anything.
     eligible : mask of the features that may be selected.
-    stop : called before every step with (features so far, best gain, residual sum of squares);
-        True ends the path.
-    callback : called after every step with (features so far, feature, gain).
+    stop : an ``EndRule``; True ends the path.
+    callback : called after every step.
     """
     n_samples, n_features = design.shape
     dtype = design.dtype
@@ -148,18 +144,22 @@ def forward_path(
         gains.append(float(np.vdot(r, r)))
         order.append(j)
         open_[j] = False
-        if callback:
-            callback(len(order), j, gains[-1])
+        if callback and callback(
+            Event(t + 1, start - sum(gains), n_features=t + 1, note=f"feature {j} entered")
+        ):
+            n_steps = t + 1
 
     t = len(order)
-    return ForwardPath(
-        np.array(order, dtype=np.int64),
+    objective = start - np.concatenate(([0.0], np.cumsum(gains)))
+    solution = ForwardSelection(
+        Path.nested(order, objective=objective),
         np.array(gains),
         score.astype(np.float64),
-        start,
         U[:t, :t].copy(),
         np.array(responses, dtype=dtype).reshape(t, n_outputs),
     )
+    # Every step is exact: there is nothing left to iterate.
+    return Result(solution, float(objective[-1]), 0.0, t, True, objective[1:].tolist())
 
 
 def _row_squares(C: np.ndarray) -> np.ndarray:

@@ -6,6 +6,10 @@ the line search only ever raises the step constant L and asks for a decrease of
 eta/2 ||dW||^2; the plain version iterates until the steps are small at every lam, the accelerated
 one takes a single step per lam. The inner loop ends when L ||dW||^2 <= tol * objective: unlike a
 bound on ||dW||^2 alone this does not depend on the size of L.
+
+From a W other than zero the prices begin higher, high enough for the first step to remove it, but
+on the same grid: prices shifted against each other end in other supports. What L has learnt on
+the way to W = 0 is forgotten there. Whatever the start, the rest is then the same.
 """
 
 from __future__ import annotations
@@ -17,11 +21,35 @@ import numpy as np
 
 from ...design import DesignMatrix
 from ...penalties import L20, row_norms
-from .problem import LegacyCallback as Callback
-from .problem import LegacyResult as Result
+from ..base import Callback, Event, Result
 
 # Gathering the columns of the nonzero rows beats a product with all of X below this share of it.
 GATHER = 0.25
+
+
+@dataclass(frozen=True)
+class PricedRows:
+    """Where the homotopy ended.
+
+    Attributes
+    ----------
+    W : ndarray of shape (n_features, n_outputs)
+        The last iterate.
+    lam : float
+        Price of a row at the end.
+    constant : float
+        Step constant at the end.
+    entered : ndarray of shape (n_features,)
+        The lam at which each nonzero row became nonzero to stay; 0 for the others.
+    gradient_norms : ndarray of shape (n_features,)
+        Row norms of the gradient at the end.
+    """
+
+    W: np.ndarray
+    lam: float
+    constant: float
+    entered: np.ndarray
+    gradient_norms: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -39,8 +67,8 @@ class HomotopyIHT:
     first_constant : float
         Initial step constant (L_0).
     first_lam : float or None
-        Where the homotopy starts (lambda_0); None takes the largest lam at which the first step
-        from zero keeps a row.
+        Where the homotopy starts (lambda_0); None takes the price at which the first row enters
+        from zero, divided by ``decay`` as often as it takes to remove the initial W.
     sufficient : float
         Coefficient of the sufficient decrease (eta).
     growth : float
@@ -73,48 +101,82 @@ class HomotopyIHT:
         Y: np.ndarray,
         W0: np.ndarray | None = None,
         callback: Callback | None = None,
-    ) -> HomotopyResult:
-        """Run the homotopy from W0 (zero if None)."""
-        n_features = design.shape[1]
+    ) -> Result[PricedRows]:
+        """Run the homotopy from W0 (zero if None).
+
+        The optimality is the larger of L ||dW||^2 relative to the objective and the share by
+        which the price still has to fall; the accelerated version goes by the price alone.
+        """
         state = _Iterate(design, Y, self.ridge, W0)
         L = self.first_constant
-        lam = self.first_lam
-        if lam is None:
-            lam = starting_lam(state.gradients.correlation, L)
+        entry = entry_price(state.gradients.correlation, L)
+        ahead = 0  # stages above the price at which the first row enters
+        if self.first_lam is None and W0 is not None:
+            # All-zero data have no entry price; any grid will do then.
+            entry = entry or self.lam
+            ahead = self._stages_ahead(state, entry)
+        lam = self.first_lam or entry / self.decay**ahead
         lam = max(lam, self.lam)
-        entered = np.zeros(n_features)
-        history: list[float] = []
-        measure = np.inf
-        settled = True
+        entered = np.zeros(design.shape[1])
+        trace: list[float] = []
+        step = np.inf
         while True:
             penalty = L20(lam)
             value = state.smooth() + penalty.value(state.W)
             settled = False
-            while len(history) < self.max_iter:
-                trial, new_value, moved, L = self._step(state, penalty, value, L)
-                measure = L * moved / max(new_value, np.finfo(np.float64).tiny)
-                state, value = trial, new_value
-                history.append(value)
-                settled = measure <= self.tol
+            while len(trace) < self.max_iter:
+                had_rows = len(state.active) > 0
+                state, value, moved, L = self._step(state, penalty, value, L)
+                step = L * moved / max(value, np.finfo(np.float64).tiny)
+                trace.append(value)
+                settled = step <= self.tol
+                if had_rows and not len(state.active):
+                    L = self.first_constant
                 if self.accelerated or settled:
                     break
             rows = state.W.any(axis=1)
             entered[rows & (entered == 0.0)] = lam
             entered[~rows] = 0.0
-            stop = callback is not None and callback(
-                {"objective": value, "optimality": measure, "n_active": int(rows.sum()), "lam": lam}
+            event = Event(
+                len(trace), value, step, n_features=int(rows.sum()), note=f"price {lam:.4g}"
             )
-            if stop or len(history) >= self.max_iter:
+            if (callback is not None and callback(event)) or len(trace) >= self.max_iter:
                 break
             if lam <= self.lam and (rows.sum() >= self.wanted_rows or lam <= self.lowest_lam):
                 break
             floor = self.lam if lam > self.lam else self.lowest_lam
-            lam = max(self.decay * lam, floor)
-        converged = lam <= self.lam and (self.accelerated or settled)
-        result = Result(state.W, value, measure, len(history), converged, history)
-        return HomotopyResult(result, lam, L, entered, row_norms(state.gradient()))
+            ahead -= 1
+            lam = max(entry / self.decay**ahead if ahead >= 0 else self.decay * lam, floor)
+        optimality = max(0.0, 1.0 - self.lam / lam)
+        if not self.accelerated:
+            optimality = max(optimality, step)
+        solution = PricedRows(state.W, lam, L, entered, row_norms(state.gradient()))
+        done = optimality <= self.tol
+        return Result(solution, value, optimality, len(trace), done, trace)
 
-    def _step(self, state, penalty, value, L):
+    def _stages_ahead(self, state: _Iterate, entry: float) -> int:
+        """How often ``entry`` has to be divided by ``decay`` for the first step to end at zero.
+
+        A step with the constant L removes every row at prices from L/2 max_j ||w_j - g_j/L||^2,
+        but which L is accepted depends on the price.
+        """
+        gradient, value = state.gradient(), state.smooth()
+        constants = self.first_constant * self.growth ** np.arange(64.0)
+        least = min(
+            0.5 * L * float(row_norms(state.W - gradient / L).max(initial=0.0)) ** 2
+            for L in constants
+        )
+        ahead = max(0, int(np.ceil(np.log(least / entry) / -np.log(self.decay))) if least else 0)
+        while True:
+            penalty = L20(entry / self.decay**ahead)
+            trial, *_ = self._step(
+                state, penalty, value + penalty.value(state.W), self.first_constant
+            )
+            if not len(trial.active):
+                return ahead
+            ahead += 1
+
+    def _step(self, state: _Iterate, penalty: L20, value: float, L: float):
         """One thresholded gradient step, with L raised until it decreases enough."""
         gradient = state.gradient()
         while True:
@@ -130,32 +192,8 @@ class HomotopyIHT:
             L *= self.growth
 
 
-@dataclass(frozen=True)
-class HomotopyResult:
-    """The outcome of the homotopy.
-
-    Attributes
-    ----------
-    result : Result
-    lam : float
-        Price of a row at the end.
-    constant : float
-        Step constant at the end.
-    entered : ndarray of shape (n_features,)
-        The lam at which each nonzero row became nonzero to stay; 0 for the others.
-    gradient_norms : ndarray of shape (n_features,)
-        Row norms of the gradient at the end.
-    """
-
-    result: Result
-    lam: float
-    constant: float
-    entered: np.ndarray
-    gradient_norms: np.ndarray
-
-
-def starting_lam(correlation: np.ndarray, constant: float) -> float:
-    """The lam above which the first step from zero keeps no row."""
+def entry_price(correlation: np.ndarray, constant: float) -> float:
+    """The price above which the first step from zero keeps no row."""
     return float(row_norms(correlation).max(initial=0.0) ** 2 / (2.0 * constant))
 
 

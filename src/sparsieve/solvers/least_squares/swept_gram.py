@@ -39,12 +39,17 @@ class SweptGram:
 
     def best_addition(self) -> tuple[int, float]:
         """The feature that lowers the objective most, and by how much."""
+        gains = self.gains()
+        best = int(np.argmax(gains))
+        return best, float(gains[best])
+
+    def gains(self) -> np.ndarray:
+        """By how much each feature would lower the objective; 0 for those that cannot enter."""
         outside = np.flatnonzero(self._outside())
         gains = np.zeros(self._d)
         C, nu = self._A[outside, self._d :], np.diag(self._A)[outside]
         gains[outside] = (C * C).sum(axis=1) / nu
-        best = int(np.argmax(gains))
-        return best, float(gains[best])
+        return gains
 
     def add(self, feature: int) -> None:
         """Sweep on ``feature``."""

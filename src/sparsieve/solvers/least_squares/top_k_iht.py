@@ -1,63 +1,186 @@
-"""Iterative hard thresholding under a bound on the number of rows."""
+"""Iterative hard thresholding under a bound on the number of rows.
+
+Two kinds of thresholded steps follow each other. Normalised ones (Blumensath and Davies) move W
+from zero: their length is the best one for the rows in use, and is cut until it decreases the
+objective where it changes them. Once they have come to rest, W is fitted on its rows; from there
+the gradient vanishes on the support, so a step exchanges the shortest rows for those that pull
+hardest, the more of them the longer it is. Steps of growing length are tried, each followed by a
+fit (hard thresholding pursuit, Foucart), as long as one of them lowers the objective.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 
 from ...design import DesignMatrix
 from ...penalties import row_norms
-from .problem import LegacyResult as Result
+from ..base import Callback, Event, Result, relative
+
+# A step that changes the support must decrease the objective by this share of what a quadratic
+# model promises; one that does not is shortened by the second factor.
+SUFFICIENT, SHORTER = 0.01, 0.5
+# Steps that leave the support alone do worse than a fit: after this many of them comes the fit.
+REST = 10
+# Decreases below this share of ||Y||^2 are rounding.
+ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+
+
+@dataclass(frozen=True)
+class LargestRows:
+    """W, and the row norms of the gradient at it."""
+
+    W: np.ndarray
+    pull: np.ndarray
 
 
 @dataclass(frozen=True)
 class TopKIHT:
-    """Minimise ||XW - Y||^2 over W with at most ``n_rows`` nonzero rows, by gradient steps.
+    """Minimise ||XW - Y||^2 over W with at most ``n_rows`` nonzero rows, by thresholded steps.
 
     Parameters
     ----------
     n_rows : int
         Rows kept.
     tol, max_iter
-        Stop when a step changes W by at most ``tol`` relative to its size.
+        Stop when no step lowers the objective by more than ``tol`` relative to it.
     """
 
     n_rows: int
     tol: float = 1e-6
     max_iter: int = 1000
 
-    def solve(self, design: DesignMatrix, Y: np.ndarray, support: np.ndarray) -> Result:
-        """Start from the least squares fit on ``support``."""
-        W = _fit(design, Y, support)
-        constant = (1.0 + 1e-3) * design.spectral_norm(rng=0) ** 2
-        history: list[float] = []
-        change = np.inf
-        gradient = np.zeros_like(W)
-        for _ in range(self.max_iter):
-            active = np.flatnonzero(W.any(axis=1))
-            residual = design.dense_columns(active) @ W[active] - Y
-            history.append(float(np.vdot(residual, residual)))
-            gradient = design.rmatmul(residual)
-            V = W - gradient / max(constant, np.finfo(W.dtype).tiny)
-            kept = np.argsort(-row_norms(V), kind="stable")[: self.n_rows]
-            following = np.zeros_like(W)
-            following[kept] = V[kept]
-            size = float(np.linalg.norm(following))
-            change = float(np.linalg.norm(following - W)) / max(size, np.finfo(float).tiny)
-            W = following
-            if change <= self.tol:
+    def solve(
+        self,
+        design: DesignMatrix,
+        Y: np.ndarray,
+        start: np.ndarray,
+        callback: Callback | None = None,
+    ) -> Result[LargestRows]:
+        """Start from W = 0 with ``start`` as its support; the fit on ``start`` is the worst end."""
+        run = _Run(design, Y, callback)
+        best = run.fit(np.sort(start))
+        optimality = 0.0
+        if best.value > run.floor:  # else there is nothing left to lower
+            support, optimality = self._threshold(run, best.support)
+            # Thresholding has no eye on the fit that follows it: keep what it was given if better.
+            best = min(run.fit(support), best, key=lambda fit: fit.value)
+        run.tell(best.value, optimality)
+        if len(run.trace) < self.max_iter and best.value > run.floor:
+            best, optimality = self._pursue(run, best)
+        solution = LargestRows(best.W, row_norms(run.gradient(best.W, best.support)))
+        done = optimality <= self.tol
+        return Result(solution, best.value, optimality, len(run.trace), done, run.trace)
+
+    def _threshold(self, run: _Run, support: np.ndarray) -> tuple[np.ndarray, float]:
+        """Normalised steps from zero: the support at which they rest, and the last decrease."""
+        design, Y = run.design, run.Y
+        W = np.zeros((design.shape[1], Y.shape[1]), dtype=Y.dtype)
+        value, optimality = float(np.vdot(Y, Y)), np.inf
+        n_same = 0
+        while len(run.trace) < self.max_iter - 1 and not run.stopped:
+            gradient = run.gradient(W, support)
+            inside = gradient[support]
+            image = run.columns(support) @ inside
+            curvature = float(np.vdot(image, image))
+            if not curvature > 0:
+                return support, 0.0
+            step = float(np.vdot(inside, inside)) / curvature
+            while True:
+                V = W - step * gradient
+                kept = np.sort(np.argsort(-row_norms(V), kind="stable")[: self.n_rows])
+                following = np.zeros_like(W)
+                following[kept] = V[kept]
+                if np.array_equal(kept, support):
+                    break
+                either = np.union1d(kept, support)
+                moved = following[either] - W[either]
+                image = run.columns(either) @ moved
+                bound = (1.0 - SUFFICIENT) * float(np.vdot(moved, moved))
+                if step * float(np.vdot(image, image)) <= bound:
+                    break
+                step *= SHORTER
+            n_same = n_same + 1 if np.array_equal(kept, support) else 0
+            W, support = following, kept
+            new_value = run.value(W, support)
+            optimality = run.decrease(value, new_value)
+            value = new_value
+            run.tell(value, optimality)
+            if n_same >= REST or (n_same and optimality <= self.tol):
                 break
-        W = _fit(design, Y, np.flatnonzero(W.any(axis=1)))
-        active = np.flatnonzero(W.any(axis=1))
-        residual = design.dense_columns(active) @ W[active] - Y
-        value = float(np.vdot(residual, residual))
-        pull = row_norms(design.rmatmul(residual))
-        return Result(W, value, change, len(history), change <= self.tol, history, pull)
+        return support, optimality
+
+    def _pursue(self, run: _Run, best: _Fit) -> tuple[_Fit, float]:
+        """Thresholded steps from one fit to the next, and what a further one would gain."""
+        while True:
+            better = _best_step(run, best)
+            optimality = run.decrease(best.value, better.value)
+            if optimality <= self.tol or len(run.trace) >= self.max_iter or run.stopped:
+                return best, optimality
+            best = better
+            run.tell(best.value, optimality)
 
 
-def _fit(design: DesignMatrix, Y: np.ndarray, support: np.ndarray) -> np.ndarray:
-    W = np.zeros((design.shape[1], Y.shape[1]), dtype=Y.dtype)
-    columns = design.dense_columns(support).astype(np.float64)
-    W[support] = np.linalg.lstsq(columns, Y.astype(np.float64), rcond=None)[0]
-    return W
+def _best_step(run: _Run, start: _Fit) -> _Fit:
+    """The best fit after a thresholded step from ``start``, over lengths of the step."""
+    support = start.support
+    pull = row_norms(run.gradient(start.W, support))
+    pull[support] = -1.0
+    shortest = support[np.argsort(row_norms(start.W[support]), kind="stable")]
+    most = min(len(support), len(pull) - len(support))
+    wanted = np.argsort(-pull, kind="stable")[:most]
+    fits = [
+        run.fit(np.sort(np.concatenate([shortest[count:], wanted[:count]])))
+        for count in 2 ** np.arange(most.bit_length())
+    ]
+    return min(fits, key=lambda fit: fit.value, default=start)
+
+
+class _Fit(NamedTuple):
+    """Least squares on a support, and its value."""
+
+    W: np.ndarray
+    value: float
+    support: np.ndarray
+
+
+class _Run:
+    """A problem on the way to its solution, with the objective after every step."""
+
+    def __init__(self, design: DesignMatrix, Y: np.ndarray, callback: Callback | None):
+        self.design, self.Y, self.callback = design, Y, callback
+        self.trace: list[float] = []
+        self.stopped = False
+        self.floor = ROUNDING[np.dtype(Y.dtype)] * float(np.vdot(Y, Y))
+
+    def decrease(self, value: float, new_value: float) -> float:
+        """What a step gained, relative to what is left."""
+        return relative(value - new_value, new_value, self.floor)
+
+    def tell(self, value: float, optimality: float) -> None:
+        self.trace.append(value)
+        event = Event(len(self.trace), value, optimality)
+        self.stopped = bool(self.callback is not None and self.callback(event))
+
+    def columns(self, support: np.ndarray) -> np.ndarray:
+        return self.design.dense_columns(support)
+
+    def residual(self, W: np.ndarray, support: np.ndarray) -> np.ndarray:
+        return self.columns(support) @ W[support] - self.Y
+
+    def value(self, W: np.ndarray, support: np.ndarray) -> float:
+        residual = self.residual(W, support)
+        return float(np.vdot(residual, residual))
+
+    def gradient(self, W: np.ndarray, support: np.ndarray) -> np.ndarray:
+        return self.design.rmatmul(self.residual(W, support))
+
+    def fit(self, support: np.ndarray) -> _Fit:
+        W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.Y.dtype)
+        columns = self.columns(support).astype(np.float64)
+        Y = self.Y.astype(np.float64)
+        W[support] = linalg.lstsq(columns, Y, lapack_driver="gelsy", check_finite=False)[0]
+        return _Fit(W, self.value(W, support), support)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...solvers.least_squares.forward import EndRule
+
 # Features that do not pay for themselves may still pay together: look this far ahead.
 PATIENCE = 5
 
 
-def noise_rule(n_features: int, n_outputs: int, weight: float):
+def noise_rule(n_features: int, n_outputs: int, weight: float) -> EndRule:
     """Stop when the best feature gains no more than the best of n_features noise columns.
 
     For a standardised column of noise ||x'R||^2 / ||R||^2 behaves like a chi-square variable
@@ -25,7 +27,7 @@ def noise_rule(n_features: int, n_outputs: int, weight: float):
     return stop
 
 
-def price_rule(lam: float, start: float):
+def price_rule(lam: float, start: float) -> EndRule:
     """End the path once no longer support can pay for itself.
 
     A support of k features costs at least lam * k, so beyond the best value so far nothing can

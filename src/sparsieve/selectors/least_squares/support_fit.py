@@ -1,0 +1,104 @@
+"""Least squares on any few of the features seen so far, without the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from ...solvers.least_squares.forward import SPENT
+from ..preparation import Prepared, Units
+
+
+class SupportFit(NamedTuple):
+    """Coefficients in the units of the user, value of the loss, and how well it was solved."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    value: float
+    optimality: float
+
+
+@dataclass(frozen=True)
+class SupportLeastSquares:
+    """1/2 ||XW - Y||^2 + ridge/2 ||W||^2 on any support out of ``features``; exact.
+
+    Keeps the triangular factor of these columns, which carries all that least squares needs:
+    with X_U = QR, ||Y - X_U W||^2 = ||Q'Y - R W||^2 + ||Y - QQ'Y||^2. Solving on columns of R
+    is as accurate as on columns of X, which normal equations would not be.
+    """
+
+    features: np.ndarray
+    factor: np.ndarray
+    target: np.ndarray
+    outside: float
+    ridge: float
+    dtype: np.dtype
+    units: Units
+
+    @classmethod
+    def of(cls, problem: Prepared, features: np.ndarray, ridge: float) -> SupportLeastSquares:
+        """Factorise these columns of a problem."""
+        columns = problem.design.dense_columns(features).astype(np.float64)
+        Y = problem.Y.astype(np.float64)
+        Q, R = linalg.qr(columns, mode="economic", overwrite_a=True, check_finite=False)
+        target = Q.T @ Y
+        outside = Y - Q @ target
+        rest = float(np.vdot(outside, outside))
+        return cls(features, R, target, rest, ridge, problem.design.dtype, problem.units)
+
+    def fit(self, support: np.ndarray) -> SupportFit:
+        """The best coefficients on ``support``."""
+        rows, value = self.solve(support)
+        W = np.zeros((len(self.units.scale), rows.shape[1]), dtype=self.dtype)
+        W[support] = rows
+        coef, intercept = self.units.coefficients(W)
+        return SupportFit(coef, intercept, 0.5 * value, 0.0)
+
+    def solve(self, support: np.ndarray) -> tuple[np.ndarray, float]:
+        """Coefficients on ``support`` and ||Y - X_S W||^2 + ridge ||W||^2."""
+        A, B = self.factor[:, self._places(support)], self.target
+        k = len(support)
+        if self.ridge:
+            A = np.vstack([A, np.sqrt(self.ridge) * np.eye(k)])
+            B = np.vstack([B, np.zeros((k, B.shape[1]))])
+        W = linalg.lstsq(A, B, lapack_driver="gelsy")[0] if k else np.zeros((0, B.shape[1]))
+        residual = B - A @ W
+        return W, self.outside + float(np.vdot(residual, residual))
+
+    def entry(self, support: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Forward selection among ``support``, then among ``others``: features and gains.
+
+        Gains are decreases of ||Y - X_S W||^2 + ridge ||W||^2. What has nothing to add gains 0.
+        """
+        features = np.concatenate([support, others])
+        A = self.factor[:, self._places(features)]
+        C = A.T @ self.target
+        # The Gram matrix of what the features selected so far leave of all.
+        G = A.T @ A + self.ridge * np.eye(len(features))
+        spent = SPENT[np.dtype(np.float64)] * G.diagonal()
+        waiting = np.ones(len(features), dtype=bool)
+        order, gains = np.empty(len(features), dtype=np.int64), np.zeros(len(features))
+        for t in range(len(features)):
+            nu = G.diagonal()
+            gain = np.full(len(features), -1.0)
+            some = waiting.copy()
+            if t < len(support):
+                some[len(support) :] = False
+            gain[some] = 0.0
+            some &= nu > spent
+            gain[some] = np.einsum("ij,ij->i", C[some], C[some]) / nu[some]
+            j = int(np.argmax(gain))
+            order[t], gains[t], waiting[j] = j, gain[j], False
+            if gain[j] > 0:
+                g, r = G[j] / nu[j], C[j].copy()
+                G -= np.outer(g, G[j])
+                C -= np.outer(g, r)
+        return features[order], gains
+
+    def _places(self, features: np.ndarray) -> np.ndarray:
+        order = np.argsort(self.features, kind="stable")
+        return order[np.searchsorted(self.features, features, sorter=order)]
+
