@@ -25,8 +25,10 @@ from sparsieve.penalties import TopKGap, row_norms  # isort: skip
 from sparsieve.penalties.top_k import largest  # isort: skip
 from sparsieve.solvers.row_norms.irls import ReweightedLeastSquares  # isort: skip
 from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG  # isort: skip
-from sparsieve.solvers.row_norms.problem import RobustData, RowNormRegression  # isort: skip
-from sparsieve.solvers.row_norms.greedy import RobustGreedy, exact_fit  # isort: skip
+from sparsieve.solvers.row_norms.problem import RobustData  # isort: skip
+from sparsieve.solvers.row_norms.working_set import RowNormRegression  # isort: skip
+from sparsieve.solvers.row_norms.greedy import RobustGreedy  # isort: skip
+from sparsieve.solvers.row_norms.on_support import exact_fit  # isort: skip
 
 LIMIT = 600.0
 ACCURACY = 1e-6
@@ -112,7 +114,7 @@ def rfs_rows():
                 note += f", still {value / fit.objective - 1:.1e} above"
             ratios.append(theirs / seconds)
             yield Row(
-                f"RFS, {share} gamma_max", name, seconds, "n x n iteration", theirs,
+                f"RFS, {share} alpha_max", name, seconds, "n x n iteration", theirs,
                 "1.5x", ratios[-1] >= 1.5, note,
             )  # fmt: skip
     if ratios:
@@ -140,7 +142,7 @@ def joint_rows():
     spent, _, timed = joint_iteration(X, Y, gamma, 0.0, max_iter=5)
     _, _, needed = published_iteration(X, Y, gamma, fit.objective * (1 + ACCURACY))
     theirs = spent / timed * needed
-    yield Row("RFS, 0.3 gamma_max", f"{n} x {d}", seconds, "(n + d)-sized iteration", theirs,
+    yield Row("RFS, 0.3 alpha_max", f"{n} x {d}", seconds, "(n + d)-sized iteration", theirs,
               "50x", theirs / seconds >= 50, f"{timed} timed, {needed} needed")  # fmt: skip
 
 
@@ -163,7 +165,7 @@ def limited_rows():
             yield Row(f"penalised, rho {share}", name, seconds, "Algorithm 2", theirs,
                       f"{factor}x", theirs / seconds >= factor,
                       f"objective {published.objective:.4g}")  # fmt: skip
-            rows = largest(row_norms(published.W), K)
+            rows = largest(row_norms(published.solution.W), K)
             goal = exact_fit(problem, rows, GAMMA).objective
             seconds, final, total = until_greedy(problem, every, goal)
             yield Row(f"limited, rho {share}", name, seconds, "Algorithm 2 + refit", theirs,
@@ -176,8 +178,8 @@ def until_irls(problem, penalty, every, goal) -> float:
     start = perf_counter()
     spent = []
 
-    def watch(info):
-        if info["objective"] <= goal:
+    def watch(event):
+        if event.objective <= goal:
             spent.append(perf_counter() - start)
             return True
         return False
@@ -191,13 +193,13 @@ def until_greedy(problem, every, goal):
     start = perf_counter()
     spent = []
 
-    def watch(n_features, objective):
-        if not spent and objective <= goal:
+    def watch(event):
+        if not spent and event.objective <= goal:
             spent.append(perf_counter() - start)
 
-    path = RobustGreedy(problem, GAMMA, every).path(K, watch)
+    path, _ = RobustGreedy(problem, GAMMA, every).path(K, watch)
     total = perf_counter() - start
-    final = exact_fit(problem, path.supports[-1], GAMMA).objective
+    final = exact_fit(problem, path.features, GAMMA).objective
     if not spent and final <= goal:
         spent.append(total)
     return (spent[0] if spent else np.inf), final, total

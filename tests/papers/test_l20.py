@@ -140,7 +140,7 @@ def test_the_table_takes_the_best_mean_over_numbers_and_strengths(run):
             hits = []
             for repeat in range(TINY.n_repeats):
                 X, y, X_test, y_test = part(repeat)
-                chosen = RFSSelector(k, gamma=gamma).fit(X, y).support_
+                chosen = RFSSelector(k, alpha=gamma).fit(X, y).support_
                 classifier = LogisticRegression(max_iter=1000).fit(X[:, chosen], y)
                 hits.append(classifier.score(X_test[:, chosen], y_test))
             means[k, gamma] = np.mean(hits)
@@ -158,7 +158,8 @@ def test_models_of_a_fixed_number_are_fitted_for_every_number(run):
         hits = []
         for repeat in range(TINY.n_repeats):
             X, y, X_test, y_test = part(repeat)
-            chosen = RPMFSSelector(k, max_iter=TINY.rpmfs_iterations).fit(X, y).support_
+            chosen = RPMFSSelector(k, solver="published", max_iter=TINY.rpmfs_iterations)
+            chosen = chosen.fit(X, y).support_
             classifier = KNeighborsClassifier(5).fit(X[:, chosen], y)
             hits.append(classifier.score(X_test[:, chosen], y_test))
         assert row["accuracy"] == pytest.approx(100 * np.mean(hits), rel=1e-3)

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from sparsieve import FisherSelector, RFSSelector, RobustL20Selector
+from sparsieve import FisherSelector, NmAPG, RFSSelector, RobustL20Selector
 from sparsieve.datasets import load_dataset
 from sparsieve.evaluation.metrics import redundancy_rate
 from sparsieve.evaluation.protocol import Folds, RepeatedSplits
@@ -77,10 +77,8 @@ def test_one_fit_selects_what_the_selector_selects(mu):
     found = next(nmapg_fits(X, y, [5], gamma=0.1, rho_share=0.01, mu=mu, max_iter=100))
     selector = RobustL20Selector(
         5,
-        gamma=0.1,
-        solver="nmapg",
-        rho=0.01 * (40 * np.abs(X).max() - 0.1),
-        mu=mu,
+        alpha=0.1,
+        solver=NmAPG(rho=0.01 * (40 * np.abs(X).max() - 0.1), mu=mu),
         max_iter=100,
         tol=1e-12,
         standardize=False,
@@ -98,10 +96,10 @@ def test_every_k_starts_from_the_one_before():
     solver = NonmonotoneAPG(mu=0.05, max_iter=30, tol=0.0)
     data = robust_data(X, y)
     first = solver.solve(data, TopKGap(3, 0.5, 0.1))
-    second = solver.solve(data, TopKGap(6, 0.5, 0.1), start=first)
-    assert np.allclose(warm[0], first.W)
-    assert np.allclose(warm[1], second.W)
-    assert not np.allclose(cold[1], second.W, rtol=1e-3)
+    second = solver.solve(data, TopKGap(6, 0.5, 0.1), start=first.solution)
+    assert np.allclose(warm[0], first.solution.W)
+    assert np.allclose(warm[1], second.solution.W)
+    assert not np.allclose(cold[1], second.solution.W, rtol=1e-3)
 
 
 def test_rho_max_is_the_bound_of_the_paper():
@@ -194,7 +192,7 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     signed, absolute = rates(FisherSelector(5))
     assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
     assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
-    candidates = np.array([rates(RFSSelector(5, gamma=g)) for g in scoring.QUICK_RFS_GAMMAS])
+    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in scoring.QUICK_RFS_GAMMAS])
     lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
@@ -237,7 +235,7 @@ def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
     mean, error = percent(FisherSelector(5))
     assert rows["Fisher"]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
     assert rows["Fisher"]["standard_error"] == pytest.approx(error, rel=1e-2)
-    best = max(percent(RFSSelector(5, gamma=g))[0] for g in scoring.QUICK_RFS_GAMMAS)
+    best = max(percent(RFSSelector(5, alpha=g))[0] for g in scoring.QUICK_RFS_GAMMAS)
     assert rows["RFS (best on test)"]["accuracy_percent"] == pytest.approx(best, rel=1e-3)
     mean, _ = percent(
         SelectionPerK("nmAPG", {**curves.ALGORITHM_2, "rho_share": 0.01}, [1, 2, 5], 5)
@@ -308,7 +306,7 @@ def test_figure_5_starts_at_zero_and_ends_at_the_solution(exhibits, wine, method
     if method == convergence.SECOND:
         data, penalty = robust_data(X, y), TopKGap(10, 0.01, 0.1)
         fit = NonmonotoneAPG(tol=0.0, max_iter=rows[-1]["iteration"]).solve(data, penalty)
-        value = penalised_objective(data, penalty, fit.W, fit.free)
+        value = penalised_objective(data, penalty, fit.solution)
         assert rows[-1]["objective"] == pytest.approx(value, rel=1e-4)
 
 

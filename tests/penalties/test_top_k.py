@@ -20,8 +20,8 @@ def brute_force(penalty, V, step):
     norms = row_norms(V)
     best = np.inf
     for chosen in combinations(range(len(V)), penalty.k):
-        slopes = np.full(len(V), penalty.gamma + penalty.rho)
-        slopes[list(chosen)] = penalty.gamma
+        slopes = np.full(len(V), penalty.alpha + penalty.rho)
+        slopes[list(chosen)] = penalty.alpha
         factor = np.maximum(1 - step * slopes / np.maximum(norms, 1e-300), 0)
         best = min(best, objective(penalty, V, V * factor[:, None], step))
     return best
@@ -32,14 +32,14 @@ def brute_force(penalty, V, step):
     seed=st.integers(0, 10_000),
     rows=st.integers(1, 6),
     rho=st.floats(0, 3),
-    gamma=st.floats(0, 1),
+    alpha=st.floats(0, 1),
     step=st.floats(0.01, 2),
     data=st.data(),
 )
-def test_prox_equals_brute_force(seed, rows, rho, gamma, step, data):
+def test_prox_equals_brute_force(seed, rows, rho, alpha, step, data):
     k = data.draw(st.integers(1, rows))
     V = np.random.default_rng(seed).standard_normal((rows, 2))
-    penalty = TopKGap(k, rho, gamma)
+    penalty = TopKGap(k, rho, alpha)
     W = penalty.prox(V, step)
     assert objective(penalty, V, W, step) <= brute_force(penalty, V, step) + 1e-10
 

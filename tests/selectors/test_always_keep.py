@@ -17,9 +17,11 @@ from sparsieve import (
     L0SVMSelector,
     L20Selector,
     L21Selector,
+    NmAPG,
     RFSSelector,
     RidgeForwardSelector,
     RLSRSelector,
+    RobustGreedySearch,
     RobustL20Selector,
     RPMFSSelector,
     SVMRFESelector,
@@ -32,11 +34,11 @@ VARIANTS = [
     *OFFERING,
     L20Selector(solver="hiht", L_0=500.0),
     L20Selector(solver="ahiht", init="gaussian", random_state=0),
-    L20Selector(loss="l21"),
+    RobustL20Selector(alpha=0.0),
     L20Selector(swaps=0, ridge=0.0),
     RobustL20Selector(solver="irls", max_iter=1000),
-    RobustL20Selector(solver="nmapg", step_constant="spectral", tol=1e-4, max_iter=3000),
-    RobustL20Selector(compare=True, gamma=0.5),
+    RobustL20Selector(solver=NmAPG(step_constant="spectral"), tol=1e-5, max_iter=3000),
+    RobustL20Selector(solver=RobustGreedySearch(compare=NmAPG()), alpha=0.5),
     ExclusiveL21Selector(solver="alm", tol=1e-2),
 ]
 
@@ -196,7 +198,7 @@ def _norms(W):
 CONVEX = [
     (L21Selector(alpha=9.0), lambda R, W: cp.sum_squares(R) + 9.0 * _norms(W)),
     (RLSRSelector(gamma=3.0), lambda R, W: cp.sum_squares(R) + 3.0 * cp.square(_norms(W))),
-    (RFSSelector(gamma=6.0), lambda R, W: _norms(R) + 6.0 * _norms(W)),
+    (RFSSelector(alpha=6.0), lambda R, W: _norms(R) + 6.0 * _norms(W)),
     (
         ExclusiveL21Selector(alpha=5.0, beta=3.0),
         lambda R, W: (
@@ -237,10 +239,10 @@ def test_covariates_are_not_penalised(selector, model, intercept, three_classes)
 @pytest.mark.parametrize(
     ("selector", "gamma"),
     [
-        (RobustL20Selector(5, gamma=2.0), 2.0),
-        (RobustL20Selector(5, gamma=2.0, solver="irls"), 2.0),
+        (RobustL20Selector(5, alpha=2.0), 2.0),
+        (RobustL20Selector(5, alpha=2.0, solver="irls"), 2.0),
         (RPMFSSelector(5), 0.0),
-        (L20Selector(n_features_to_select=5, loss="l21"), 0.0),
+        (RobustL20Selector(5, alpha=0.0), 0.0),
     ],
     ids=_id,
 )
@@ -341,7 +343,7 @@ def test_copies_of_covariates_have_nothing_to_add(confounded):
     for selector in (
         RidgeForwardSelector(4, ridge=0.0, clip=None),
         L20Selector(n_features_to_select=4, ridge=0.0),
-        L20Selector(n_features_to_select=4, loss="l21"),
+        RobustL20Selector(4, alpha=0.0),
         ESFSSelector(4),
         RPMFSSelector(4),
     ):
@@ -355,7 +357,7 @@ def test_no_feature_is_kept_for_its_own_sake_beside_covariates(confounded):
         L21Selector(alpha=1e9),
         ExclusiveL21Selector(alpha=1e9),
         L20Selector(lam=1e9),
-        L20Selector(lam=1e9, loss="l21"),
+        RobustL20Selector(lam=1e9, alpha=0.0),
     ):
         assert selector.fit(X, y).support_.sum() == 1
         selector.set_params(always_keep=[0, 3]).fit(X, y)
@@ -374,8 +376,8 @@ def test_exclusive_covariates_serve_every_class(three_classes):
 
 def test_paths_hold_the_covariates(three_classes):
     X, y = three_classes
-    path = RFSSelector(always_keep=[3, 8]).path(X, y, n_gammas=3)
-    assert all({3, 8} <= set(features) for features in path.features)
+    path = RFSSelector(always_keep=[3, 8]).path(X, y, n_alphas=3)
+    assert all({3, 8} <= set(features) for features in path.supports[1:])
     assert L21Selector(always_keep=[3, 8]).path(X, y, n_alphas=3).n_features[0] == 2
 
 

@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._checks import check_integer
-from ..selectors.path import RegularisationPath
-from ..selectors.row_norms.rfs import RFSPath
+from ..solvers.base import Path
 from .base import (
     LEFT_OUT,
     Display,
@@ -146,7 +145,7 @@ class PathDisplay(Display):
             )
         selector = clone(selector)
         path = selector.path(X, y)
-        strengths, norms = _row_norms(path, selector.n_features_in_)
+        strengths, norms = _row_norms(path)
         if getattr(selector, "standardize", False):
             # Coefficients in the units of X cannot be compared; those of the model can.
             norms = norms * StandardScaler(with_mean=False).fit(X).scale_[:, None]
@@ -157,7 +156,7 @@ class PathDisplay(Display):
         return cls(
             "norms",
             strengths,
-            "alpha" if isinstance(path, RegularisationPath) else "gamma",
+            "alpha",
             names_of(selector, feature_names, named),
             norms[order],
             n_features=len(order),
@@ -313,15 +312,14 @@ class PathDisplay(Display):
             ax.legend(loc=loc)
 
 
-def _row_norms(path, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+def _row_norms(path) -> tuple[np.ndarray, np.ndarray]:
     """(strengths, norms of shape (n_features, n_strengths)) of a path of coefficients."""
-    if isinstance(path, RFSPath):
-        norms = np.zeros((n_features, len(path)))
-        for i, (features, coef) in enumerate(zip(path.features, path.coefs, strict=True)):
-            norms[features, i] = np.linalg.norm(coef, axis=0)
-        return np.asarray(path.gammas), norms
-    norms = np.column_stack([np.sqrt((coef**2).sum(axis=0)) for coef in path.coefs])
-    return np.asarray(path.strengths), norms
+    if isinstance(path, Path):  # without the empty selection
+        strengths, coefs = path.strength[1:], path.coefs[1:]
+    else:
+        strengths, coefs = path.strengths, path.coefs
+    norms = np.column_stack([np.sqrt((coef**2).sum(axis=0)) for coef in coefs])
+    return np.asarray(strengths), norms
 
 
 def _supports(path) -> list[np.ndarray]:

@@ -11,19 +11,19 @@ from .base import row_norms
 
 @dataclass(frozen=True)
 class TopKGap:
-    """gamma * sum_j ||w_j|| + rho * (sum of the row norms except the K largest).
+    """alpha * sum_j ||w_j|| + rho * (sum of the row norms except the K largest).
 
     The second term is zero exactly when at most K rows are nonzero.
     """
 
     k: int
     rho: float
-    gamma: float = 0.0
+    alpha: float = 0.0
 
     def value(self, W) -> float:
         """Penalty of W."""
         norms = row_norms(W)
-        return float(self.gamma * norms.sum() + self.rho * self.gap(norms))
+        return float(self.alpha * norms.sum() + self.rho * self.gap(norms))
 
     def gap(self, norms: np.ndarray) -> float:
         """Sum of all but the K largest."""
@@ -32,13 +32,13 @@ class TopKGap:
         return float(np.partition(norms, len(norms) - self.k - 1)[: len(norms) - self.k].sum())
 
     def strengths(self, norms: np.ndarray) -> np.ndarray:
-        """Slope of the penalty in every row norm: gamma on the K largest, gamma + rho elsewhere."""
-        slopes = np.full(len(norms), self.gamma + self.rho)
-        slopes[largest(norms, self.k)] = self.gamma
+        """Slope of the penalty in every row norm: alpha on the K largest, alpha + rho elsewhere."""
+        slopes = np.full(len(norms), self.alpha + self.rho)
+        slopes[largest(norms, self.k)] = self.alpha
         return slopes
 
     def prox(self, V, step):
-        """Shrink the K longest rows by ``gamma * step``, the others by ``(gamma + rho) * step``.
+        """Shrink the K longest rows by ``alpha * step``, the others by ``(alpha + rho) * step``.
 
         Shrinking keeps the K longest rows the longest, so that this is a global minimiser;
         rows shorter than their threshold become exactly zero.

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import RPMFSSelector
 from sparsieve.design import as_design
-from sparsieve.solvers.row_norms.greedy import exact_fit
 from sparsieve.solvers.row_norms.lagrangian import TopKLagrangian
+from sparsieve.solvers.row_norms.on_support import exact_fit
 from sparsieve.solvers.row_norms.problem import RobustData
 
 
@@ -75,6 +76,8 @@ def test_fewer_features_are_fitted_again():
     smaller = selector.at(2)
     assert (smaller.coef_ != 0).any(axis=0).sum() == 2
     assert smaller.objective_ > selector.objective_
+    with pytest.raises(ValueError, match="fit with n_features_to_select >= 6"):
+        selector.at(6)
 
 
 def test_the_copies_agree_and_the_loss_is_that_of_the_sparse_one():
@@ -83,14 +86,118 @@ def test_the_copies_agree_and_the_loss_is_that_of_the_sparse_one():
     problem = RobustData(as_design(centred), Y - Y.mean(axis=0), np.ones(len(Y)), True)
     fit = TopKLagrangian(tol=1e-5).solve(problem, 3, np.ones(25, dtype=bool))
     assert fit.converged
-    assert fit.disagreement <= 1e-5
-    norms = np.linalg.norm(fit.smooth, axis=1)
-    assert set(np.flatnonzero(norms > 1e-4 * norms.max())) == set(fit.features)
-    best = exact_fit(problem, fit.features, 0.0)
-    assert best.objective <= fit.history[-1] <= 1.2 * best.objective
+    assert fit.optimality <= 1e-5
+    norms = np.linalg.norm(fit.solution.W, axis=1)
+    assert set(np.flatnonzero(norms > 1e-4 * norms.max())) == set(fit.solution.features)
+    best = exact_fit(problem, fit.solution.features, 0.0)
+    assert fit.objective == fit.trace[-1]
+    assert best.objective <= fit.objective <= 1.2 * best.objective
 
 
 def test_too_few_iterations_are_reported():
     X, Y = data(6)
     with pytest.warns(ConvergenceWarning, match="copies of W"):
         RPMFSSelector(3, max_iter=3).fit(X, Y)
+
+
+# -- units, and the published method ---------------------------------------------------------
+
+
+def regression(seed):
+    rng = np.random.default_rng(seed)
+    n, d, k = int(rng.integers(30, 60)), int(rng.integers(10, 50)), int(rng.integers(2, 7))
+    X = rng.standard_normal((n, d)) @ (np.eye(d) + 0.2 * rng.standard_normal((d, d)))
+    y = X[:, :k] @ rng.standard_normal(k) + rng.standard_normal(n)
+    y[: n // 6] += 10 * rng.standard_normal(n // 6)
+    return X, y, k
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_units_of_the_target_do_not_matter():
+    for seed in range(30):
+        X, y, k = regression(seed)
+        once = RPMFSSelector(k, task="regression").fit(X, y)
+        for factor in (1e-4, 1e3, 1e6):
+            again = clone(once).fit(X, factor * y)
+            np.testing.assert_array_equal(again.support_, once.support_)
+            assert again.scores_ == pytest.approx(once.scores_, rel=1e-3, abs=1e-6)
+
+
+def plain_loop(X, Y, k, n_iter, intercept):
+    """The published iteration written out, with multipliers and (X, 1) as they are.
+
+    Returns the rows of the last V, and the last W.
+    """
+    n, d = X.shape
+    A = np.hstack([X, np.ones((n, 1))]) if intercept else X
+    ridge = np.diag([1.0] * d + [0.0] * (A.shape[1] - d))
+    system = np.linalg.inv(A.T @ A + ridge)
+    full = system @ A.T @ Y  # W, then b
+    first, second = np.zeros_like(Y), np.zeros((d, Y.shape[1]))
+    mu = 0.1
+    for _ in range(n_iter):
+        R = Y - A @ full - first / mu
+        length = np.maximum(np.linalg.norm(R, axis=1, keepdims=True), 1e-300)
+        E = np.maximum(1 - 1 / (mu * length), 0) * R
+        G = full[:d] + second / mu
+        kept = np.sort(np.argsort(-np.linalg.norm(G, axis=1), kind="stable")[:k])
+        V = np.zeros_like(G)
+        V[kept] = G[kept]
+        right = A.T @ (Y - E - first / mu)
+        right[:d] += V - second / mu
+        full = system @ right
+        first = first + mu * (E - (Y - A @ full))
+        second = second + mu * (full[:d] - V)
+        mu *= 1.02
+    return kept, full[:d]
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(60, 25), (30, 70)])
+def test_the_published_method_is_the_plain_loop(n, d, intercept):
+    for seed in range(3):
+        X, Y = data(seed, n=n, d=d)
+        for n_iter in (1, 7, 60):
+            selector = RPMFSSelector(
+                5,
+                solver="published",
+                max_iter=n_iter,
+                standardize=False,
+                fit_intercept=intercept,
+            )
+            with pytest.warns(ConvergenceWarning, match=f"after {n_iter} iterations"):
+                selector.fit(X, Y)
+            kept, W = plain_loop(X, Y, 5, n_iter, intercept)
+            assert selector.get_support(indices=True).tolist() == kept.tolist()
+            centre = X.mean(axis=0) if intercept else 0.0
+            problem = RobustData(as_design(X - centre), Y, np.ones(n), intercept)
+            lagrangian = TopKLagrangian.published(max_iter=n_iter)
+            fit = lagrangian.solve(problem, 5, np.ones(d, dtype=bool))
+            assert fit.solution.W == pytest.approx(W, abs=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_published_method_depends_on_units():
+    changed = 0
+    for seed in range(10):
+        X, y, k = regression(seed)
+        once = RPMFSSelector(k, solver="published", task="regression").fit(X, y)
+        again = clone(once).fit(X, 1000.0 * y)
+        changed += (once.support_ != again.support_).any()
+    assert changed > 0
+
+
+def test_noise_scores_like_noise():
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((100, 40))
+    signal = RPMFSSelector(5).fit(X, 3.0 * X[:, 0] + 0.1 * rng.standard_normal(100))
+    noise = RPMFSSelector(5).fit(X, 3.0 * rng.standard_normal(100))
+    assert signal.scores_[0] > 0.9
+    assert np.delete(signal.scores_, 0).max() < 0.1
+    assert noise.scores_.max() < 0.4
+
+
+def test_an_unknown_solver_is_refused():
+    X, Y = data()
+    with pytest.raises(ValueError, match="solver must be one of 'scaled', 'published'"):
+        RPMFSSelector(3, solver="fast").fit(X, Y)

@@ -7,7 +7,8 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.solvers.row_norms._all_supports import best_supports, can_try_all
-from sparsieve.solvers.row_norms.greedy import RobustGreedy, exact_fit
+from sparsieve.solvers.row_norms.greedy import RobustGreedy
+from sparsieve.solvers.row_norms.on_support import exact_fit
 from sparsieve.solvers.row_norms.problem import RobustData
 
 
@@ -18,26 +19,26 @@ def data(seed=0, n=40, d=9, intercept=True):
     return RobustData(as_design(X), Y, rng.uniform(0.5, 2.0, n), intercept)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 2.0])
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_stack_orders_supports_as_exact_fits_do(gamma, intercept):
+def test_the_stack_orders_supports_as_exact_fits_do(alpha, intercept):
     problem = data(intercept=intercept)
     every = np.ones(9, dtype=bool)
     assert can_try_all(problem, 9, 3)
-    exact = {s: exact_fit(problem, np.array(s), gamma).objective for s in combinations(range(9), 3)}
-    leading = best_supports(problem, gamma, every, 3, 5, steps=20)
+    exact = {s: exact_fit(problem, np.array(s), alpha).objective for s in combinations(range(9), 3)}
+    leading = best_supports(problem, alpha, every, 3, 5, steps=20)
     assert min(exact[tuple(support)] for support in leading) == pytest.approx(min(exact.values()))
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.5])
-def test_a_path_serves_every_size(gamma):
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_a_path_serves_every_size(alpha):
     problem = data(1, n=50, d=60)
-    search = RobustGreedy(problem, gamma, np.ones(60, dtype=bool))
-    path = search.path(8)
-    assert [len(set(support)) for support in path.supports] == list(range(1, 9))
-    assert (np.diff(path.objectives) < 1e-6).all()
-    for support, objective in zip(path.supports, path.objectives, strict=True):
-        exact = exact_fit(problem, support, gamma)
+    search = RobustGreedy(problem, alpha, np.ones(60, dtype=bool))
+    path, _ = search.path(8)
+    assert [len(set(support)) for support in path.supports] == list(range(9))
+    assert (np.diff(path.objective) < 1e-6).all()
+    for support, objective in zip(path.supports, path.objective, strict=True):
+        exact = exact_fit(problem, support, alpha)
         assert exact.converged
         assert exact.objective <= objective <= 1.01 * exact.objective
 
@@ -45,8 +46,10 @@ def test_a_path_serves_every_size(gamma):
 def test_only_eligible_features_enter():
     problem = data(2, d=20)
     eligible = np.arange(20) >= 2
-    path = RobustGreedy(problem, 0.5, eligible).path(5)
-    assert min(path.supports[-1]) >= 2
+    path, pulls = RobustGreedy(problem, 0.5, eligible).path(5)
+    assert len(path) == 5
+    assert min(path.features) >= 2
+    assert pulls.shape == (20,)
 
 
 def test_improving_never_raises_the_objective():

@@ -16,7 +16,8 @@ from sparsieve.solvers.row_norms.interior_point import (
     settle,
     unpenalised_basis,
 )
-from sparsieve.solvers.row_norms.problem import RobustData, RowNormRegression
+from sparsieve.solvers.row_norms.problem import RobustData
+from sparsieve.solvers.row_norms.working_set import RowNormRegression
 
 
 def reference(problem, columns=None):
@@ -35,7 +36,7 @@ def reference(problem, columns=None):
     return program.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10)
 
 
-def random_problem(rng, n, d, outputs, gamma, *, intercept, kind):
+def random_problem(rng, n, d, outputs, alpha, *, intercept, kind):
     X = rng.standard_normal((n, d)) + rng.uniform(-1, 1, d)
     if kind == "classes":
         Y = np.eye(outputs + 1)[rng.integers(0, outputs + 1, n)]
@@ -43,24 +44,25 @@ def random_problem(rng, n, d, outputs, gamma, *, intercept, kind):
         Y = X[:, :1].sum(axis=1)[:, None] + rng.standard_normal((n, outputs))
         Y[: n // 5] *= 20.0  # outliers
     return RowNormProblem(
-        X, Y, np.full(d, gamma), rng.uniform(0.3, 3.0, n), constant_column(n, intercept)
+        X, Y, np.full(d, alpha), rng.uniform(0.3, 3.0, n), constant_column(n, intercept)
     )
 
 
 @pytest.mark.parametrize("kind", ["classes", "regression"])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
-    ("n", "d", "outputs", "gamma"),
+    ("n", "d", "outputs", "alpha"),
     [(20, 50, 1, 0.3), (25, 60, 3, 0.02), (60, 8, 1, 2.0), (70, 10, 3, 0.05), (30, 30, 2, 8.0)],
 )
-def test_reaches_the_optimum(n, d, outputs, gamma, intercept, kind):
+def test_reaches_the_optimum(n, d, outputs, alpha, intercept, kind):
     rng = np.random.default_rng(n + d)
-    problem = random_problem(rng, n, d, outputs, gamma, intercept=intercept, kind=kind)
-    solution = minimise_row_norms(problem, tol=1e-7)
-    assert solution.converged
-    assert solution.gap <= 1e-7
-    assert solution.objective == pytest.approx(problem.objective(solution.W, solution.B))
-    assert solution.objective <= reference(problem) * (1 + 1e-6)
+    problem = random_problem(rng, n, d, outputs, alpha, intercept=intercept, kind=kind)
+    result = minimise_row_norms(problem, tol=1e-7)
+    assert result.converged
+    assert result.optimality <= 1e-7
+    point = result.solution
+    assert result.objective == pytest.approx(problem.objective(point.W, point.B))
+    assert result.objective <= reference(problem) * (1 + 1e-6)
 
 
 @settings(max_examples=25, deadline=None)
@@ -69,24 +71,24 @@ def test_reaches_the_optimum(n, d, outputs, gamma, intercept, kind):
     n=st.integers(2, 30),
     d=st.integers(0, 30),
     outputs=st.integers(1, 3),
-    log_gamma=st.floats(-3, 1.5),
+    log_alpha=st.floats(-3, 1.5),
     intercept=st.booleans(),
 )
 def test_every_dual_point_is_feasible_and_every_bound_holds(
-    seed, n, d, outputs, log_gamma, intercept
+    seed, n, d, outputs, log_alpha, intercept
 ):
     rng = np.random.default_rng(seed)
     problem = random_problem(
-        rng, n, d, outputs, 10.0**log_gamma, intercept=intercept, kind="regression"
+        rng, n, d, outputs, 10.0**log_alpha, intercept=intercept, kind="regression"
     )
     best = minimise_row_norms(problem, tol=1e-8)
     for max_iter in (1, 3):
-        early = minimise_row_norms(problem, tol=1e-8, max_iter=max_iter)
+        early = minimise_row_norms(problem, tol=1e-8, max_iter=max_iter).solution
         assert early.bound <= best.objective * (1 + 1e-9)
         assert (row_norms(early.dual) <= problem.weights * (1 + 1e-9)).all()
         assert (row_norms(problem.X.T @ early.dual) <= problem.strengths * (1 + 1e-9)).all()
         assert np.abs(problem.free.T @ early.dual).max(initial=0.0) <= 1e-7 * problem.weights.max()
-    assert best.gap <= 1e-6
+    assert best.optimality <= 1e-6
 
 
 def test_free_columns_only_is_robust_regression():
@@ -122,11 +124,14 @@ def test_settled_rows_are_exactly_zero():
     rng = np.random.default_rng(1)
     problem = random_problem(rng, 40, 60, 2, 12.0, intercept=True, kind="classes")
     solution = minimise_row_norms(problem, tol=1e-7)
-    settled = settle(problem, solution, bound=solution.bound, tol=1e-6)
-    zero = ~settled.W.any(axis=1)
+    bound = solution.solution.bound
+    settled = settle(problem, solution, bound=bound, tol=1e-6)
+    point = settled.solution
+    zero = ~point.W.any(axis=1)
     assert 0 < zero.sum() < 60
-    assert (row_norms(problem.X.T @ settled.dual)[~zero] > 0.99 * 12.0).all()
-    assert settled.objective <= solution.bound * (1 + 1e-6)
+    assert (row_norms(problem.X.T @ point.dual)[~zero] > 0.99 * 12.0).all()
+    assert settled.objective == pytest.approx(problem.objective(point.W, point.B))
+    assert settled.objective <= bound * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("n", [30, 700])
@@ -156,4 +161,4 @@ def test_working_sets_reach_the_optimum_over_all_features():
         assert fit.converged
         problem = data.restricted(np.arange(d), share * data.reference_strength())
         assert fit.objective <= reference(problem) * (1 + 1e-6)
-        assert (fit.pulls <= problem.strengths * (1 + 1e-9)).all()
+        assert (fit.solution.pulls <= problem.strengths * (1 + 1e-9)).all()

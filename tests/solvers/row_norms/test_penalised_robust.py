@@ -7,7 +7,8 @@ from sparsieve.design import as_design
 from sparsieve.penalties import TopKGap, row_norms
 from sparsieve.solvers.row_norms.irls import ReweightedLeastSquares
 from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG, penalised_objective
-from sparsieve.solvers.row_norms.problem import RobustData, RowNormRegression
+from sparsieve.solvers.row_norms.problem import RobustData
+from sparsieve.solvers.row_norms.working_set import RowNormRegression
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "intercept"])
@@ -32,12 +33,12 @@ def plain_algorithm_1(X, Y, penalty, mu, n_iter):
     gap = TopKGap(penalty.k, penalty.rho)
 
     def value(W):
-        return smoothed(X @ W - Y) + penalty.gamma * smoothed(W) + gap.value(W)
+        return smoothed(X @ W - Y) + penalty.alpha * smoothed(W) + gap.value(W)
 
     def gradient(W):
-        return X.T @ ball((X @ W - Y) / mu) + penalty.gamma * ball(W / mu)
+        return X.T @ ball((X @ W - Y) / mu) + penalty.alpha * ball(W / mu)
 
-    constant = ((X**2).sum() + X.shape[1] * penalty.gamma) / mu
+    constant = ((X**2).sum() + X.shape[1] * penalty.alpha) / mu
     tau, eta = 2 * constant, 0.9
     delta = 0.1 * (tau - constant)
     W = W_last = Z = np.zeros((X.shape[1], Y.shape[1]))
@@ -63,19 +64,18 @@ def test_nmapg_follows_algorithm_1():
     penalty = TopKGap(3, 0.8, 0.1)
     data = RobustData(as_design(X), Y, np.ones(20), False)
     fit = NonmonotoneAPG(mu=0.05, max_iter=60, tol=1e-30).solve(data, penalty)
-    assert np.allclose(fit.W, plain_algorithm_1(X, Y, penalty, 0.05, 60), atol=1e-10)
-    assert fit.n_iter == len(fit.history) == 60
+    assert np.allclose(fit.solution.W, plain_algorithm_1(X, Y, penalty, 0.05, 60), atol=1e-10)
+    assert fit.n_iter == len(fit.trace) == 60
 
 
 @pytest.mark.parametrize("step_constant", ["printed", "spectral"])
 def test_nmapg_history_is_the_unsmoothed_objective(data, step_constant):
     penalty = TopKGap(4, 1.0, 0.3)
     fit = NonmonotoneAPG(step_constant=step_constant, max_iter=120).solve(data, penalty)
-    assert fit.history[-1] == fit.objective
-    assert fit.objective == pytest.approx(
-        penalised_objective(data, penalty, fit.W, fit.free), rel=1e-9
-    )
-    assert fit.objective < fit.history[0]
+    assert fit.trace[-1] == fit.objective
+    exact = penalised_objective(data, penalty, fit.solution)
+    assert fit.objective == pytest.approx(exact, rel=1e-9)
+    assert fit.objective < fit.trace[0]
 
 
 def test_the_spectral_constant_gets_further(data):
@@ -89,35 +89,41 @@ def test_nmapg_starts_where_it_is_told(data):
     penalty = TopKGap(4, 1.0, 0.3)
     first = NonmonotoneAPG(mu=0.01, max_iter=50).solve(data, penalty)
     told = []
-    again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty, told.append, start=first)
-    # One proximal step without momentum, from the solution given.
-    length = np.hypot(np.linalg.norm(again.W - first.W), np.linalg.norm(again.free - first.free))
-    size = np.hypot(np.linalg.norm(again.W), np.linalg.norm(again.free))
-    assert told[0]["moved"] == pytest.approx(length / max(size, 1.0), rel=1e-9)
+    again = NonmonotoneAPG(mu=0.01, max_iter=1).solve(
+        data, penalty, told.append, start=first.solution
+    )
+    assert [(event.n_iter, event.objective) for event in told] == [(1, again.objective)]
     from_zero = NonmonotoneAPG(mu=0.01, max_iter=1).solve(data, penalty)
     lead = from_zero.objective - first.objective
     assert lead > 0
     assert abs(again.objective - first.objective) < 0.1 * lead
+    # One proximal step without momentum, from the solution given; the rule (6.1) looks at it.
+    old, new = first.solution, again.solution
+    length = np.hypot(np.linalg.norm(new.W - old.W), np.linalg.norm(new.free - old.free))
+    moved = length / max(np.hypot(np.linalg.norm(new.W), np.linalg.norm(new.free)), 1.0)
+    for share, n_iter in ((1 + 1e-9, 1), (1 - 1e-9, 2)):
+        solver = NonmonotoneAPG(mu=0.01, max_iter=2, tol=0.0, step_tol=share * moved)
+        assert solver.solve(data, penalty, start=old).n_iter == n_iter
 
 
 def test_a_large_rho_enforces_the_limit(data):
     penalty = TopKGap(4, 100.0, 0.3)
     fit = NonmonotoneAPG(max_iter=400).solve(data, penalty)
-    assert 1 <= fit.W.any(axis=1).sum() <= 4
+    assert 1 <= fit.solution.W.any(axis=1).sum() <= 4
 
 
 def test_irls_never_rises_and_reports_its_objective(data):
     penalty = TopKGap(4, 1.0, 0.3)
     fit = ReweightedLeastSquares().solve(data, penalty, np.ones(25, dtype=bool))
-    assert (np.diff(fit.history[1:]) <= 1e-9).all()
-    exact = penalised_objective(data, penalty, fit.W, fit.free)
+    assert (np.diff(fit.trace[1:]) <= 1e-9).all()
+    exact = penalised_objective(data, penalty, fit.solution)
     assert fit.objective == pytest.approx(exact, rel=1e-3)
 
 
 def test_without_rho_both_approach_the_convex_optimum(data):
-    gamma = 2.0
-    optimum = RowNormRegression(data, np.ones(25, dtype=bool)).solve(gamma).objective
-    penalty = TopKGap(4, 0.0, gamma)
+    alpha = 2.0
+    optimum = RowNormRegression(data, np.ones(25, dtype=bool)).solve(alpha).objective
+    penalty = TopKGap(4, 0.0, alpha)
     irls = ReweightedLeastSquares(max_iter=500, tol=1e-9).solve(data, penalty, np.ones(25, bool))
     nmapg = NonmonotoneAPG(max_iter=4000, stage_iter=1000, step_constant="spectral").solve(
         data, penalty

@@ -21,9 +21,9 @@ EXAMPLES = ["Brain", "Breast3", "Leukemia"]
 SAID_FAST = ("RFS", "RPMFS", "AHIHT")
 AHIHT_1 = "AHIHT (L0 = 1)"
 _METHODS: dict[str, tuple[str, dict]] = {
-    "RFS": ("RFSSelector", {"gamma": GAMMA}),
+    "RFS": ("RFSSelector", {"alpha": GAMMA}),
     "RLSR": ("RLSRSelector", {"gamma": GAMMA}),
-    "RPMFS": ("RPMFSSelector", {"n_features_to_select": COUNT}),
+    "RPMFS": ("RPMFSSelector", {"n_features_to_select": COUNT, "solver": "published"}),
     "ESFS": ("ESFSSelector", {"n_features_to_select": COUNT}),
     "HIHT": ("L20Selector", {"lam": LAM, "solver": "hiht"}),
     "AHIHT": ("L20Selector", {"lam": LAM, "solver": "ahiht"}),

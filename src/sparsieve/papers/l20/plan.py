@@ -123,9 +123,14 @@ def methods(scale: Scale) -> list[Method]:
         Method(BASELINE, "AllFeatures"),
         Method("Relief", "ReliefFSelector"),
         Method("mRMR", "MRMRSelector", {"criterion": "mid"}),
-        Method("RFS", "RFSSelector", grid=gammas),
+        Method("RFS", "RFSSelector", grid={"alpha": list(scale.gammas)}),
         Method("RLSR", "RLSRSelector", grid=gammas),
-        Method("RPMFS", "RPMFSSelector", {"max_iter": scale.rpmfs_iterations}, each_k=True),
+        Method(
+            "RPMFS",
+            "RPMFSSelector",
+            {"solver": "published", "max_iter": scale.rpmfs_iterations},
+            each_k=True,
+        ),
         Method("ESFS", "ESFSSelector", each_k=True),
         Method(OURS, "L20Selector", {"solver": "ahiht"}, {"lam": list(scale.lams)}),
     ]

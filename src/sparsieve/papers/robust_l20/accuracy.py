@@ -52,7 +52,7 @@ def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
             yield Exhibit(name, title, [], note=left_out(bench, sets).strip())
         return
     gammas = QUICK_RFS_GAMMAS if bench.quick else RFS_GAMMAS
-    rfs = SelectorSpec("RFSSelector", grid={"gamma": gammas}, tuning="best-on-test", label="RFS")
+    rfs = SelectorSpec("RFSSelector", grid={"alpha": gammas}, tuning="best-on-test", label="RFS")
     study = Study(
         "robust-l20 curves",
         list(sets.values()),

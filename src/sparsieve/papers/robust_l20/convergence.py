@@ -17,7 +17,7 @@ from ...studies.sources import DatasetSpec
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict
-from .methods import MANY, STAGE_ITERATIONS, moved_little, robust_data
+from .methods import ITERATE_TOLERANCE, MANY, STAGE_ITERATIONS, robust_data
 from .scoring import at_hand, left_out
 
 PRINTED = ("COIL20", "Isolet", "Yale", "USPS")
@@ -100,11 +100,12 @@ def descent(setting: dict) -> dict:
             stage_iter=STAGE_ITERATIONS,
             max_iter=1000 if setting["method"] == FIRST else MANY,
             tol=0.0,
+            step_tol=ITERATE_TOLERANCE,
             step_constant="spectral" if setting["method"] == SPECTRAL else "printed",
         )
-        fit = apg.solve(problem, penalty, moved_little)
+        fit = apg.solve(problem, penalty)
     # At W = 0 and the frequencies of the classes as the intercept.
-    objectives = [float(row_norms(problem.Y).sum()), *fit.history]
+    objectives = [float(row_norms(problem.Y).sum()), *fit.trace]
     shown = np.unique(np.geomspace(1, len(objectives), SHOWN_POINTS).astype(int)) - 1
     return {
         "iterations": shown.tolist(),

@@ -72,29 +72,26 @@ def nmapg_fits(
     """
     data = robust_data(X, y)
     strength = rho_share * rho_max(X, gamma) if rho is None else rho
-    solver = NonmonotoneAPG(mu=mu, stage_iter=STAGE_ITERATIONS, max_iter=max_iter, tol=0.0)
-    fit = None
+    solver = NonmonotoneAPG(
+        mu=mu, stage_iter=STAGE_ITERATIONS, max_iter=max_iter, tol=0.0, step_tol=ITERATE_TOLERANCE
+    )
+    solution = None
     for k in ks:
-        start = fit if warm_start else None
-        fit = solver.solve(data, TopKGap(k, strength, gamma), moved_little, start=start)
-        yield FitAtK(k, largest(row_norms(fit.W), k), fit.W)
+        start = solution if warm_start else None
+        solution = solver.solve(data, TopKGap(k, strength, gamma), start=start).solution
+        yield FitAtK(k, largest(row_norms(solution.W), k), solution.W)
 
 
 def top_k_fits(X: np.ndarray, y: np.ndarray, ks: Sequence[int]) -> Iterator[FitAtK]:
-    """TopK with the settings that the paper gives it: weight 0.1, growth 1.02, 1000 iterations."""
+    """TopK as published: weight 0.1 of both constraints, growth 1.02, 1000 iterations."""
     data = robust_data(X, y)
     varies = data.design.column_sq_norms() > 0
     for k in ks:
-        fit = TopKLagrangian(mu=0.1, growth=1.02, max_iter=1000).solve(data, k, varies)
-        yield FitAtK(k, fit.features, fit.smooth)
+        copies = TopKLagrangian.published(max_iter=1000).solve(data, k, varies).solution
+        yield FitAtK(k, copies.features, copies.W)
 
 
 FITS: dict[str, Callable[..., Iterator[FitAtK]]] = {"nmAPG": nmapg_fits, "TopK": top_k_fits}
-
-
-def moved_little(info: dict) -> bool:
-    """The rule (6.1) of the paper to end an algorithm or a stage."""
-    return info["moved"] <= ITERATE_TOLERANCE
 
 
 class SelectionPerK(BaseEstimator):

@@ -47,7 +47,7 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
         "robust-l20 redundancy",
         list(sets.values()),
         [
-            *(SelectorSpec("RFSSelector", {"gamma": g}, label=f"RFS gamma={g}") for g in gammas),
+            *(SelectorSpec("RFSSelector", {"alpha": g}, label=f"RFS gamma={g}") for g in gammas),
             *FILTERS,
             GREEDY,
         ],

@@ -9,8 +9,9 @@ import numpy as np
 from ..._checks import check_real
 from ...design import as_design
 from ...penalties import row_norms
-from ...solvers.row_norms.greedy import exact_fit
-from ...solvers.row_norms.problem import RobustData, RobustFit
+from ...solvers.base import Result
+from ...solvers.row_norms.on_support import exact_fit
+from ...solvers.row_norms.problem import RobustData, RobustSolution
 from ..base import TrainingData
 from ..linear import LinearSelector
 from ..preparation import Units
@@ -18,26 +19,43 @@ from ..preparation import Units
 
 @dataclass(frozen=True)
 class RobustProblem:
-    """The standardised problem, its informationless columns and the way back."""
+    """The standardised problem, its informationless columns and the way back.
+
+    ``target_size`` is the root mean square of the rows of the centred target.
+    """
 
     data: RobustData
     constant: np.ndarray
     units: Units
+    target_size: float
 
-    def in_user_units(self, W: np.ndarray, free: np.ndarray):
+    def in_user_units(self, solution: RobustSolution) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of a solution, in the units and the precision of the user's X."""
         dtype = self.data.design.dtype
         units = self.units
-        free = units.outputs(np.asarray(free, dtype=np.float64))
+        free = units.outputs(np.asarray(solution.free, dtype=np.float64))
         if units.fit_intercept:
             units, free = replace(units, target_mean=units.target_mean + free[0]), free[1:]
-        W = units.outputs(np.asarray(W, dtype=np.float64))
+        W = units.outputs(np.asarray(solution.W, dtype=np.float64))
         coef, offset = units.in_user_units(W, free)
         return coef.astype(dtype), offset.astype(dtype)
 
+    def importances(self, W: np.ndarray) -> np.ndarray:
+        """Row norms relative to the size of the target: standardised coefficients."""
+        return row_norms(W) / self.target_size if self.target_size > 0 else np.zeros(len(W))
+
 
 @dataclass(frozen=True)
-class SupportModel:
+class UserModel:
+    """Coefficients in the units of the user, and the importances of all features."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    importances: np.ndarray
+
+
+@dataclass(frozen=True)
+class ModelOnSupports:
     """What it takes to fit the model on any support made of some known features.
 
     Holds the columns of those features only, so that a fitted selector stays small and can
@@ -46,48 +64,46 @@ class SupportModel:
 
     problem: RobustProblem
     features: np.ndarray
-    gamma: float
+    alpha: float
     tol: float
     max_iter: int
 
     @classmethod
-    def of(cls, problem: RobustProblem, features, gamma, tol, max_iter) -> SupportModel:
+    def of(
+        cls, problem: RobustProblem, features: np.ndarray, alpha: float, tol: float, max_iter: int
+    ) -> ModelOnSupports:
         """Keep the columns of ``features``."""
         features = np.unique(np.asarray(features, dtype=np.int64))
         data = problem.data
         columns = data.design.dense_columns(features)
         small = replace(problem, data=replace(data, design=as_design(columns)))
-        return cls(small, features, gamma, tol, max_iter)
+        return cls(small, features, float(alpha), float(tol), int(max_iter))
 
-    def fit(self, support: np.ndarray) -> SupportFitted:
-        """The certified model on ``support``, in the units of the user."""
+    def fit(self, support: np.ndarray) -> Result[UserModel]:
+        """The certified model on ``support``."""
         local = np.searchsorted(self.features, support)
-        fit = exact_fit(self.problem.data, local, self.gamma, tol=self.tol, max_iter=self.max_iter)
-        units = self.problem.units
-        n_features = len(units.scale)
-        W = np.zeros((n_features, fit.W.shape[1]))
-        W[self.features] = fit.W
-        coef, intercept = self.problem.in_user_units(W, fit.free)
-        return SupportFitted(fit, row_norms(W), coef, intercept)
+        fit = exact_fit(self.problem.data, local, self.alpha, tol=self.tol, max_iter=self.max_iter)
+        W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
+        W[self.features] = fit.solution.W
+        coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))
+        return replace(fit, solution=UserModel(coef, intercept, self.problem.importances(W)))
 
 
-@dataclass(frozen=True)
-class SupportFitted:
-    """A fit on a support: solver's view, row norms of all features, user's coefficients."""
-
-    fit: RobustFit
-    norms: np.ndarray
-    coef: np.ndarray
-    intercept: np.ndarray
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class RobustSelector(LinearSelector):
     """Base of selectors that minimise a weighted sum of residual norms."""
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if hasattr(self, "gamma"):
-            check_real("gamma", self.gamma, minimum=0, strict=True, optional=True)
+    tol: float = 1e-6
+    task: str = "auto"
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        columns = "standardised columns" if self.standardize else "the columns as given"
+        return (
+            f"Norm of the feature's coefficients on {columns}, relative to the root mean square "
+            "of the centred target; 0 where the model leaves the feature out."
+        )
 
     def _robust_problem(self, data: TrainingData) -> RobustProblem:
         """Standardise the columns and rotate the outputs; the intercept is left to the solver.
@@ -100,21 +116,29 @@ class RobustSelector(LinearSelector):
         problem = self._prepared(data, squared_loss=False)
         units = problem.units
         weights = np.ones(len(problem.Y)) if data.sample_weight is None else data.sample_weight
-        return RobustProblem(
-            RobustData(
-                problem.design,
-                problem.Y,
-                weights,
-                bool(self.fit_intercept),
-                None if units.covariates is None else units.covariates.directions,
-            ),
-            problem.constant,
-            units,
+        robust = RobustData(
+            problem.design,
+            problem.Y,
+            weights,
+            bool(self.fit_intercept),
+            None if units.covariates is None else units.covariates.directions,
         )
+        centred = data.target.Y.astype(np.float64) - units.target_mean
+        size = np.sqrt(robust.mean(np.einsum("ij,ij->i", centred, centred)))
+        return RobustProblem(robust, problem.constant, units, float(size))
 
-    def _strength(self, problem: RobustProblem, share: float) -> float:
-        """``gamma`` itself, or the given share of gamma_max."""
-        if self.gamma is not None:
-            return float(self.gamma)
-        # All-zero data have gamma_max = 0; any positive strength then gives W = 0.
-        return share * problem.data.reference_strength() or 1.0
+
+def check_alpha(alpha: float | None, *, zero: bool) -> None:
+    """Refuse what is no strength of the row penalty; None stands for a share of alpha_max."""
+    check_real("alpha", alpha, minimum=0, strict=not zero, optional=True)
+
+
+def resolve_alpha(alpha: float | None, problem: RobustProblem, share: float) -> float:
+    """``alpha`` itself, or the given share of alpha_max."""
+    if alpha is not None:
+        return float(alpha)
+    # All-zero data have alpha_max = 0; any positive strength then gives W = 0.
+    return share * problem.data.reference_strength() or 1.0
+
+
+SupportModel = ModelOnSupports  # what the least-squares wing still calls it

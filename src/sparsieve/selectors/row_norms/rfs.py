@@ -3,56 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
-from ..._checks import check_integer, check_real
-from ...penalties import row_norms
-from ...solvers.row_norms.problem import RobustFit, RowNormRegression
+from ..._checks import check_choice, check_integer, check_real
+from ...solvers.base import Path, Result, printer
+from ...solvers.row_norms.on_support import exact_fit
+from ...solvers.row_norms.problem import RobustSolution
+from ...solvers.row_norms.reweighting import PublishedReweighting
+from ...solvers.row_norms.working_set import RowNormRegression
 from ..base import FeatureScores, TrainingData
-from .base import RobustProblem, RobustSelector
+from .base import RobustProblem, RobustSelector, check_alpha, resolve_alpha
 
 DEFAULT_SHARE = 0.3
+SOLVERS = ("interior-point", "published")
+# The published iteration makes rows small but never zero: shorter ones than this share of the
+# longest do not count as kept.
+NEGLIGIBLE = 1e-5
 
 
-@dataclass(frozen=True)
-class RFSPath:
-    """RFS models for falling strengths.
-
-    Attributes
-    ----------
-    gammas : ndarray of shape (n_gammas,)
-        Strengths, in the order solved.
-    features : list of ndarray
-        Indices of the nonzero rows at every strength.
-    coefs : list of ndarray of shape (n_outputs, n_nonzero)
-        Their coefficients in the units of X.
-    intercepts : ndarray of shape (n_gammas, n_outputs)
-        Intercepts.
-    objectives, gaps : ndarray of shape (n_gammas,)
-        Objectives and their certified relative duality gaps.
-    """
-
-    gammas: np.ndarray
-    features: list[np.ndarray]
-    coefs: list[np.ndarray]
-    intercepts: np.ndarray
-    objectives: np.ndarray
-    gaps: np.ndarray
-
-    @property
-    def n_features(self) -> np.ndarray:
-        """Number of nonzero rows at every strength."""
-        return np.array([len(features) for features in self.features])
-
-    def __len__(self) -> int:
-        return len(self.gammas)
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class RFSSelector(RobustSelector):
     """Keep the features with the largest rows in a sparse regression robust to outliers.
 
-    Minimises ``sum_i s_i ||y_i - x_i W - b|| + gamma * sum_j ||w_j||`` over W and b, with s_i
+    Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W and b, with s_i
     the sample weights. Residuals count by their norm, not by its square, so that a sample
     which does not fit cannot dominate the others; the row norms make whole rows of W exactly
     zero. The problem is convex and is solved to a certified duality gap.
@@ -60,51 +37,60 @@ class RFSSelector(RobustSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep: the largest rows, then those closest to
-        entering. None keeps the nonzero rows.
-    gamma : float or None, default=None
-        Strength of the penalty. None is 0.3 times gamma_max, the largest norm of x_j'L where
+        Number or fraction of features to keep. None keeps the nonzero rows.
+    alpha : float or None, default=None
+        Strength of the row penalty. None is 0.3 times alpha_max, the largest norm of x_j'L where
         the rows of L are those of the centred target divided by their norms.
-    fit_intercept : bool, default=True
-        Fit an intercept that is not penalised (exactly: it is not the mean for this loss).
-    standardize : bool, default=True
-        Scale columns to unit variance. Constant columns are left alone.
+    solver : {"interior-point", "published"}, default="interior-point"
+        "published" is the reweighting iteration of the paper on all features at once. It comes
+        close to the same optimum, in many more iterations, without a certificate and without
+        rows that are exactly zero (those below 1e-5 of the longest count as zero).
     tol : float, default=1e-6
-        Relative duality gap to reach.
+        Relative duality gap to reach; "published" ends when its objective falls by less,
+        relatively.
     max_iter : int, default=200
-        Largest number of interior-point iterations.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+        Largest number of iterations.
+    fit_intercept : bool, default=True
+        Fit an intercept that is not penalised.
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints every round.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of W on the standardised data.
+        Norm of the feature's coefficients on standardised columns, relative to the root mean
+        square of the centred target; 0 where the model leaves the feature out.
     ranking_ : ndarray of shape (n_features,)
-        By row norm; equal rows (the zero ones) by how close they are to entering.
+        By score; equal ones (the zero rows) by how close they are to entering.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
         Intercepts.
-    gamma_ : float
+    alpha_ : float
         The strength used.
     objective_ : float
         Objective on the standardised data.
     optimality_ : float
         Certified relative duality gap: the objective exceeds the optimum by at most this
-        share of itself.
+        share of itself. For "published" the last relative change of the objective.
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
     n_iter_ : int
-        Interior-point iterations.
-    history_ : ndarray
+        Iterations.
+    history_ : list of float
         Objective after every iteration, on the features considered at that time.
 
     References
@@ -124,119 +110,107 @@ class RFSSelector(RobustSelector):
     True
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        gamma=None,
-        fit_intercept=True,
-        standardize=True,
-        tol=1e-6,
-        max_iter=200,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.gamma = gamma
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    alpha: float | None = None
+    solver: str = "interior-point"
+    max_iter: int = 200
+    verbose: int = 0
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_alpha(self.alpha, zero=False)
+        check_choice("solver", self.solver, SOLVERS)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
-        self.gamma_ = self._strength(problem, DEFAULT_SHARE)
-        fit = self._solver(problem).solve(self.gamma_)
-        if not fit.converged:
-            self._warn_not_converged("a relative duality gap of", fit.optimality, self.tol)
-        self.coef_, self.intercept_ = problem.in_user_units(fit.W, fit.free)
-        self.objective_ = fit.objective
-        self.optimality_ = fit.optimality
-        self.n_iter_ = fit.n_iter
-        self.history_ = np.array(fit.history)
-        scores = row_norms(fit.W)
+        self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
+        fit = self._solve(problem, [self.alpha_])[0]
+        self.coef_, self.intercept_ = problem.in_user_units(fit.solution)
+        self._keep_result(fit, measure=self._measure())
+        scores = problem.importances(fit.solution.W)
+        least = NEGLIGIBLE * scores.max(initial=0.0) if self.solver == "published" else 0.0
         return FeatureScores(
             scores,
-            n_kept=int((scores > 0).sum()),
-            ties=fit.pulls,
+            n_kept=int((scores > least).sum()),
+            ties=fit.solution.pulls,
             constant=problem.constant,
         )
 
-    def path(self, X, y, gammas=None, *, n_gammas=20, ratio=0.01, sample_weight=None) -> RFSPath:
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        alphas: Any = None,
+        *,
+        n_alphas: int = 20,
+        ratio: float = 0.01,
+        sample_weight: Any = None,
+    ) -> Path:
         """Models for a sequence of strengths, each started from the last.
 
         Parameters
         ----------
         X, y, sample_weight
             Training data, as in :meth:`fit`.
-        gammas : array-like or None, default=None
-            Strengths; best in falling order. None takes ``n_gammas`` of them, geometrically
-            spaced from gamma_max down to ``ratio`` times gamma_max.
-        n_gammas : int, default=20
-            Number of strengths where ``gammas`` is None.
+        alphas : array-like or None, default=None
+            Strengths; best in falling order. None takes ``n_alphas`` of them, geometrically
+            spaced from alpha_max down to ``ratio`` times alpha_max.
+        n_alphas : int, default=20
+            Number of strengths where ``alphas`` is None.
         ratio : float, default=0.01
-            Smallest strength relative to gamma_max where ``gammas`` is None.
+            Smallest strength relative to alpha_max where ``alphas`` is None.
 
         Returns
         -------
-        path : RFSPath
-            Strengths, nonzero rows, coefficients, objectives and gaps.
+        path : Path
+            Features with nonzero rows, strengths, objectives, duality gaps and coefficients of
+            every model. Number 0 is the one without features, at the strength that leaves none.
 
         Examples
         --------
         >>> from sklearn.datasets import load_wine
         >>> from sparsieve import RFSSelector
         >>> X, y = load_wine(return_X_y=True)
-        >>> RFSSelector().path(X, y, n_gammas=4).n_features
-        array([ 2,  9, 12, 13])
+        >>> RFSSelector().path(X, y, n_alphas=4).n_features
+        array([ 0,  2,  9, 12, 13])
         """
         self._check_parameters()
         problem = self._robust_problem(self._training_data(X, y, sample_weight))
-        if gammas is None:
-            check_integer("n_gammas", n_gammas)
+        if alphas is None:
+            check_integer("n_alphas", n_alphas)
             check_real("ratio", ratio, minimum=0, strict=True)
             top = problem.data.reference_strength() or 1.0
-            gammas = top * np.geomspace(1.0, ratio, n_gammas)
-        gammas = np.asarray(gammas, dtype=np.float64).ravel()
-        for gamma in gammas:
-            check_real("gammas", float(gamma), minimum=0, strict=True)
-        solver = self._solver(problem)
-        fits: list[RobustFit] = []
-        for gamma in gammas:
-            fits.append(solver.solve(float(gamma)))
-            if not fits[-1].converged:
-                self._warn_not_converged("a relative duality gap of", fits[-1].optimality, self.tol)
-        models = [problem.in_user_units(fit.W, fit.free) for fit in fits]
-        features = [np.flatnonzero(coef.any(axis=0)) for coef, _ in models]
-        return RFSPath(
-            gammas,
-            features,
-            [coef[:, rows] for (coef, _), rows in zip(models, features, strict=True)],
-            np.array([intercept for _, intercept in models]),
-            np.array([fit.objective for fit in fits]),
-            np.array([fit.optimality for fit in fits]),
+            alphas = top * np.geomspace(1.0, ratio, n_alphas)
+        alphas = np.asarray(alphas, dtype=np.float64).ravel()
+        for alpha in alphas:
+            check_real("alphas", float(alpha), minimum=0, strict=True)
+        nothing = exact_fit(problem.data, np.empty(0, dtype=np.int64), 0.0, tol=float(self.tol))
+        pulls = nothing.solution.pulls
+        assert pulls is not None
+        fits = [nothing, *self._solve(problem, alphas)]
+        clone(self)._keep_result(fits, measure=self._measure())  # warns, and is forgotten
+        models = [problem.in_user_units(fit.solution) for fit in fits]
+        none = np.empty(0, dtype=np.int64)
+        return Path(
+            [none, *(np.flatnonzero(coef.any(axis=0)) for coef, _ in models[1:])],
+            objective=np.array([fit.objective for fit in fits]),
+            strength=np.array([pulls[~problem.constant].max(initial=0.0), *alphas]),
+            optimality=np.array([fit.optimality for fit in fits]),
+            coefs=[sparse.csc_array(coef) for coef, _ in models],
+            intercepts=[intercept for _, intercept in models],
         )
 
-    def _solver(self, problem: RobustProblem) -> RowNormRegression:
-        return RowNormRegression(
-            problem.data,
-            ~problem.constant,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            callback=_print_round if self.verbose else None,
-        )
+    def _solve(self, problem: RobustProblem, alphas: Any) -> list[Result[RobustSolution]]:
+        """One model for every strength, each started from the last where that helps."""
+        eligible = ~problem.constant
+        limits = {"tol": float(self.tol), "max_iter": int(self.max_iter)}
+        show = printer(self.verbose, type(self).__name__)
+        if self.solver == "published":
+            published = PublishedReweighting(**limits)
+            return [published.solve(problem.data, float(a), eligible, show) for a in alphas]
+        solver = RowNormRegression(problem.data, eligible, callback=show, **limits)
+        return [solver.solve(float(alpha)) for alpha in alphas]
 
-
-def _print_round(info: dict) -> None:
-    print(
-        f"{info['n_active']} features considered: objective {info['objective']:.6g}, "
-        f"relative gap {info['optimality']:.2g}"
-    )
+    def _measure(self) -> str:
+        if self.solver == "published":
+            return "the published iteration's objective still changing by a share of"
+        return "a relative duality gap of"

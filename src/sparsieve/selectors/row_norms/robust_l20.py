@@ -2,126 +2,115 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from ..._checks import check_choice, check_flag, check_integer, check_real
+from ..._checks import check_flag, check_integer, check_real
 from ...penalties import row_norms
-from ...penalties.top_k import TopKGap, largest
+from ...solvers.base import Path, Result
 from ...solvers.row_norms.greedy import RobustGreedy
-from ...solvers.row_norms.irls import ReweightedLeastSquares
-from ...solvers.row_norms.nmapg import STEP_CONSTANTS, NonmonotoneAPG, PenalisedFit
-from ...solvers.row_norms.problem import RobustData
 from ..base import FeatureScores, TrainingData
-from .base import RobustProblem, RobustSelector, SupportModel
+from ..settings import HasSolver, SolverSettings, resolve_solver
+from .base import (
+    ModelOnSupports,
+    RobustProblem,
+    RobustSelector,
+    UserModel,
+    check_alpha,
+    resolve_alpha,
+)
+from .solvers import IRLS, NmAPG, RobustGreedySearch, solve_penalised
 
 DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
-SOLVERS = ("greedy", "irls", "nmapg")
-DEFAULT_ITERATIONS = {"greedy": 200, "irls": 300, "nmapg": 800}
+# Where a price decides: the first length of a path to try, and how far to look for features that
+# pay together though not alone.
+FIRST_LENGTH, PATIENCE = 16, 5
 
 
-@dataclass(frozen=True)
-class SupportPath:
-    """The best supports found for 1, 2, ... features; they need not be nested.
+@dataclass(eq=False, repr=False, kw_only=True)
+class RobustL20Selector(HasSolver, RobustSelector):
+    """Keep few features in a regression robust to outliers.
 
-    Attributes
-    ----------
-    supports : list of ndarray
-        ``supports[k - 1]`` are the indices of k features.
-    objective : ndarray of shape (n_steps,)
-        Objectives on them, as compared during the search (a little above the exact ones).
-    """
+    Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W with at most K
+    nonzero rows, or with the price ``lam`` for every nonzero row. Residuals count by their norm,
+    not by its square, so that a sample which does not fit cannot dominate the others. The result
+    is the exact optimum on its support; nothing certifies the support itself.
 
-    supports: list[np.ndarray]
-    objective: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.supports)
-
-
-class RobustL20Selector(RobustSelector):
-    """Keep at most K features in a regression robust to outliers.
-
-    Minimises ``sum_i s_i ||y_i - x_i W - b|| + gamma * sum_j ||w_j||`` over W with at most K
-    nonzero rows. The result always has at most K nonzero rows and is the exact optimum on its
-    support.
+    Supports of different sizes need not be nested. With ``solver="greedy"``, ``at(k)`` for k
+    below the number fitted gives the best support of k features that the search met on its way;
+    a fit with that k looks at it more thoroughly. With the other solvers it gives the k largest
+    rows of the same solution, fitted again.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        K, as a number or a fraction of the features; None is 10 (or all, if there are fewer).
-    gamma : float or None, default=None
-        Strength of the row norms. None is 0.5 times gamma_max, the largest norm of x_j'L where
-        the rows of L are those of the centred target divided by their norms.
-    solver : {"greedy", "irls", "nmapg"}, default="greedy"
-        "greedy" grows and exchanges supports and serves every number of features up to K, see
-        :meth:`at`. The other two replace the limit K by the penalty
-        ``rho * (sum of all but the K largest ||w_j||)``, take the K largest rows and fit again:
-        "nmapg" is the published method (smoothing and nonmonotone accelerated proximal
-        gradient, with the proximal map corrected), "irls" reweighted least squares.
-    rho : float, "auto" or None, default=None
-        Strength of that penalty, for "irls" and "nmapg" (and for ``compare``). "auto" and None
-        are the smallest known to be exact, ``max_j sum_i s_i |x_ij| - gamma``; smaller ones are
-        common.
-    compare : bool, default=False
-        With ``solver="greedy"``: run "nmapg" as well, try to improve its support by exchanges,
-        and keep the best; the objective is then never above that of "nmapg".
-    mu : float or None, default=None
-        Smoothing of "nmapg": fixed (Algorithm 1 of the paper), or None for a sequence that
-        falls from 1 by a factor of ten every 200 iterations (Algorithm 2).
-    step_constant : {"printed", "spectral"}, default="printed"
-        Step constant of "nmapg": (||X||_F^2 + d gamma) / mu as printed, or the smaller and
-        sufficient (||X||_2^2 + gamma) / mu.
-    fit_intercept : bool, default=True
-        Fit an intercept that is not penalised and does not count as a row.
-    standardize : bool, default=True
-        Scale columns to unit variance. Constant columns are left alone.
-    tol : float, default=1e-6
-        Relative duality gap of the final fit on the support; "irls" ends when its objective
-        falls by less, "nmapg" when its objective changes by less than a tenth of it.
+        Number or fraction of features to keep. None keeps as many as ``lam`` says, or 10.
+    alpha : float or None, default=None
+        Strength of the row penalty. 0 is none at all; None is 0.5 times alpha_max, the largest
+        norm of x_j'L where the rows of L are those of the centred target divided by their norms.
+    lam : float or None, default=None
+        Price of one feature in the objective. Give this (for ``solver="greedy"``) or
+        ``n_features_to_select``.
+    solver : {"greedy", "irls", "nmapg"} or solver object, default="greedy"
+        "greedy" grows and exchanges supports and serves every number of features up to K. The
+        other two replace the limit K by a penalty, take the K largest rows and fit again:
+        "nmapg" is the published method with its proximal map corrected, "irls" reweighted least
+        squares. :class:`RobustGreedySearch`, :class:`NmAPG` and :class:`IRLS` have settings.
     max_iter : int or None, default=None
         Iterations of "irls" (None: 300) and "nmapg" (800), of the final fit for "greedy" (200).
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+    tol : float, default=1e-6
+        Relative duality gap of the final fit on the support; "irls" and "nmapg" end when their
+        objective changes by less, relatively.
+    fit_intercept : bool, default=True
+        Fit an intercept that is not penalised.
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
-    verbose : int, default=0
-        1 prints progress.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of W on the standardised data.
+        Norm of the feature's coefficients on standardised columns, relative to the root mean
+        square of the centred target; 0 where the model leaves the feature out.
     ranking_ : ndarray of shape (n_features,)
-        The support by row norm, then the others by how much they want to enter.
+        The support by score, then the others by how much they want to enter.
     support_ : ndarray of shape (n_features,)
-        Mask of the K kept features.
+        Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
         Intercepts.
-    gamma_, rho_ : float
-        The strengths used; ``rho_`` only where a penalised problem was solved.
-    objective_ : float
-        Objective on the standardised data, under the limit.
+    alpha_, lam_ : float
+        The strength and the price used; ``lam_`` is 0 where no price was given.
+    rho_ : float
+        Where a penalised problem was solved: the strength of its penalty.
     penalised_objective_ : float
         Where a penalised problem was solved: its objective before the K largest rows were
         taken.
+    objective_ : float
+        Objective on the standardised data, under the limit or with the price.
     optimality_ : float
-        How far the fit on the support is from stationary, as its certified relative duality
-        gap: zero exactly at the optimum on that support.
-    path_ : SupportPath
-        For "greedy": the best support found for every number of features up to K.
+        Certified relative duality gap of the fit on the support; for "irls" and "nmapg" the
+        relative change of their objective at the end, where that is larger.
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
+    path_ : Path
+        For "greedy": the best support found of every number of features, from none to K, and the
+        objectives as compared during the search (a little above the exact ones).
     n_iter_ : int
-        Supports tried by "greedy", iterations of the others.
-    history_ : ndarray
+        Number of features on the path ("greedy") or iterations.
+    history_ : list of float
         Objective for every number of features ("greedy") or after every iteration.
 
     References
@@ -134,240 +123,168 @@ class RobustL20Selector(RobustSelector):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sparsieve import RobustL20Selector
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> selector = RobustL20Selector(n_features_to_select=4, gamma=5.0).fit(X, y)
+    >>> selector = RobustL20Selector(4, alpha=5.0).fit(X, y)
     >>> selector.transform(X).shape
     (569, 4)
     >>> int((selector.at(2).coef_ != 0).any(axis=0).sum())
     2
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        gamma=None,
-        solver="greedy",
-        rho=None,
-        compare=False,
-        mu=None,
-        step_constant="printed",
-        fit_intercept=True,
-        standardize=True,
-        tol=1e-6,
-        max_iter=None,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.gamma = gamma
-        self.solver = solver
-        self.rho = rho
-        self.compare = compare
-        self.mu = mu
-        self.step_constant = step_constant
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    alpha: float | None = None
+    lam: float | None = None
+    solver: str | RobustGreedySearch | IRLS | NmAPG = "greedy"
+    max_iter: int | None = None
+
+    _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
+        kind.name: kind for kind in (RobustGreedySearch, IRLS, NmAPG)
+    }
 
     def _check_parameters(self) -> None:
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("standardize", self.standardize)
-        check_flag("compare", self.compare)
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("step_constant", self.step_constant, STEP_CONSTANTS)
-        check_real("gamma", self.gamma, minimum=0, strict=True, optional=True)
+        check_alpha(self.alpha, zero=True)
+        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
         check_real("tol", self.tol, minimum=0, strict=True)
-        check_real("mu", self.mu, minimum=0, strict=True, optional=True)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter)
-        if self.compare and self.solver != "greedy":
+        settings = resolve_solver(self.solver, self._solvers)
+        if self.lam is None:
+            return
+        if self.n_features_to_select is not None:
             raise ValueError(
-                f'compare=True adds the published solver to solver="greedy", got '
-                f"solver={self.solver!r}; leave compare=False"
+                "lam and n_features_to_select both say how many features to keep; give one of them "
+                "and call at(k) for another number"
             )
-        if self.rho is None or (isinstance(self.rho, str) and self.rho == "auto"):
-            automatic = True
-        else:
-            automatic = False
-            check_real("rho", self.rho, minimum=0, strict=True)
-        if self.rho is not None and self.solver == "greedy" and not self.compare:
+        if not isinstance(settings, RobustGreedySearch):
             raise ValueError(
-                f'solver="greedy" keeps the limit itself and has no use for rho, got '
-                f'rho={self.rho!r}; leave rho=None or choose solver="irls" or "nmapg"'
+                f'lam needs solver="greedy", got solver={self.solver!r}; give '
+                "n_features_to_select instead"
             )
-        if not (self.solver == "nmapg" or self.compare):
-            if self.mu is not None:
-                raise ValueError(
-                    f'mu smooths solver="nmapg" only, got mu={self.mu!r} with '
-                    f"solver={self.solver!r}; leave mu=None"
-                )
-            if self.step_constant != "printed":
-                raise ValueError(
-                    f'step_constant belongs to solver="nmapg", got {self.step_constant!r} with '
-                    f"solver={self.solver!r}; leave it alone"
-                )
-        self._automatic_rho = automatic
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
+            vars(self).pop(name, None)
+        settings = resolve_solver(self.solver, self._solvers)
         problem = self._robust_problem(data)
-        eligible = ~problem.constant
+        self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
+        self.lam_ = 0.0 if self.lam is None else float(self.lam)
         count = self._n_own(data, DEFAULT_COUNT)
-        # Constant columns can only fill up a support that asks for more than there is.
-        k = min(count, int(eligible.sum()))
-        self.gamma_ = self._strength(problem, DEFAULT_SHARE)
-        if self.solver == "greedy":
-            ties = self._fit_greedy(problem, eligible, k)
+        if isinstance(settings, RobustGreedySearch):
+            path, leftover, way = self._search(problem, settings, count)
+            self.path_ = path
+            if self.lam is not None:
+                count = int(np.argmin(path.objective))
         else:
-            ties = self._fit_penalised(problem, eligible, k)
-        self._fit_support(k)
-        chosen = self._supports[k]
-        scores = self._fitted_norms.copy()
-        ties = ties.astype(np.float64)
-        ties[chosen] = ties.max(initial=0.0) + 1.0
-        return FeatureScores(scores, n_kept=count, ties=ties, constant=problem.constant)
-
-    # -- solvers --------------------------------------------------------------------------
-
-    def _fit_greedy(self, problem: RobustProblem, eligible, k: int) -> np.ndarray:
-        search = RobustGreedy(problem.data, self.gamma_, eligible)
-        path = search.path(k, _print_size if self.verbose else None)
-        supports, objectives = list(path.supports), list(path.objectives)
-        if self.compare and supports:
-            supports[-1], objectives[-1] = self._compared(
-                problem, eligible, k, search, supports[-1]
-            )
-        self.path_ = SupportPath(supports, np.array(objectives))
-        self.history_ = np.array(objectives)
-        self.n_iter_ = search.n_fits
-        self._keep(problem, {len(support): support for support in supports})
-        return path.pulls
-
-    def _compared(self, problem: RobustProblem, eligible, k: int, search: RobustGreedy, support):
-        """The best of the support found, that of the published solver, and the latter improved."""
-        published = self._penalised(problem, eligible, k, "nmapg")
-        theirs = largest(np.where(eligible, row_norms(published.W), -1.0), k)
-        improved, _ = search.improve(search.fit(theirs))
-        candidates = [support, theirs, improved.features]
-        model = SupportModel.of(
-            problem, np.concatenate(candidates), self.gamma_, self.tol, DEFAULT_ITERATIONS["greedy"]
-        )
-        objectives = [model.fit(features).fit.objective for features in candidates]
-        best = int(np.argmin(objectives))
-        return candidates[best], objectives[best]
-
-    def _fit_penalised(self, problem: RobustProblem, eligible, k: int) -> np.ndarray:
-        found = self._penalised(problem, eligible, k, self.solver)
-        if not found.converged:
-            self._stopped_early = True
-            wanted = self.tol if self.solver == "irls" else 0.1 * self.tol
-            self._warn_unfinished(
-                "its objective still changing by a share of", abs(found.change), wanted
-            )
-        self.n_iter_ = found.n_iter
-        self.history_ = np.array(found.history)
-        norms = np.where(eligible, row_norms(found.W), -1.0)
-        order = np.argsort(-norms, kind="stable")[:k]
-        self._keep(problem, {size: order[:size] for size in range(1, k + 1)})
-        return np.maximum(norms, 0.0)
-
-    def _penalised(self, problem: RobustProblem, eligible, k: int, solver: str) -> PenalisedFit:
-        """Solve the penalised problem and set ``rho_`` and ``penalised_objective_``."""
-        self.rho_ = (
-            exact_strength(problem.data, self.gamma_) if self._automatic_rho else float(self.rho)
-        )
-        penalty = TopKGap(k, self.rho_, self.gamma_)
-        callback = _print_iteration if self.verbose else None
-        if solver == "irls":
-            irls = ReweightedLeastSquares(max_iter=self._iterations(solver), tol=self.tol)
-            found = irls.solve(problem.data, penalty, eligible, callback)
-        else:
-            apg = NonmonotoneAPG(
-                mu=None if self.mu is None else float(self.mu),
-                max_iter=self._iterations(solver),
-                tol=0.1 * self.tol,
-                step_constant=self.step_constant,
-            )
-            found = apg.solve(problem.data, penalty, callback, int(eligible.sum()))
-        self.penalised_objective_ = found.objective
-        return found
-
-    def _iterations(self, solver: str) -> int:
-        if self.max_iter is None or self.solver != solver:
-            return DEFAULT_ITERATIONS[solver]
-        return int(self.max_iter)
-
-    def _warn_unfinished(self, measure: str, reached: float, wanted: float) -> None:
-        warnings.warn(
-            f"{type(self).__name__} stopped after {self._iterations(self.solver)} iterations with "
-            f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-
-    # -- the fit on a support -------------------------------------------------------------
-
-    def _keep(self, problem: RobustProblem, supports: dict[int, np.ndarray]) -> None:
-        self._supports = {0: np.empty(0, dtype=np.int64), **supports}
-        self._model = SupportModel.of(
+            path, leftover, way = self._penalised(problem, settings, count)
+        self._supports = path.supports
+        self._way = way
+        self._leftover, self._constant = leftover, problem.constant
+        self._model = ModelOnSupports.of(
             problem,
-            np.concatenate(list(self._supports.values())),
-            self.gamma_,
+            np.concatenate(self._supports),
+            self.alpha_,
             self.tol,
-            self._iterations("greedy"),
+            self._iterations(RobustGreedySearch),
         )
+        # Scores and ranking belong to a number of features: `_set_support` finds them.
+        nothing = np.zeros(len(problem.constant))
+        return FeatureScores(nothing, n_kept=count, constant=problem.constant, complete=False)
 
-    def _refit(self, n_selected: int) -> None:
-        size = min(n_selected, max(self._supports))
-        if size != self._fitted_size:
-            self._fit_support(size)
-        if size == n_selected:
-            self._rank_first(self._supports[size])
+    def _search(
+        self, problem: RobustProblem, settings: RobustGreedySearch, count: int
+    ) -> tuple[Path, np.ndarray, Result]:
+        """Supports of up to ``count`` features, or of as many as may pay for themselves."""
+        eligible = ~problem.constant
+        search = RobustGreedy(problem.data, self.alpha_, eligible)
+        # Constant columns can only fill up a support that asks for more than there is.
+        most = int(eligible.sum())
+        length = min(count, most)
+        if self.lam is not None:
+            # k features cost at least lam k, more than nothing does beyond this.
+            nothing = search.fit(np.empty(0, dtype=np.int64)).objective
+            most = min(most, int(nothing / self.lam_) + 1)
+            length = min(FIRST_LENGTH, most)
+        while True:
+            path, pulls = search.path(length)
+            objective = np.asarray(path.objective) + self.lam_ * path.n_features
+            if self.lam is None or length == most or np.argmin(objective) + PATIENCE <= length:
+                break
+            length = min(2 * length, most)
+        path = replace(path, objective=objective)
+        if settings.compare is not None and length:
+            path = self._compared(problem, settings.compare, search, path)
+        trace = np.asarray(path.objective).tolist()
+        return path, pulls, Result(None, trace[-1], 0.0, len(path), True, trace)
 
-    def _fit_support(self, size: int) -> None:
-        """Solve on the support of this size, to the end."""
-        fitted = self._model.fit(self._supports[size])
-        if not fitted.fit.converged:
-            self._warn_unfinished("a relative duality gap of", fitted.fit.optimality, self.tol)
-        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
-        self.objective_ = fitted.fit.objective
-        self.optimality_ = fitted.fit.optimality
-        self._fitted_norms = fitted.norms
-        self._fitted_size = size
+    def _compared(
+        self, problem: RobustProblem, rival: NmAPG | IRLS, search: RobustGreedy, path: Path
+    ) -> Path:
+        """The path with the best of its last support, the rival's, and the latter improved."""
+        theirs, _, _ = self._penalised(problem, rival, len(path))
+        improved, _ = search.improve(search.fit(theirs.features))
+        candidates = [path.features, theirs.features, improved.features]
+        model = ModelOnSupports.of(
+            problem,
+            np.concatenate(candidates),
+            self.alpha_,
+            self.tol,
+            RobustGreedySearch.max_iter,
+        )
+        objectives = [model.fit(features).objective for features in candidates]
+        best = int(np.argmin(objectives))
+        objective = np.array(path.objective)
+        objective[-1] = objectives[best] + self.lam_ * len(path)
+        return Path([*path.supports[:-1], candidates[best]], objective)
 
-    def _rank_first(self, support: np.ndarray) -> None:
-        """Put a support of another size at the top of the ranking, by row norm."""
-        first = support[np.lexsort([support, -self._fitted_norms[support]])]
-        rest = np.argsort(self.ranking_, kind="stable")
-        rest = rest[~np.isin(rest, first)]
-        ranking = np.empty_like(self.ranking_)
-        ranking[np.concatenate([first, rest])] = np.arange(1, len(ranking) + 1)
-        self._set_ranking(self._fitted_norms, ranking)
-        self.support_ = self.ranking_ <= len(support) + self._fixed.n_always
+    def _penalised(
+        self, problem: RobustProblem, settings: SolverSettings, count: int
+    ) -> tuple[Path, np.ndarray, Result]:
+        """Rows of the penalised solution, the longest first; sets what is known of it."""
+        assert isinstance(settings, NmAPG | IRLS)
+        eligible = ~problem.constant
+        k = min(count, int(eligible.sum()))
+        found, self.rho_ = solve_penalised(
+            problem.data,
+            eligible,
+            settings,
+            k=k,
+            alpha=self.alpha_,
+            tol=float(self.tol),
+            max_iter=self._iterations(type(settings)),
+        )
+        self.penalised_objective_ = found.objective
+        norms = np.where(eligible, row_norms(found.solution.W), -1.0)
+        order = np.argsort(-norms, kind="stable")[:k]
+        return Path.nested(order), np.maximum(norms, 0.0), found
 
+    def _iterations(self, kind: type[RobustGreedySearch | IRLS | NmAPG]) -> int:
+        """``max_iter`` is meant for the solver that was asked for."""
+        asked = resolve_solver(self.solver, self._solvers)
+        if self.max_iter is not None and isinstance(asked, kind):
+            return int(self.max_iter)
+        return kind.max_iter
 
-def exact_strength(data: RobustData, gamma: float) -> float:
-    """max_j sum_i s_i |x_ij| - gamma: from here on the penalty enforces the limit exactly."""
-    n_samples, n_features = data.design.shape
-    largest_sum = 0.0
-    step = max(1, (8 << 20) // (8 * n_samples))
-    for start in range(0, n_features, step):
-        block = data.design.dense_columns(np.arange(start, min(start + step, n_features)))
-        largest_sum = max(largest_sum, float((data.weights @ np.abs(block)).max()))
-    return max(largest_sum - gamma, 0.0)
+    # -- the model at a number of features ---------------------------------------------------
 
-
-def _print_size(n_features: int, objective: float) -> None:
-    print(f"{n_features} features: objective {objective:.6g}")
-
-
-def _print_iteration(info: dict) -> None:
-    print(f"iteration {info['n_iter']}: penalised objective {info['objective']:.6g}")
+    def _set_support(self) -> None:
+        wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
+        size = min(wanted - self._fixed.n_always, len(self._supports) - 1)
+        support = self._supports[size]
+        fit: Result[UserModel] = self._model.fit(support)
+        # Dependent columns may get zero rows; they were chosen all the same.
+        ties = self._leftover.astype(np.float64)
+        ties[support] += ties.max(initial=0.0) + 1.0
+        scores = fit.solution.importances
+        found = FeatureScores(scores, len(support), ties=ties, constant=self._constant)
+        self._set_ranking(scores, found.ranking())
+        super()._set_support()
+        self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
+        self._keep_result(
+            replace(
+                self._way,
+                solution=None,
+                objective=fit.objective + self.lam_ * len(support),
+                optimality=max(fit.optimality, self._way.optimality),
+                converged=fit.converged and self._way.converged,
+            )
+        )

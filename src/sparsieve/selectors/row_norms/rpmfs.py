@@ -2,55 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
+from ..._checks import check_choice
 from ...penalties import row_norms
+from ...solvers.base import Result, printer
 from ...solvers.row_norms.lagrangian import TopKLagrangian
 from ..base import FeatureScores, TrainingData
-from .base import RobustSelector, SupportModel
+from .base import ModelOnSupports, RobustSelector
 
 DEFAULT_COUNT = 10
 FIT_ITERATIONS = 200
+SOLVERS = ("scaled", "published")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RPMFSSelector(RobustSelector):
     """Keep exactly k features of a regression robust to outliers, without a strength to choose.
 
-    Minimises ``sum_i s_i ||y_i - x_i W - b||`` over W with k nonzero rows, by the published
-    augmented Lagrangian method ("robust and pragmatic multi-class feature selection", also
-    known as TopK); the coefficients are then fitted exactly on the k features. The problem is
-    not convex: the method finds a good support, not always the best one. See
-    :class:`RobustL20Selector` for a search that compares supports.
+    Minimises ``sum_i s_i ||y_i - x_i W - b||`` over W with k nonzero rows, by an augmented
+    Lagrangian method ("robust and pragmatic multi-class feature selection", also known as TopK);
+    the coefficients are then fitted exactly on the k features. The problem is not convex: the
+    method finds a good support, not always the best one. See :class:`RobustL20Selector` for a
+    search that compares supports.
+
+    ``at(k)`` for k below the number fitted keeps the k features of largest score and fits
+    again; a fit with that k may choose other features.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        k, as a number or a fraction of the features; None is 10 (or all, if there are fewer).
-    fit_intercept : bool, default=True
-        Fit an intercept (exactly: it is not the mean for this loss).
-    standardize : bool, default=True
-        Scale columns to unit variance. Constant columns are left alone.
+        Number or fraction of features to keep. None keeps 10 (or all, if there are fewer).
+    solver : {"scaled", "published"}, default="scaled"
+        "published" is the method to the letter: y as given, mu = 0.1 growing by 1.02 per
+        iteration, both constraints weighing the same. Its selection depends on the units of y
+        (y in thousands, or 0.1 % larger, may select other features), so that it serves to
+        reproduce published results. "scaled" divides the target by the mean length of its
+        centred rows first, which makes the selection independent of units, and gives the
+        copy of W the weight sqrt(n), with which losses are lowest on average.
     tol : float, default=1e-6
         Relative duality gap of the final fit on the k features; the augmented Lagrangian ends
         when the two copies of W it works with differ by less than this.
     max_iter : int, default=1000
         Iterations of the augmented Lagrangian.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+    fit_intercept : bool, default=True
+        Fit an intercept that is not penalised.
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; integer targets look like classes unless told otherwise.
+        How to read y; "auto" decides by its values.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
-        1 prints progress.
+        1 prints every iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of W on the standardised data.
+        Norm of the feature's coefficients on standardised columns, relative to the root mean
+        square of the centred target; 0 where the model leaves the feature out.
     ranking_ : ndarray of shape (n_features,)
-        By row norm; features outside by their row in the last iterate.
+        By score; features outside by their row in the last iterate.
     support_ : ndarray of shape (n_features,)
         Mask of the k kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
@@ -60,10 +79,14 @@ class RPMFSSelector(RobustSelector):
     objective_ : float
         Loss of the fit on the standardised data.
     optimality_ : float
-        Certified relative duality gap of the fit on the k features.
+        Certified relative duality gap of the fit on the k features; where the copies of W did
+        not come to agree, by how much they still differ, relatively, if that is larger.
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``. The published mode often fails to: its
+        growing mu freezes the copies before they agree.
     n_iter_ : int
         Iterations of the augmented Lagrangian.
-    history_ : ndarray
+    history_ : list of float
         Loss at the sparse copy of W after every iteration.
 
     References
@@ -81,66 +104,50 @@ class RPMFSSelector(RobustSelector):
     4
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        fit_intercept=True,
-        standardize=True,
-        tol=1e-6,
-        max_iter=1000,
-        always_keep=None,
-        never_keep=None,
-        task="auto",
-        class_weight=None,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
-        self.class_weight = class_weight
-        self.verbose = verbose
+    solver: str = "scaled"
+    max_iter: int = 1000
+    verbose: int = 0
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("solver", self.solver, SOLVERS)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
         count = self._n_own(data, DEFAULT_COUNT)
         eligible = ~problem.constant
         k = min(count, int(eligible.sum()))
-        dtype = problem.data.design.dtype
-        found = TopKLagrangian(
-            max_iter=int(self.max_iter), tol=max(float(self.tol), 100 * float(np.finfo(dtype).eps))
-        ).solve(problem.data, k, eligible, _print_iteration if self.verbose else None)
-        if not found.converged:
-            self._stopped_early = True
-            self._warn_not_converged("copies of W that differ by", found.disagreement, self.tol)
-        self.n_iter_ = found.n_iter
-        self.history_ = np.array(found.history)
-        self._kept = found.features
-        self._model = SupportModel.of(problem, found.features, 0.0, self.tol, FIT_ITERATIONS)
-        fitted = self._model.fit(found.features)
+        # The copies cannot agree better than the precision of X lets them.
+        tol = max(float(self.tol), 100 * float(np.finfo(problem.data.design.dtype).eps))
+        kind = TopKLagrangian.published if self.solver == "published" else TopKLagrangian
+        split = kind(max_iter=int(self.max_iter), tol=tol)
+        self._way: Result = split.solve(
+            problem.data, k, eligible, printer(self.verbose, type(self).__name__)
+        )
+        self._kept = self._way.solution.features
+        self._model = ModelOnSupports.of(problem, self._kept, 0.0, self.tol, FIT_ITERATIONS)
         # Dependent columns may get zero rows; they were chosen all the same.
-        ties = row_norms(found.W)
-        ties[found.features] += ties.max(initial=0.0) + 1.0
-        return FeatureScores(fitted.norms, n_kept=count, ties=ties, constant=problem.constant)
+        ties = row_norms(self._way.solution.wanted)
+        ties[self._kept] += ties.max(initial=0.0) + 1.0
+        self._way = replace(self._way, solution=None)
+        scores = self._model.fit(self._kept).solution.importances
+        return FeatureScores(
+            scores, n_kept=count, ties=ties, constant=problem.constant, complete=False
+        )
 
-    def _refit(self, n_selected: int) -> None:
+    def _refit(self, n_chosen: int) -> None:
         best = np.argsort(self.ranking_)
-        best = best[~self._fixed.always[best]][: min(n_selected, len(self._kept))]
-        fitted = self._model.fit(best)
-        if not fitted.fit.converged:
-            self._warn_not_converged("a relative duality gap of", fitted.fit.optimality, self.tol)
-        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
-        self.objective_ = fitted.fit.objective
-        self.optimality_ = fitted.fit.optimality
-
-
-def _print_iteration(info: dict) -> None:
-    print(
-        f"iteration {info['n_iter']}: loss {info['objective']:.6g}, "
-        f"copies differ by {info['optimality']:.2g}"
-    )
+        best = best[~self._fixed.always[best]][: min(n_chosen, len(self._kept))]
+        fit = self._model.fit(best)
+        self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
+        # Once they agree as well as their precision allows, the support is what it is.
+        apart, gap = 0.0 if self._way.converged else self._way.optimality, fit.optimality
+        self._keep_result(
+            replace(
+                self._way,
+                objective=fit.objective,
+                optimality=max(apart, gap),
+                converged=self._way.converged and fit.converged,
+            ),
+            measure="copies of W that differ by" if apart > gap else "a relative duality gap of",
+        )

@@ -19,7 +19,7 @@ def can_try_all(data: RobustData, n_eligible: int, k: int) -> bool:
 
 
 def best_supports(
-    data: RobustData, gamma: float, eligible: np.ndarray, k: int, count: int, steps: int = 12
+    data: RobustData, alpha: float, eligible: np.ndarray, k: int, count: int, steps: int = 12
 ) -> np.ndarray:
     """The ``count`` supports of k features that look best after a few reweighting steps."""
     features = np.flatnonzero(eligible)
@@ -33,13 +33,13 @@ def best_supports(
     sizes = np.broadcast_to(
         np.maximum(lengths, 1e-3 * data.mean(lengths)), (len(supports), len(data.Y))
     )
-    norms = np.ones((len(supports), k))
+    norms = data.usual_rows(X)[supports]
     values = np.full(len(supports), np.inf)
-    penalised = (np.arange(size) < k) & (gamma > 0)
+    penalised = (np.arange(size) < k) & (alpha > 0)
     for _ in range(steps):
         half = np.ones((len(supports), size))
-        if gamma > 0:
-            half[:, :k] = np.sqrt(norms / gamma)
+        if alpha > 0:
+            half[:, :k] = np.sqrt(norms / alpha)
         scaled = stack * half[:, None, :]
         weighted = np.swapaxes(scaled * (data.weights / sizes)[:, :, None], 1, 2)
         gram = weighted @ scaled
@@ -49,7 +49,7 @@ def best_supports(
         residual = data.Y - stack @ W
         lengths = np.sqrt((residual**2).sum(axis=2))
         rows = np.sqrt((W[:, :k] ** 2).sum(axis=2))
-        values = lengths @ data.weights + gamma * rows.sum(axis=1)
+        values = lengths @ data.weights + alpha * rows.sum(axis=1)
         sizes = np.maximum(lengths, 1e-8 * lengths.mean(axis=1, keepdims=True) + 1e-300)
         norms = np.maximum(rows, 1e-10 * rows.max(axis=1, keepdims=True) + 1e-300)
     best = np.argsort(values, kind="stable")[:count]

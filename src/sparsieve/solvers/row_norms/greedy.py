@@ -1,14 +1,14 @@
 """Few rows under an l2,1 loss: greedy growth, then exchanges, for every number of rows at once.
 
-Minimises sum_i s_i ||y_i - x_i W - f_i B|| + gamma sum_j ||w_j|| over W with at most K nonzero
+Minimises sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| over W with at most K nonzero
 rows, where f_i are free columns such as the intercept, for K = 1, 2, ... in one run. On a fixed
 support the problem is convex and a few reweighted least-squares steps from a warm start are
-enough to compare supports; whoever reports a result solves it to the end (:func:`exact_fit`).
-gamma may be zero.
+enough to compare supports; whoever reports a result solves it to the end (`exact_fit`).
+alpha may be zero.
 
 The reweighted problem also says what a change of the support is worth. With V = s / ||r_i|| and
 G the weighted Gram matrix of the support, dropping row j costs about ||w_j||^2 / (2 (G^-1)_jj)
-and adding feature j gains about (||x_j'L|| - gamma)^2 / (2 v_j), with L = V R and v_j the
+and adding feature j gains about (||x_j'L|| - alpha)^2 / (2 v_j), with L = V R and v_j the
 weighted square of x_j that the support does not explain.
 """
 
@@ -20,14 +20,9 @@ import numpy as np
 from scipy.linalg.lapack import dposv, dpotri
 
 from ...penalties import row_norms
+from ..base import Callback, Event, Path
 from ._all_supports import best_supports, can_try_all
-from .interior_point import (
-    RowNormProblem,
-    minimise_row_norms,
-    settle,
-    unpenalised_basis,
-)
-from .problem import RobustData, RobustFit
+from .problem import RobustData
 
 # Residuals below this share of their mean do not make a sample count for more when the worth
 # of a change is estimated: they would pin the fit to samples that happen to be met exactly.
@@ -44,9 +39,9 @@ SMALL = 30
 WORTHWHILE = 1e-6
 
 
-@dataclass
-class SupportFit:
-    """A nearly optimal fit on a support, with what is needed to continue from it."""
+@dataclass(frozen=True)
+class Candidate:
+    """A support under comparison: its nearly optimal fit, and what it takes to go on from it."""
 
     features: np.ndarray
     columns: np.ndarray
@@ -58,33 +53,19 @@ class SupportFit:
     variances: np.ndarray  # diagonal of the inverse of the weighted Gram matrix
 
 
-@dataclass
-class RobustPath:
-    """Supports for K = 1, 2, ...: ``supports[K - 1]`` has K features.
-
-    ``objectives`` are close to what an exact fit gives, ``pulls`` the values ||x_j'L|| at the
-    largest K, ``n_fits`` the number of supports tried.
-    """
-
-    supports: list[np.ndarray]
-    objectives: list[float]
-    pulls: np.ndarray
-    n_fits: int
-
-
 class RobustGreedy:
     """Grow and exchange supports of an l2,1-loss model.
 
     Parameters
     ----------
     data : RobustData
-    gamma : strength of the row norms, zero allowed.
+    alpha : strength of the row norms, zero allowed.
     eligible : mask of the features that may be selected.
     """
 
-    def __init__(self, data: RobustData, gamma: float, eligible: np.ndarray):
+    def __init__(self, data: RobustData, alpha: float, eligible: np.ndarray):
         self.data = data
-        self.gamma = float(gamma)
+        self.alpha = float(alpha)
         self.eligible = eligible
         self.n_fits = 0
         self._small = int(eligible.sum()) <= SMALL
@@ -96,34 +77,35 @@ class RobustGreedy:
     def fit(
         self,
         features: np.ndarray,
-        start: SupportFit | None = None,
+        start: Candidate | None = None,
         *,
         steps: int = STEPS,
         stop_above: float = np.inf,
-    ) -> SupportFit:
+    ) -> Candidate:
         """Reweighted least squares on a support, from the residuals and rows of another fit.
 
         Ends when a step gains next to nothing, or when the objective has no hope to come
         below ``stop_above``.
         """
         self.n_fits += 1
-        data, gamma = self.data, self.gamma
+        data, alpha = self.data, self.alpha
         columns = self._columns(features, start)
         size = len(features)
         design = np.hstack([columns, data.free])
-        norms, sizes = self._warm(features, start)
+        norms, sizes = self._warm(features, columns, start)
         best = np.inf
         for step in range(steps):
             half = np.ones(design.shape[1])
             ridge = np.full(design.shape[1], 1e-12)
-            if gamma > 0:
-                half[:size] = np.sqrt(norms / gamma)
+            if alpha > 0:
+                half[:size] = np.sqrt(norms / alpha)
+                half[size:] = np.sqrt(data.mean(sizes))  # so that no entry depends on units
                 ridge[:size] = 1.0
             weight = data.weights / sizes
             scaled = design * half
             root = scaled * np.sqrt(weight)[:, None]
             matrix = root.T @ root
-            if gamma == 0:
+            if alpha == 0:
                 ridge *= max(float(np.trace(matrix)) / max(len(matrix), 1), 1e-300)
             matrix[np.diag_indices(len(matrix))] += np.maximum(
                 ridge, 1e-13 * matrix.diagonal().max(initial=0.0)
@@ -133,7 +115,7 @@ class RobustGreedy:
             residual = data.Y - design @ solved
             lengths = row_norms(residual)
             norms_new = row_norms(solved[:size])
-            objective = float(data.weights @ lengths + gamma * norms_new.sum())
+            objective = float(data.weights @ lengths + alpha * norms_new.sum())
             gain = best - objective
             best = min(best, objective)
             multiplier = weight[:, None] * residual
@@ -142,7 +124,7 @@ class RobustGreedy:
             if step >= 2 and (gain <= 1e-5 * objective or objective - 40 * gain > stop_above):
                 break
         variances = _inverse_diagonal(factor) * half**2
-        return SupportFit(
+        return Candidate(
             features,
             columns,
             solved[:size],
@@ -153,7 +135,7 @@ class RobustGreedy:
             variances[:size],
         )
 
-    def _columns(self, features: np.ndarray, start: SupportFit | None) -> np.ndarray:
+    def _columns(self, features: np.ndarray, start: Candidate | None) -> np.ndarray:
         if start is None:
             return self.data.columns(features)
         known = {int(j): place for place, j in enumerate(start.features)}
@@ -166,30 +148,32 @@ class RobustGreedy:
             columns[:, fresh] = self.data.columns(features[fresh])
         return columns
 
-    def _warm(self, features: np.ndarray, start: SupportFit | None):
-        Y = self.data.Y
+    def _warm(self, features: np.ndarray, columns: np.ndarray, start: Candidate | None):
+        """Row norms and residual norms to weigh the first step with."""
         if start is None:
-            lengths = row_norms(Y)
+            lengths = row_norms(self.data.Y)
             sizes = np.maximum(lengths, 1e-3 * self.data.mean(lengths))
-            return np.ones(len(features)), sizes
-        known = dict(zip(start.features.tolist(), row_norms(start.W), strict=True))
-        positive = [norm for norm in known.values() if norm > 0]
-        usual = float(np.mean(positive)) if positive else 1.0
-        norms = np.array([max(known.get(int(j), usual), 0.05 * usual) for j in features])
+            return self.data.usual_rows(columns), sizes
         # Samples met exactly must be free to move again.
         sizes = np.maximum(start.sizes, 1e-2 * self.data.mean(start.sizes))
+        known = dict(zip(start.features.tolist(), row_norms(start.W), strict=True))
+        positive = [norm for norm in known.values() if norm > 0]
+        if not positive:
+            return self.data.usual_rows(columns), sizes
+        usual = float(np.mean(positive))
+        norms = np.array([max(known.get(int(j), usual), 0.05 * usual) for j in features])
         return norms, sizes
 
     # -- what a change of the support is worth --------------------------------------------
 
     def wanted(
-        self, fit: SupportFit, count: int, by_pull: bool = False
+        self, fit: Candidate, count: int, by_pull: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` features outside the support worth most, and the pulls of all."""
         pulls = self.data.pulls(fit.multiplier)
         return self._best(fit, pulls, count, by_pull), pulls
 
-    def _best(self, fit: SupportFit, pulls: np.ndarray, count: int, by_pull: bool) -> np.ndarray:
+    def _best(self, fit: Candidate, pulls: np.ndarray, count: int, by_pull: bool) -> np.ndarray:
         outside = self.eligible.copy()
         outside[fit.features] = False
         candidates = np.flatnonzero(outside)
@@ -210,26 +194,28 @@ class RobustGreedy:
         explained = np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
         square = np.einsum("ij,ij->j", columns, weighted)
         rest = np.maximum(square - explained, 1e-8 * square + 1e-300)
-        gains = np.maximum(pulls[candidates] - self.gamma, 0.0) ** 2 / rest
+        gains = np.maximum(pulls[candidates] - self.alpha, 0.0) ** 2 / rest
         # Where nothing gains, the strongest pull still decides.
         order = np.lexsort([candidates, -pulls[candidates], -gains])
         return candidates[order[:count]]
 
-    def costs(self, fit: SupportFit) -> np.ndarray:
+    def costs(self, fit: Candidate) -> np.ndarray:
         """Estimated cost of dropping each feature of the support."""
         return row_norms(fit.W) ** 2 / np.maximum(fit.variances, 1e-300)
 
     # -- search ---------------------------------------------------------------------------
 
-    def path(self, n_steps: int, callback=None) -> RobustPath:
-        """Grow to ``n_steps`` features, exchanging cheaply on the way and thoroughly at the end.
+    def path(self, n_steps: int, callback: Callback | None = None) -> tuple[Path, np.ndarray]:
+        """The best supports found of up to ``n_steps`` features, and the pulls at the largest.
 
-        Supports grow twice, by the gain that is estimated and by the pull alone; neither rule
-        is always the better one.
+        Supports grow with cheap exchanges on the way and thorough ones at the end; twice, by the
+        gain that is estimated and by the pull alone, since neither rule is always the better one.
+        They need not be nested. Objectives are a little above what an exact fit gives.
         """
         n_steps = min(n_steps, int(self.eligible.sum()))
-        by_gain = self._grow(n_steps, by_pull=False, callback=callback)
-        by_pull = self._grow(n_steps, by_pull=True, callback=callback)
+        nothing = self.fit(np.empty(0, dtype=np.int64))
+        by_gain = self._grow(nothing, n_steps, by_pull=False, callback=callback)
+        by_pull = self._grow(nothing, n_steps, by_pull=True, callback=callback)
         fits = [min(pair, key=_objective) for pair in zip(by_gain, by_pull, strict=True)]
         pulls = np.zeros(len(self.eligible))
         if fits:
@@ -240,18 +226,17 @@ class RobustGreedy:
                 starts += [by_gain[-1], by_pull[-1], *self._other_starts(n_steps)]
             ends = [self.improve(start) for start in starts]
             fits[-1], pulls = min(ends, key=lambda end: end[0].objective)
-        return RobustPath(
-            [fit.features for fit in fits],
-            [fit.objective for fit in fits],
-            pulls,
-            self.n_fits,
-        )
+        fits = [nothing, *fits]
+        objective = np.array([fit.objective for fit in fits])
+        return Path([fit.features for fit in fits], objective), pulls
 
-    def _grow(self, n_steps: int, *, by_pull: bool, callback) -> list[SupportFit]:
+    def _grow(
+        self, nothing: Candidate, n_steps: int, *, by_pull: bool, callback: Callback | None
+    ) -> list[Candidate]:
         """One support of every size, each from the last."""
-        current = self.fit(np.empty(0, dtype=np.int64))
+        current = nothing
         wanted, _ = self.wanted(current, 1, by_pull)
-        fits: list[SupportFit] = []
+        fits: list[Candidate] = []
         while len(fits) < n_steps:
             features = np.append(current.features, wanted[0])
             current = self.fit(features, current)
@@ -263,16 +248,16 @@ class RobustGreedy:
                     wanted, _ = self.wanted(current, 1, by_pull)
             fits.append(current)
             if callback is not None:
-                callback(len(fits), current.objective)
+                callback(Event(len(fits), current.objective, n_features=len(fits)))
         return fits
 
-    def _open(self, fit: SupportFit, pulls: np.ndarray) -> bool:
+    def _open(self, fit: Candidate, pulls: np.ndarray) -> bool:
         """Whether any feature outside wants in; if not, the limit on their number does not bind."""
         outside = self.eligible.copy()
         outside[fit.features] = False
-        return bool((pulls[outside] > self.gamma * (1.0 + 1e-4)).any())
+        return bool((pulls[outside] > self.alpha * (1.0 + 1e-4)).any())
 
-    def improve(self, fit: SupportFit, max_rounds: int = 20) -> tuple[SupportFit, np.ndarray]:
+    def improve(self, fit: Candidate, max_rounds: int = 20) -> tuple[Candidate, np.ndarray]:
         """Exchange features until no exchange tried lowers the objective."""
         for _ in range(max_rounds):
             most = max(EXCHANGES)
@@ -294,9 +279,9 @@ class RobustGreedy:
             fit = better
         return fit, self.wanted(fit, 1)[1]
 
-    def _winners(self, size: int) -> list[SupportFit]:
+    def _winners(self, size: int) -> list[Candidate]:
         """The best of all supports of this size, after a close look at the leading ones."""
-        leading = best_supports(self.data, self.gamma, self.eligible, size, LEADING)
+        leading = best_supports(self.data, self.alpha, self.eligible, size, LEADING)
         fits = [self.fit(support) for support in leading]
         return [min(fits, key=_objective)]
 
@@ -309,13 +294,13 @@ class RobustGreedy:
         largest = np.argsort(-row_norms(everything.W), kind="stable")[:size]
         yield self.fit(everything.features[largest])
 
-    def _exchange(self, fit: SupportFit, wanted: np.ndarray, count: int) -> SupportFit | None:
+    def _exchange(self, fit: Candidate, wanted: np.ndarray, count: int) -> Candidate | None:
         """Replace the ``count`` cheapest features by the most wanted."""
         kept = np.sort(np.argsort(self.costs(fit), kind="stable")[count:])
         features = np.concatenate([fit.features[kept], wanted[:count]])
         return self._if_better(features, fit, fit)
 
-    def _swap(self, fit: SupportFit) -> SupportFit | None:
+    def _swap(self, fit: Candidate) -> Candidate | None:
         """Replace one feature by what is wanted in its absence, the cheapest first."""
         n_out, n_in = (len(fit.features), SMALL) if self._small else (6, 2)
         for place in np.argsort(self.costs(fit), kind="stable")[:n_out]:
@@ -327,7 +312,7 @@ class RobustGreedy:
                     return better
         return None
 
-    def _if_better(self, features, start: SupportFit, current: SupportFit) -> SupportFit | None:
+    def _if_better(self, features, start: Candidate, current: Candidate) -> Candidate | None:
         limit = current.objective * (1 - WORTHWHILE)
         key = frozenset(features.tolist())
         if self._rejected.get(key, -np.inf) >= limit:
@@ -339,7 +324,7 @@ class RobustGreedy:
         return None
 
 
-def _objective(fit: SupportFit) -> float:
+def _objective(fit: Candidate) -> float:
     return fit.objective
 
 
@@ -361,36 +346,3 @@ def _solve_definite(matrix: np.ndarray, right: np.ndarray):
 
 def _inverse_diagonal(factor: np.ndarray) -> np.ndarray:
     return np.diag(dpotri(factor, lower=True)[0]) if len(factor) else np.empty(0)
-
-
-def exact_fit(
-    data: RobustData, features: np.ndarray, gamma: float, *, tol: float = 1e-6, max_iter: int = 200
-) -> RobustFit:
-    """The model on a support, solved to a certified duality gap; gamma may be zero."""
-    n_samples, n_features = data.design.shape
-    if gamma > 0:
-        problem = data.restricted(features, gamma)
-        solution = minimise_row_norms(problem, tol=0.3 * tol, max_iter=max_iter)
-        solution = settle(problem, solution, bound=solution.bound, tol=tol)
-        rows, free = solution.W, data.free_coefficients(problem.free @ solution.B)
-    else:
-        columns = np.hstack([data.columns(features), data.free])
-        basis = unpenalised_basis(columns)
-        nothing = np.empty((n_samples, 0))
-        problem = RowNormProblem(nothing, data.Y, np.empty(0), data.weights, basis)
-        solution = minimise_row_norms(problem, tol=tol, max_iter=max_iter)
-        fitted = np.linalg.lstsq(columns, basis @ solution.B, rcond=None)[0]
-        rows, free = fitted[: len(features)], fitted[len(features) :]
-    W = np.zeros((n_features, data.Y.shape[1]))
-    W[features] = rows
-    return RobustFit(
-        W,
-        free,
-        solution.objective,
-        solution.gap,
-        max(solution.n_iter, 1),
-        solution.converged,
-        solution.dual,
-        data.pulls(solution.dual),
-        solution.history,
-    )

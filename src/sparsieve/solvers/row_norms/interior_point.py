@@ -16,12 +16,13 @@ unknown per row of V, whatever the number of outputs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ...penalties import row_norms
+from ..base import Result, relative
 from ._weighted_kernel import WeightedKernel
 
 # Newton systems with more rows than this are solved by conjugate gradients.
@@ -54,16 +55,16 @@ class RowNormProblem:
         return float(self.weights @ row_norms(residual) + self.strengths @ row_norms(W))
 
 
-@dataclass
-class RowNormSolution:
-    """A point with its certificate.
+@dataclass(frozen=True)
+class RowNormPoint:
+    """The unknowns, with their certificate.
 
     Attributes
     ----------
     W, B : coefficients on the penalised and on the free columns. Rows that are zero at the
         optimum are only small here; ``vanishing`` tells which they are.
-    dual : feasible dual point M of the problem solved.
-    objective, bound : the value at (W, B) and a lower bound of the optimum.
+    dual : feasible dual point M.
+    bound : a lower bound of the optimum.
     rows : the multipliers a of coefficient rows and residual rows, for a warm start.
     vanishing : mask of the coefficient rows on their way to zero.
     """
@@ -71,23 +72,9 @@ class RowNormSolution:
     W: np.ndarray
     B: np.ndarray
     dual: np.ndarray
-    objective: float
     bound: float
-    n_iter: int
-    converged: bool
     rows: np.ndarray
     vanishing: np.ndarray
-    history: list[float] = field(default_factory=list)
-
-    @property
-    def gap(self) -> float:
-        """Relative duality gap."""
-        return relative_gap(self.objective, self.bound)
-
-
-def relative_gap(objective: float, bound: float) -> float:
-    """(objective - bound) / objective, not below zero; zero for a vanishing objective."""
-    return max(objective - bound, 0.0) / objective if objective > 0 else 0.0
 
 
 def unpenalised_basis(columns: np.ndarray) -> np.ndarray:
@@ -110,34 +97,40 @@ def minimise_row_norms(
     tol: float = 1e-6,
     max_iter: int = 100,
     start: np.ndarray | None = None,
-) -> RowNormSolution:
+) -> Result[RowNormPoint]:
     """Solve to a relative duality gap of ``tol``, from the ``rows`` of a similar problem."""
     return _InteriorPoint(problem, start).run(tol, max_iter)
 
 
 def settle(
-    problem: RowNormProblem, solution: RowNormSolution, *, bound: float, tol: float
-) -> RowNormSolution:
+    problem: RowNormProblem, result: Result[RowNormPoint], *, bound: float, tol: float
+) -> Result[RowNormPoint]:
     """Solve again without the vanishing rows, so that they are exactly zero.
 
     ``bound`` is a lower bound of the optimum. If leaving them out would cost more than ``tol``
-    allows, the solution comes back as it is.
+    allows, the result comes back as it is.
     """
-    if not solution.vanishing.any():
-        return solution
-    kept = ~solution.vanishing
+    point = result.solution
+    if not point.vanishing.any():
+        return result
+    kept = ~point.vanishing
     smaller = RowNormProblem(
         problem.X[:, kept], problem.Y, problem.strengths[kept], problem.weights, problem.free
     )
-    samples = solution.rows[len(kept) :]
-    start = np.concatenate([solution.rows[: len(kept)][kept], samples])
+    samples = point.rows[len(kept) :]
+    start = np.concatenate([point.rows[: len(kept)][kept], samples])
     settled = minimise_row_norms(smaller, tol=0.3 * tol, start=start)
-    allowed = max(relative_gap(solution.objective, bound), tol)
-    if relative_gap(settled.objective, bound) > allowed:
-        return solution
-    W = np.zeros_like(solution.W)
-    W[kept] = settled.W
-    return replace(solution, W=W, B=settled.B, objective=settled.objective)
+    allowed = max(relative(result.objective - bound, result.objective), tol)
+    if relative(settled.objective - bound, settled.objective) > allowed:
+        return result
+    W = np.zeros_like(point.W)
+    W[kept] = settled.solution.W
+    return replace(
+        result,
+        solution=replace(point, W=W, B=settled.solution.B),
+        objective=settled.objective,
+        optimality=relative(settled.objective - point.bound, settled.objective),
+    )
 
 
 class _InteriorPoint:
@@ -188,13 +181,16 @@ class _InteriorPoint:
         self.m = self._project(self._kernel(self.a)(Y))
         self.m *= 0.95 / (row_norms(self.m) / self.omega).max()
 
-    def run(self, tol: float, max_iter: int) -> RowNormSolution:
+    def run(self, tol: float, max_iter: int) -> Result[RowNormPoint]:
         problem, d = self.problem, self.n_features
         if self.trivial:
             return self._exact_fit()
-        best: RowNormSolution | None = None
-        history: list[float] = []
+        best: RowNormPoint | None = None
+        objective, gap = np.inf, np.inf
+        converged = False
+        trace: list[float] = []
         length = 0.0
+        n_iter = 0
         for iteration in range(max_iter + 1):
             slack = self.omega_sq - np.einsum("ij,ij->i", self.m, self.m)
             if not (np.isfinite(slack).all() and (slack > 0).all() and (self.a > 0).all()):
@@ -209,43 +205,38 @@ class _InteriorPoint:
             B = kernel.free_part(problem.Y)
             bound = float(np.vdot(self.m[d:], problem.Y))
             value = problem.objective(W, B)
-            history.append(value)
-            if best is None or value < best.objective:
+            trace.append(value)
+            n_iter = iteration
+            if best is None or value < objective:
                 norms = row_norms(W)
                 vanishing = norms < norms.max(initial=0.0) * slack[:d] / self.omega_sq[:d]
-                best = RowNormSolution(
-                    W, B, self.m[d:], value, bound, iteration, False, self.a, vanishing, history
-                )
-            if bound > best.bound:
-                best.bound, best.dual = bound, self.m[d:]
-            best.n_iter = iteration
-            best.converged = best.gap <= tol or best.objective <= EXACT * self.at_zero
-            if best.converged or iteration == max_iter or (iteration and length < 1e-10):
+                objective = value
+                best = RowNormPoint(W, B, self.m[d:], bound, self.a, vanishing)
+            elif bound > best.bound:
+                best = replace(best, bound=bound, dual=self.m[d:])
+            if objective <= EXACT * self.at_zero:
+                objective, best = 0.0, replace(best, bound=0.0)
+            gap = relative(objective - best.bound, objective)
+            converged = gap <= tol
+            if converged or iteration == max_iter or (iteration and length < 1e-10):
                 break
             length = self._advance(kernel, M, slack)
         assert best is not None
-        if best.objective <= EXACT * self.at_zero:
-            best.objective = 0.0
-        best.bound = min(best.bound, best.objective)
-        return best
+        best = replace(best, bound=min(best.bound, objective))
+        return Result(best, objective, gap, n_iter, converged, trace)
 
-    def _exact_fit(self) -> RowNormSolution:
+    def _exact_fit(self) -> Result[RowNormPoint]:
         """The free columns alone explain Y."""
         problem = self.problem
-        B = problem.free.T @ problem.Y
-        W = np.zeros((self.n_features, problem.Y.shape[1]))
-        return RowNormSolution(
-            W,
-            B,
+        point = RowNormPoint(
+            np.zeros((self.n_features, problem.Y.shape[1])),
+            problem.free.T @ problem.Y,
             np.zeros_like(problem.Y),
-            objective=0.0,
             bound=0.0,
-            n_iter=0,
-            converged=True,
             rows=np.ones(len(self.omega)),
             vanishing=np.ones(self.n_features, dtype=bool),
-            history=[0.0],
         )
+        return Result(point, 0.0, 0.0, 0, True, [0.0])
 
     def _advance(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray) -> float:
         """One predictor-corrector step; returns its length."""

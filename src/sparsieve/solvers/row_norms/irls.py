@@ -1,6 +1,6 @@
 """Reweighted least squares for the penalised robust model, with rows pruned on the way.
 
-Minimises sum_i s_i ||r_i|| + gamma sum_j ||w_j|| + rho (sum of all but the K largest ||w_j||).
+Minimises sum_i s_i ||r_i|| + alpha sum_j ||w_j|| + rho (sum of all but the K largest ||w_j||).
 The last term is the smallest over K-sets of the row norms outside the set, so that fixing the
 set of the current K largest rows gives an upper bound that touches; bounding every norm by a
 quadratic on top leaves one linear system per iteration, of the size of the samples or of the
@@ -9,16 +9,15 @@ rows still in play. The objective never rises.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
+from ..base import Callback, Event, Result, relative
 from ._weighted_kernel import WeightedKernel
-from .nmapg import PenalisedFit
-from .problem import RobustData
+from .problem import RobustData, RobustSolution
 
 PRUNE = 1e-5
 # The rows of a start use at most about this much memory.
@@ -37,8 +36,8 @@ class ReweightedLeastSquares:
         data: RobustData,
         penalty: TopKGap,
         eligible: np.ndarray,
-        callback: Callable[[dict], bool | None] | None = None,
-    ) -> PenalisedFit:
+        callback: Callback | None = None,
+    ) -> Result[RobustSolution]:
         """Minimise from the ridge solution, in which every row takes part."""
         n_features = data.design.shape[1]
         features = self._first_rows(data, eligible)
@@ -50,11 +49,11 @@ class ReweightedLeastSquares:
         spread = float(np.einsum("i,ij,ij->", data.weights, X, X)) / max(len(features), 1)
         norms = np.full(len(features), data.mean(sizes) / max(spread, 1e-300))
         first = True
-        history: list[float] = []
+        trace: list[float] = []
         change = np.inf
-        while len(history) < self.max_iter:
+        while len(trace) < self.max_iter:
             slopes = np.ones(len(norms)) if first else penalty.strengths(norms)
-            if not first and penalty.gamma == 0:  # rows without any penalty must stay bounded
+            if not first and penalty.alpha == 0:  # rows without any penalty must stay bounded
                 slopes = np.maximum(slopes, 1e-10 * penalty.rho)
             a = norms / slopes
             first = False
@@ -64,14 +63,14 @@ class ReweightedLeastSquares:
             B = kernel.free_part(data.Y)
             residual = (sizes / data.weights)[:, None] * M
             norms, lengths = row_norms(W), row_norms(residual)
-            history.append(float(data.weights @ lengths) + penalty.value(W))
+            trace.append(float(data.weights @ lengths) + penalty.value(W))
             sizes = np.maximum(lengths, 1e-10 * data.mean(lengths))
-            if len(history) > 1:
-                change = (history[-2] - history[-1]) / max(history[-1], np.finfo(float).tiny)
+            if len(trace) > 1:
+                change = relative(abs(trace[-2] - trace[-1]), trace[-1])
             stop = callback is not None and callback(
-                {"objective": history[-1], "optimality": change, "n_iter": len(history)}
+                Event(len(trace), trace[-1], change, len(features))
             )
-            if abs(change) <= self.tol or stop:
+            if change <= self.tol or stop:
                 break
             # Forgetting a row costs its norm at most; the K largest are never forgotten.
             kept = norms > PRUNE * norms.max(initial=0.0)
@@ -80,15 +79,8 @@ class ReweightedLeastSquares:
             norms = np.maximum(norms, 1e-12 * norms.max(initial=0.0) + 1e-300)
         coefficients = np.zeros((n_features, data.Y.shape[1]))
         coefficients[features] = W
-        return PenalisedFit(
-            coefficients,
-            data.free_coefficients(free @ B),
-            history[-1],
-            len(history),
-            abs(change) <= self.tol,
-            change,
-            history,
-        )
+        solution = RobustSolution(coefficients, data.free_coefficients(free @ B))
+        return Result(solution, trace[-1], change, len(trace), change <= self.tol, trace)
 
     def _first_rows(self, data: RobustData, eligible: np.ndarray) -> np.ndarray:
         """All eligible features, or the most promising ones where X as dense columns is large."""

@@ -7,46 +7,31 @@ Algorithm 2 lowers it in stages.
 
 Two things differ from the printed text. The printed proximal map multiplies short rows by a
 negative factor; here they become zero, which is the minimiser. And next to the printed step
-constant (||X||_F^2 + d gamma) / mu the much smaller (||X||_2^2 + gamma) / mu is on offer, which
+constant (||X||_F^2 + d alpha) / mu the much smaller (||X||_2^2 + alpha) / mu is on offer, which
 suffices because the smoothed row norms act on separate rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...losses.l21 import L21Loss, onto_balls, smoothed_norms
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
-from .problem import RobustData
+from ..base import Callback, Event, Result, relative
+from .problem import RobustData, RobustSolution
+from .smoothing import l21_loss, onto_balls, smoothed_norms
 
 STEP_CONSTANTS = ("printed", "spectral")
 
 
-@dataclass
-class PenalisedFit:
-    """The outcome of a method for the penalised problem.
-
-    ``free`` are the coefficients on the free columns of the data. ``objective`` is the penalised
-    objective without smoothing; ``history`` holds it after every iteration.
-    """
-
-    W: np.ndarray
-    free: np.ndarray
-    objective: float
-    n_iter: int
-    converged: bool
-    change: float
-    history: list[float]
-
-
-def penalised_objective(data: RobustData, penalty: TopKGap, W, free) -> float:
+def penalised_objective(data: RobustData, penalty: TopKGap, solution: RobustSolution) -> float:
     """Weighted residual norms plus penalty."""
-    Z = data.design.matmul(W.astype(data.design.dtype, copy=False)) + data.free @ free
-    return L21Loss(weights=data.weights).value(data.Y, Z) + penalty.value(W)
+    Z = data.design.matmul(solution.W.astype(data.design.dtype, copy=False))
+    Z = Z + data.free @ solution.free
+    return l21_loss(Z - data.Y, data.weights) + penalty.value(solution.W)
 
 
 @dataclass(frozen=True)
@@ -56,10 +41,12 @@ class NonmonotoneAPG:
     Parameters
     ----------
     mu : fixed smoothing, or None for stages from ``mu_start``, each ``mu_decay`` times the one
-        before, until 2 ``accuracy`` / (n + gamma d).
+        before, until 2 ``accuracy`` / (n + alpha d).
     stage_iter : iterations per stage of Algorithm 2.
     max_iter : iterations in all.
-    tol : a stage also ends when the objective changes by less than this, relatively.
+    tol : a stage also ends when the objective changes by less than this, relatively ...
+    step_tol : ... or when W moves by less than this, relative to its norm or 1; equation (6.1)
+        of the paper.
     step_constant : "printed" or "spectral".
     """
 
@@ -70,6 +57,7 @@ class NonmonotoneAPG:
     stage_iter: int = 200
     max_iter: int = 800
     tol: float = 1e-7
+    step_tol: float = 0.0
     step_constant: str = "printed"
     eta: float = 0.9
 
@@ -77,43 +65,37 @@ class NonmonotoneAPG:
         self,
         data: RobustData,
         penalty: TopKGap,
-        callback: Callable[[dict], bool | None] | None = None,
+        callback: Callback | None = None,
         n_eligible: int | None = None,
-        start: PenalisedFit | None = None,
-    ) -> PenalisedFit:
-        """Minimise from ``start`` or W = 0; ``penalty.gamma`` is smoothed, ``penalty.rho`` is not.
+        start: RobustSolution | None = None,
+    ) -> Result[RobustSolution]:
+        """Minimise from ``start`` or W = 0; ``penalty.alpha`` is smoothed, ``penalty.rho`` is not.
 
-        The callback is told how far W ``moved``, relative to its norm or 1; when it returns True,
-        the stage ends. ``n_eligible`` says how many columns of the design are not blank.
+        Objectives are those without smoothing. When the callback returns True, the stage ends.
+        ``n_eligible`` says how many columns of the design are not blank.
         """
-        size = penalty.gamma * (data.design.shape[1] if n_eligible is None else n_eligible)
-        lipschitz = self._lipschitz(data, penalty.gamma, size)
+        size = penalty.alpha * (data.design.shape[1] if n_eligible is None else n_eligible)
+        lipschitz = self._lipschitz(data, penalty.alpha, size)
         run = _Run(data, penalty, lipschitz, self.eta, start)
-        history: list[float] = []
+        trace: list[float] = []
         change = np.inf
+        arrived = False
         for mu in self._levels(data.total_weight + size):
-            left = self.max_iter - len(history)
+            left = self.max_iter - len(trace)
             budget = left if self.mu is not None else min(self.stage_iter, left)
             run.begin(mu)
             for _ in range(budget):
                 run.step()
-                history.append(run.objective())
-                change = abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
-                change /= max(abs(history[-1]), np.finfo(float).tiny)
-                stop = callback is not None and callback(
-                    {
-                        "objective": history[-1],
-                        "optimality": change,
-                        "n_iter": len(history),
-                        "moved": run.moved(),
-                    }
-                )
-                if change <= self.tol or stop:
+                trace.append(run.objective())
+                if len(trace) > 1:
+                    change = relative(abs(trace[-1] - trace[-2]), trace[-1])
+                arrived = change <= self.tol or run.moved() <= self.step_tol
+                stop = callback is not None and callback(Event(len(trace), trace[-1], change))
+                if arrived or stop:
                     break
-            if len(history) >= self.max_iter:
+            if len(trace) >= self.max_iter:
                 break
-        W, free = run.result()
-        return PenalisedFit(W, free, history[-1], len(history), change <= self.tol, change, history)
+        return Result(run.solution(), trace[-1], change, len(trace), arrived, trace)
 
     def _levels(self, size: float) -> Iterator[float]:
         if self.mu is not None:
@@ -124,8 +106,8 @@ class NonmonotoneAPG:
             yield mu
             mu *= self.mu_decay
 
-    def _lipschitz(self, data: RobustData, gamma: float, size: float) -> float:
-        """Lipschitz constant of the smoothed gradient, times mu; ``size`` is d gamma."""
+    def _lipschitz(self, data: RobustData, alpha: float, size: float) -> float:
+        """Lipschitz constant of the smoothed gradient, times mu; ``size`` is d alpha."""
         weighted = data.weighted_design()
         n_free = data.free.shape[1]
         if self.step_constant == "printed":
@@ -133,7 +115,7 @@ class NonmonotoneAPG:
             return frobenius + n_free * data.total_weight + size
         # The free columns are orthogonal and of equal length.
         longest = data.total_weight if n_free else 0.0
-        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + longest + gamma
+        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + longest + alpha
 
 
 class _Run:
@@ -148,7 +130,7 @@ class _Run:
         penalty: TopKGap,
         lipschitz: float,
         eta: float,
-        start: PenalisedFit | None,
+        start: RobustSolution | None,
     ):
         self.data, self.penalty, self.eta = data, penalty, eta
         self.gap = TopKGap(penalty.k, penalty.rho)
@@ -204,7 +186,7 @@ class _Run:
         slopes = self.weights * onto_balls(XU - self.Y, self.mu)
         moved = U.copy()
         gradient = self.data.design.rmatmul(slopes)
-        gradient += self.penalty.gamma * onto_balls(U[:d], self.mu)
+        gradient += self.penalty.alpha * onto_balls(U[:d], self.mu)
         moved[:d] -= gradient / self.tau
         moved[:d] = self.gap.prox(moved[:d], 1.0 / self.tau)
         moved[d:] -= self.free.T @ slopes / self.tau
@@ -216,13 +198,13 @@ class _Run:
 
     def _smoothed(self, W, XW) -> float:
         norms = row_norms(W[: self.n_features])
-        loss = L21Loss(self.mu, self.data.weights).value(self.Y, XW)
-        kept = self.penalty.gamma * smoothed_norms(norms, self.mu).sum()
+        loss = l21_loss(XW - self.Y, self.data.weights, self.mu)
+        kept = self.penalty.alpha * smoothed_norms(norms, self.mu).sum()
         return loss + float(kept) + self.gap.rho * self.gap.gap(norms)
 
     def objective(self) -> float:
         """The penalised objective without smoothing."""
-        loss = L21Loss(weights=self.data.weights).value(self.Y, self.XW)
+        loss = l21_loss(self.XW - self.Y, self.data.weights)
         return loss + self.penalty.value(self.W[: self.n_features])
 
     def moved(self) -> float:
@@ -230,7 +212,7 @@ class _Run:
         length = float(np.linalg.norm(self.W - self.W_last))
         return length / max(float(np.linalg.norm(self.W)), 1.0)
 
-    def result(self) -> tuple[np.ndarray, np.ndarray]:
-        """W and the coefficients on the free columns, in double precision."""
+    def solution(self) -> RobustSolution:
+        """In double precision."""
         W = self.W.astype(np.float64)
-        return W[: self.n_features], W[self.n_features :]
+        return RobustSolution(W[: self.n_features], W[self.n_features :])
