@@ -99,7 +99,7 @@ def information() -> Iterator[Row]:
     X, y = loaded
     theirs = best_of(lambda: mutual_info_classif(X, y, random_state=0), 1)
     for method in ("mdl", "frequency", "std"):
-        selector = InfoGainSelector(discretise=method)
+        selector = InfoGainSelector(discretize=method)
         ours = best_of(lambda s=selector: s.fit(X, y), 5)
         yield Row(
             f"information, {method}",

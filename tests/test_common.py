@@ -44,8 +44,8 @@ def instance(cls):
 
 # Settings that run other code than the defaults and deserve the checks as well.
 VARIANTS = {
-    "FisherSelector": [{"generalised": True}],
-    "InfoGainSelector": [{"discretise": "frequency"}, {"discretise": "std"}],
+    "FisherSelector": [{"generalized": True}],
+    "InfoGainSelector": [{"discretize": "frequency"}, {"discretize": "std"}],
     "MPMClassifier": [{"kernel": "rbf"}],
     "MRMRSelector": [{"criterion": "mid"}, {"criterion": "cmim"}],
     "TTestSelector": [{"equal_var": True}],

@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
-    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
     StratifiedKFold,
     cross_val_score,
 )
@@ -24,9 +25,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector, SelectorCV
+from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector, SelectorCV
 from sparsieve.choose.ridge_curve import default_estimator
-from sparsieve.choose.rules import best, elbow, one_se
+from sparsieve.choose.rules import CountCurve, best, elbow, one_se
 
 
 @pytest.fixture
@@ -52,8 +53,11 @@ class Counting(FisherSelector):
 
 def test_one_selection_per_fold_and_one_for_all(classes):
     Counting.fits = 0
-    fitted = SelectorCV(Counting(), ks=range(1, 31), cv=4).fit(*classes)
+    fitted = SelectorCV(Counting(), ks=range(1, 31), cv=4, n_repeats=1).fit(*classes)
     assert Counting.fits == 5
+    Counting.fits = 0
+    SelectorCV(Counting()).fit(*classes)
+    assert Counting.fits == 21
     assert fitted.cv_results_["mean_test_score"].shape == (30,)
 
 
@@ -62,10 +66,11 @@ def test_curve_is_what_a_pipeline_scores(selector, classes):
     X, y = classes
     ks = [1, 3, 8]
     model = KNeighborsClassifier(3)
-    fitted = SelectorCV(selector, model, ks=ks, cv=3).fit(X, y)
+    folds = StratifiedKFold(3)
+    fitted = SelectorCV(selector, estimator=model, ks=ks, cv=folds).fit(X, y)
     for i, k in enumerate(ks):
         scores = []
-        for train, test in StratifiedKFold(3).split(X, y):
+        for train, test in folds.split(X, y):
             kept = clone(selector).set_params(n_features_to_select=8).fit(X[train], y[train]).at(k)
             pipeline = clone(model).fit(kept.transform(X[train]), y[train])
             scores.append(pipeline.score(kept.transform(X[test]), y[test]))
@@ -98,8 +103,9 @@ def test_default_model_has_the_scores_of_scikit_learn(task, weighted, classes, n
     same_curve(fast, SelectorCV(ks=ks, scoring=scoring).fit(X, y, **params))
     model = make_pipeline(StandardScaler(), fast.estimator_[-1])
     if task != "two outputs":
-        cv = StratifiedKFold(5) if "classes" in task else KFold(5)
-        same_curve(fast, SelectorCV(None, model, ks=ks, cv=cv).fit(X, y, **params))
+        kind = RepeatedStratifiedKFold if "classes" in task else RepeatedKFold
+        cv = kind(n_splits=5, n_repeats=4, random_state=0)
+        same_curve(fast, SelectorCV(estimator=model, ks=ks, cv=cv).fit(X, y, **params))
     np.testing.assert_array_equal(
         fast.predict(X), fast.estimator_.predict(X[:, fast.get_support()])
     )
@@ -143,7 +149,7 @@ def test_a_model_without_opinion_is_refused_in_words(classes):
 
 def test_predicts_like_its_final_model(classes):
     X, y = classes
-    fitted = SelectorCV(FisherSelector(), LogisticRegression(), ks=[3, 6]).fit(X, y)
+    fitted = SelectorCV(FisherSelector(), estimator=LogisticRegression(), ks=[3, 6]).fit(X, y)
     kept = X[:, fitted.get_support()]
     model = LogisticRegression().fit(kept, y)
     np.testing.assert_array_equal(fitted.predict(X), model.predict(kept))
@@ -173,28 +179,116 @@ def test_parallel_and_sparse_give_the_same(classes):
 # -- rules -----------------------------------------------------------------------------------
 
 
-def test_rules_on_a_curve_worked_out_by_hand():
+def curve_of(means, deviation):
+    """Scores with these means, and errors that neighbours do not share."""
+    noise = np.random.default_rng(0).standard_normal((len(means), 20))
+    noise -= noise.mean(axis=1, keepdims=True)
+    noise *= deviation / noise.std(axis=1, keepdims=True)
+    # Steps of 10 in k are wider than the bandwidth, so the curve stays close to the means.
+    return CountCurve(10 ** np.arange(len(means)), np.asarray(means)[:, None] + noise)
+
+
+def local_line(curve, i, bandwidth=0.8):
+    """The value at k_i of a weighted straight line over log k, by a general solver."""
+    x = np.log(curve.ks)
+    variances = curve.scores.var(axis=1)
+    variances = variances + 0.1 * variances.mean()
+    weights = np.exp(-0.5 * ((x - x[i]) / bandwidth) ** 2) / variances
+    line = np.polynomial.Polynomial.fit(x, curve.scores.mean(axis=1), 1, w=np.sqrt(weights))
+    return line(x[i])
+
+
+def test_the_smooth_curve_is_a_local_line(rng):
+    curve = CountCurve(np.array([1, 2, 3, 5, 9, 20, 50]), rng.random((7, 8)))
+    np.testing.assert_allclose(curve.smooth, [local_line(curve, i) for i in range(7)], atol=1e-8)
+    straight = CountCurve(2 ** np.arange(6), np.arange(6.0)[:, None] + rng.random(4) * 0.0)
+    np.testing.assert_allclose(straight.smooth, np.arange(6.0), atol=1e-8)
+    alone = CountCurve(np.array([7]), np.array([[0.5, 0.7]]))
+    np.testing.assert_allclose(alone.smooth, [0.6])
+    assert [rule(alone) for rule in (best, one_se, elbow)] == [0, 0, 0]
+
+
+def test_standard_errors_allow_for_shared_training_samples(rng):
+    scores = rng.random((3, 20))
+    curve = CountCurve(np.array([1, 10, 100]), scores, test_share=0.25)
+    by_hand = scores.std(axis=1, ddof=1) * np.sqrt(1 / 20 + 0.25)
+    np.testing.assert_allclose(curve.standard_errors, by_hand)
+    assert curve.errors[curve.top] == 0.0
+
+
+def test_best_is_the_middle_of_what_is_as_good():
+    curve = curve_of([0.5, 0.7, 0.9, 0.905, 0.9, 0.7, 0.5], 0.04)
+    assert curve.plateau == (2, 4)
+    assert best(curve) == 3
+    assert one_se(curve) == 2
+    # No errors: nothing but the top is as good.
+    sharp = CountCurve(10 ** np.arange(4), np.tile([[0.5], [0.7], [0.9], [0.8]], 3))
+    assert sharp.plateau == (2, 2)
+    # Large errors: still no more than 4 % of the score, but one_se follows the error.
+    noisy = curve_of([0.5, 0.84, 0.87, 0.89, 0.9], 1.0)
+    assert noisy.plateau[0] == 2
+    assert one_se(noisy) == 0
+
+
+def test_ties_go_to_more_features():
+    flat = CountCurve(np.array([1, 2, 4, 8]), np.full((4, 3), 0.7))
+    assert flat.top == 3
+    assert flat.plateau == (0, 3)
+    assert best(flat) == 2  # 2 and 4 are equally far from the middle
+    assert one_se(flat) == 0
+
+
+def test_elbow_on_a_curve_worked_out_by_hand():
     ks = np.array([1, 2, 3, 5, 10])
     means = np.array([0.5, 0.8, 0.88, 0.9, 0.9])
-    scores = means[:, None] + np.array([-0.03, 0.0, 0.03])  # a standard error of 0.0173
-    assert ks[best(ks, scores)] == 5
-    assert ks[one_se(ks, scores)] == 5
-    assert ks[one_se(ks, means[:, None] + np.array([-0.04, 0.0, 0.04]))] == 3
+    scores = means[:, None] + np.array([-0.03, 0.0, 0.03])
     # Above the line from (1, 0.5) to (5, 0.9): 0.2 at 2 and 0.18 at 3.
-    assert ks[elbow(ks, scores)] == 2
-    flat = np.full((5, 3), 0.7)
-    assert [rule(ks, flat) for rule in (best, one_se, elbow)] == [0, 0, 0]
+    assert ks[elbow(CountCurve(ks, scores))] == 2
+    assert elbow(CountCurve(ks, np.full((5, 3), 0.7))) == 0
 
 
 def test_rules_in_the_object(classes):
     fits = {rule: SelectorCV(rule=rule).fit(*classes) for rule in ("best", "one_se", "elbow")}
-    assert fits["best"].k_by_rule_ == {rule: fit.best_k_ for rule, fit in fits.items()}
-    results = fits["best"].cv_results_
-    top = results["param_k"] == fits["best"].best_k_
-    assert results["rank_test_score"][top] == 1
-    assert results["mean_test_score"][top] == results["mean_test_score"].max()
-    assert fits["one_se"].best_k_ <= fits["best"].best_k_
+    fitted = fits["best"]
+    assert fitted.k_by_rule_ == {rule: fit.best_k_ for rule, fit in fits.items()}
+    results = fitted.cv_results_
+    first, last = fitted.plateau_
+    assert first <= fitted.best_k_ <= last
+    top = results["param_k"][np.argmax(results["smooth_test_score"])]
+    assert first <= top <= last
+    assert fits["one_se"].best_k_ <= top
     assert len({len(np.atleast_1d(v)) for v in results.values()}) == 1
+
+
+def test_the_report_says_how_flat_the_curve_is(classes):
+    search = SelectorCV().fit(*classes)
+    text = " ".join(search.report().split())
+    first, last = search.plateau_
+    assert f"anything from {first} to {last} features is as good" in text
+    assert f"Best: {search.k_by_rule_['best']} features" in text
+    assert f"Smallest adequate: {search.k_by_rule_['one_se']} with" in text
+    assert f"Kept: {search.best_k_} (rule 'best')" in text
+
+
+def test_file_order_does_not_matter_much_and_runs_repeat(classes):
+    X, y = classes
+    order = np.argsort(y, kind="stable")
+    once, again = (SelectorCV(FisherSelector()).fit(X[order], y[order]) for _ in range(2))
+    assert once.best_k_ == again.best_k_
+    np.testing.assert_array_equal(
+        once.cv_results_["mean_test_score"], again.cv_results_["mean_test_score"]
+    )
+    other = SelectorCV(FisherSelector(), random_state=1).fit(X[order], y[order])
+    assert (other.cv_results_["mean_test_score"] != once.cv_results_["mean_test_score"]).any()
+
+
+def test_a_pipeline_reaches_as_far_as_asked(classes):
+    X, y = classes
+    pipeline = make_pipeline(StandardScaler(), RidgeForwardSelector())
+    fitted = SelectorCV(pipeline, ks=[3, 20], n_repeats=1).fit(X, y)
+    scaled = StandardScaler().fit_transform(X)
+    long = RidgeForwardSelector(20).fit(scaled, y)
+    np.testing.assert_array_equal(fitted.ranking_[long.support_], long.ranking_[long.support_])
 
 
 def test_auto_grid(classes, rng):
@@ -233,11 +327,12 @@ def test_sample_weight_with_and_without_routing(classes, rng):
         model = LogisticRegression().set_fit_request(sample_weight=False)
         scorer = make_scorer(roc_auc_score, response_method="predict_proba", multi_class="ovr")
         scorer.set_score_request(sample_weight=True)
-        routed = SelectorCV(selector, model, ks=[3], cv=3, scoring=scorer)
+        folds = StratifiedKFold(3)
+        routed = SelectorCV(selector, estimator=model, ks=[3], cv=folds, scoring=scorer)
         routed.fit(X, y, sample_weight=weights)
         with pytest.raises(ValueError, match="requested"):
-            SelectorCV(FisherSelector(), model).fit(X, y, sample_weight=weights)
-    for i, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+            SelectorCV(FisherSelector(), estimator=model).fit(X, y, sample_weight=weights)
+    for i, (train, test) in enumerate(folds.split(X, y)):
         kept = FisherSelector(3).fit(X[train], y[train], sample_weight=weights[train])
         fitted = LogisticRegression().fit(kept.transform(X[train]), y[train])
         wanted = roc_auc_score(
@@ -266,6 +361,8 @@ def test_metadata_nobody_takes(classes):
         ({"ks": [2.5]}, "integer"),
         ({"ks": "many"}, "one of 'auto'"),
         ({"rule": "first"}, "one of 'best', 'one_se', 'elbow'"),
+        ({"n_repeats": 0}, "n_repeats must be at least 1"),
+        ({"selector": L20Selector(lam=5.0)}, r"ranks \d+ features with its parameters, but 30"),
     ],
 )
 def test_bad_parameters(classes, parameters, message):
@@ -289,8 +386,8 @@ def test_weights_that_leave_one_class(classes):
 
 @parametrize_with_checks(
     [
-        SelectorCV(FisherSelector(), LogisticRegression(), cv=3),
-        SelectorCV(RidgeForwardSelector(), Ridge(), cv=3),
+        SelectorCV(FisherSelector(), estimator=LogisticRegression(), cv=3, n_repeats=1),
+        SelectorCV(RidgeForwardSelector(), estimator=Ridge(), cv=3, n_repeats=1),
     ]
 )
 def test_scikit_learn_checks_as_classifier_and_regressor(estimator, check):

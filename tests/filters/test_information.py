@@ -12,13 +12,13 @@ from sklearn.feature_selection import mutual_info_classif
 
 from sparsieve import InfoGainSelector
 from sparsieve.design import as_design
-from sparsieve.filters import discretise as module
-from sparsieve.filters.discretise import discretise
+from sparsieve.filters import discretize as module
+from sparsieve.filters.discretize import discretize
 
 SELECTORS = [
     InfoGainSelector(),
-    InfoGainSelector(discretise="frequency"),
-    InfoGainSelector(discretise="std"),
+    InfoGainSelector(discretize="frequency"),
+    InfoGainSelector(discretize="std"),
 ]
 
 
@@ -34,7 +34,7 @@ def make(seed, n=60, d=9, classes=3):
 
 
 def levels_of(X, y, method, n_bins=5, weights=None):
-    made = discretise(as_design(X), method, n_bins=n_bins, classes=y, sample_weight=weights)
+    made = discretize(as_design(X), method, n_bins=n_bins, classes=y, sample_weight=weights)
     return made.codes.T
 
 
@@ -131,14 +131,14 @@ def test_blocks_change_nothing(method, monkeypatch):
 @pytest.mark.parametrize("method", ["mdl", "frequency", "std"])
 def test_scores_equal_the_definition(method):
     X, y = make(2)
-    selector = InfoGainSelector(discretise=method).fit(X, y)
+    selector = InfoGainSelector(discretize=method).fit(X, y)
     codes = levels_of(X, y, method)
     expected = [mutual_information(column, y) for column in codes.T]
     assert_allclose(selector.scores_, expected, atol=1e-12)
     assert_allclose(
         selector.scores_, mutual_info_classif(codes, y, discrete_features=True), atol=1e-12
     )
-    again = InfoGainSelector(discretise=None).fit(codes, y)
+    again = InfoGainSelector(discretize=None).fit(codes, y)
     assert_array_equal(again.scores_, selector.scores_)
 
 
@@ -151,7 +151,7 @@ def test_order_sparse_and_monotone_maps(selector):
     rows, columns = (np.random.default_rng(0).permutation(k) for k in X.shape)
     assert_array_equal(selector.fit(X[rows], y[rows]).scores_, scores)
     assert_array_equal(selector.fit(X[:, columns], y).scores_, scores[columns])
-    if selector.discretise != "std":
+    if selector.discretize != "std":
         assert_array_equal(selector.fit(np.exp(X), y).scores_, scores)
 
 
@@ -165,7 +165,7 @@ def test_constant_duplicated_and_perfect_columns(selector):
     assert selector.scores_[2] == selector.scores_[-2]
     assert selector.ranking_[-2] == selector.ranking_[2] + 1
     shares = np.bincount(y) / len(y)
-    if selector.discretise != "std":
+    if selector.discretize != "std":
         assert_allclose(selector.scores_[-1], -(shares * np.log(shares)).sum())
 
 
@@ -179,9 +179,9 @@ def test_tiny_classes():
 
 def test_bad_parameters():
     X, y = make(0, n=300)
-    with pytest.raises(ValueError, match="discretise must be one of 'mdl', 'frequency', 'std'"):
-        InfoGainSelector(discretise="median").fit(X, y)
+    with pytest.raises(ValueError, match="discretize must be one of 'mdl', 'frequency', 'std'"):
+        InfoGainSelector(discretize="median").fit(X, y)
     with pytest.raises(ValueError, match="n_bins must be at most 256, got 1000"):
         InfoGainSelector(n_bins=1000).fit(X, y)
     with pytest.raises(ValueError, match="column 0 has 300 different values"):
-        InfoGainSelector(discretise=None).fit(X, y)
+        InfoGainSelector(discretize=None).fit(X, y)

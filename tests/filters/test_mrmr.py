@@ -107,6 +107,21 @@ def test_the_path_is_nested_and_complete():
 
 
 @pytest.mark.parametrize("criterion", ALL)
+def test_scores_are_those_at_entry_whatever_the_length(criterion):
+    X, y = make(1)
+    long = MRMRSelector(6, criterion=criterion).fit(X, y)
+    short = MRMRSelector(3, criterion=criterion).fit(X, y)
+    first = short.path_.features
+    assert_array_equal(short.scores_[first], long.scores_[first])
+    assert_array_equal(long.scores_[long.path_.features], long.path_scores_)
+    assert_allclose(long.path_scores_[0], long.relevance_.max())
+    left = np.argsort(long.ranking_)[6:]
+    assert (np.diff(long.scores_[left]) <= 0).all()
+    with pytest.raises(ValueError, match="fit with n_features_to_select >= 7"):
+        long.at(7)
+
+
+@pytest.mark.parametrize("criterion", ALL)
 def test_weights_repeat_samples(criterion):
     X, y = make(2)
     weights = np.random.default_rng(0).integers(0, 3, len(y))

@@ -14,7 +14,7 @@ from sparsieve import ChiSquareSelector, FisherSelector, FStatisticSelector, TTe
 
 CLASSIFIERS = [
     FisherSelector(),
-    FisherSelector(generalised=True),
+    FisherSelector(generalized=True),
     FStatisticSelector(),
     TTestSelector(),
     TTestSelector(equal_var=True),
@@ -81,7 +81,7 @@ def test_generalised_fisher_score_against_brute_force(seed, ridge):
     y = rng.integers(0, 3, 40)
     X = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 7)) + rng.normal(size=(40, 7))
     X += rng.normal(size=(3, 7))[y]
-    selector = FisherSelector(4, generalised=True, ridge=ridge).fit(X, y)
+    selector = FisherSelector(4, generalized=True, ridge=ridge).fit(X, y)
     chosen = []
     for step, feature in enumerate(selector.path_.features):
         # Every step is the best one, and reports the exact score.
@@ -95,11 +95,33 @@ def test_generalised_fisher_score_against_brute_force(seed, ridge):
     assert_array_equal(selector.at(2).get_support(indices=True), np.sort(chosen[:2]))
 
 
+def test_generalised_fisher_scores_are_shares_of_what_is_possible(problem):
+    X, y = problem
+    for ridge in (0.0, 0.1, 2.0):
+        long, short = (FisherSelector(k, generalized=True, ridge=ridge).fit(X, y) for k in (5, 2))
+        steps = -np.diff(long.path_.objective)
+        expected = steps * (1 + ridge) / 3  # c - 1 = 3
+        assert_allclose(long.scores_[long.path_.features], expected)
+        first = short.path_.features
+        assert_allclose(short.scores_[first], long.scores_[first])
+        with pytest.raises(ValueError, match="fit with n_features_to_select >= 6"):
+            long.at(6)
+    one = FisherSelector(1, generalized=True).fit((y == 1)[:, None] * 1.0, y == 1)
+    assert_allclose(one.scores_, 1.0)
+
+
+def test_noise_scores_like_noise(rng):
+    X, y = rng.standard_normal((300, 200)), np.arange(300) % 3
+    assert 0.8 < FStatisticSelector().fit(X, y).scores_.mean() < 1.2
+    assert 0.8 * 2 < ChiSquareSelector().fit(rng.poisson(3, X.shape), y).scores_.mean() < 1.2 * 2
+    assert FisherSelector(20, generalized=True).fit(X, y).scores_.max() < 0.1
+
+
 def test_generalised_fisher_score_passes_over_copies(problem):
     X, y = problem
     X = np.c_[X[:, 3], X[:, 3], X]
     assert_array_equal(FisherSelector(3).fit(X, y).get_support(indices=True), [0, 1, 5])
-    jointly = FisherSelector(5, generalised=True, ridge=0.0).fit(X, y)
+    jointly = FisherSelector(5, generalized=True, ridge=0.0).fit(X, y)
     assert set(jointly.path_.features) & {0, 1, 5} == {0}
 
 
@@ -175,7 +197,7 @@ def test_constant_duplicated_and_perfect_columns(problem, selector):
     assert not np.isnan(selector.scores_).any()
     assert_array_equal(np.argsort(selector.ranking_)[-2:], [0, 15])
     assert selector.ranking_[13] > selector.ranking_[4]
-    if "generalised=True" not in repr(selector):  # the others judge a copy like its original
+    if "generalized=True" not in repr(selector):  # the others judge a copy like its original
         assert selector.scores_[4] == selector.scores_[13]
         assert selector.ranking_[13] == selector.ranking_[4] + 1
     if isinstance(selector, TTestSelector):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -70,27 +72,38 @@ def arrays_of(data: TrainingData) -> tuple:
     return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
 
 
-def prepared(selector, n_features_to_select: int, task: str):
-    """A copy that will rank at least ``n_features_to_select`` features with care.
-
-    What a path does not reach is ranked by a rougher criterion, so the longest selection that
-    will be asked for has to be known before the fit.
-    """
-    selector = clone(selector)
+def prepared(selector: Any, n_features_to_select: int, task: str) -> Any:
+    """A copy whose path will go as far as ``n_features_to_select`` features."""
+    if isinstance(selector, Pipeline):
+        selector = clone(selector)
+        name, last = selector.steps[-1]
+        return selector.set_params(**{name: prepared(last, n_features_to_select, task)})
+    if isinstance(selector, BaseSelector):
+        selector = selector.reaching(n_features_to_select)
+    else:
+        selector = clone(selector)
+        if "n_features_to_select" in selector.get_params(deep=False):
+            # Recursive elimination only ranks what it eliminates.
+            selector.set_params(n_features_to_select=1)
     parameters = selector.get_params(deep=False)
-    if "n_features_to_select" in parameters:
-        # Recursive elimination only ranks what it eliminates.
-        count = n_features_to_select if hasattr(selector, "at") else 1
-        selector.set_params(n_features_to_select=count)
     # A part of the samples may look like classes where the whole looks like numbers.
     if parameters.get("task") == "auto" and task in ("classification", "regression"):
         selector.set_params(task=task)
     return selector
 
 
-def ranking_of(fitted, n_features: int) -> np.ndarray:
-    """Rank of every feature, 1 for the best, from whatever a fitted estimator offers."""
+def ranking_of(fitted: Any, n_features: int, n_needed: int) -> np.ndarray:
+    """Rank of every feature, 1 for the best, from whatever a fitted estimator offers.
+
+    A selector whose ranking means nothing before place ``n_needed`` is refused.
+    """
     model = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    reached = getattr(model, "n_ranked_", n_features)
+    if reached < n_needed:
+        raise ValueError(
+            f"{type(model).__name__} ranks {reached} features with its parameters, but "
+            f"{n_needed} are asked for; ask for fewer, or leave out what limits it"
+        )
     scores = _importance(model)
     if scores is None:
         raise ValueError(

@@ -116,7 +116,9 @@ class EnsembleSelector(MetaSelector):
             )
             for member in members
         )
-        self.rankings_ = np.array([ranking_of(fitted, n_features) for fitted in self.selectors_])
+        self.rankings_ = np.array(
+            [ranking_of(fitted, n_features, n_ranked) for fitted in self.selectors_]
+        )
         scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
         if self.aggregation == "rra":
             self.p_values_ = np.minimum(1.0, len(members) * 10.0**-scores)

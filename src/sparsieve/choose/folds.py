@@ -46,7 +46,7 @@ class CurveWork:
         fitted = clone(self.selector).fit(
             self.X[rows], self.y[rows], **self.params("selector", "fit", rows)
         )
-        return fitted, ranking_of(fitted, self.X.shape[1])
+        return fitted, ranking_of(fitted, self.X.shape[1], int(self.ks[-1]))
 
 
 def score_fold(work: CurveWork, train, test, verbose: int):

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import copy
+import warnings
+from collections.abc import Iterable
+from functools import partial
+from numbers import Integral
+from textwrap import fill
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice, check_integer, resolve_count
-from ..selectors.base import FeatureScores, TrainingData
+from .._cross_validation import each_fold
+from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.target import Target
 from .base import (
     MetaSelector,
     arrays_of,
@@ -28,7 +35,7 @@ from .base import (
 )
 from .folds import CurveWork, dense, score_fold
 from .ridge_curve import default_estimator
-from .rules import RULES
+from .rules import RULES, CountCurve, describe
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
 AUTO_POINTS = 20
@@ -67,14 +74,23 @@ class SelectorCV(MetaSelector):
         Numbers of features to try; "auto" takes up to 20 between 1 and 100, evenly spaced in
         logarithm.
     rule : {"best", "one_se", "elbow"}, default="best"
-        The highest mean score; the smallest k within one standard error of it; or the k where
-        the curve bends most, seen from the line between its start and its top.
+        Which k to take from the curve, smoothed over neighbouring k. "best" is the middle of all
+        k that are as good as the highest score: where the top of a flat curve lies is a matter
+        of chance, its middle is not. "one_se" is the smallest k within one standard error of
+        the highest score. "elbow" is the k where the curve bends most, seen from the line
+        between its start and its top.
     cv : int, splitter or iterable, default=5
-        As in scikit-learn: an integer gives stratified folds for classes, plain ones otherwise.
+        An integer is the number of folds, shuffled and, for classes, stratified; a splitter or
+        an iterable of (train, test) is used as it is.
+    n_repeats : int, default=4
+        How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
+        selector, so the default is 20 of them, and one for all samples.
     scoring : str, callable or None, default=None
         As in scikit-learn; None is the score of the estimator.
+    random_state : int, RandomState instance or None, default=0
+        Seed of what is random.
     n_jobs : int or None, default=None
-        Number of folds worked on at once.
+        Number of parallel jobs; None is 1 and -1 is all cores.
     verbose : int, default=0
         1 prints a line per fold.
 
@@ -86,11 +102,17 @@ class SelectorCV(MetaSelector):
         Mean score at ``best_k_``.
     k_by_rule_ : dict
         The number of features each rule would choose.
+    plateau_ : tuple of int
+        The smallest and the largest number of features that are as good as the highest score:
+        they give away no more than 4 % of it and no more than one standard error of the
+        difference.
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
         ``param_k``, ``params``, ``split0_test_score``, ..., ``mean_test_score``,
-        ``std_test_score`` and ``rank_test_score``, one value per k; ``mean_fit_time`` and
+        ``std_test_score``, ``rank_test_score``, ``smooth_test_score`` (the curve that the rules
+        see) and ``error_test_score`` (standard errors of the means, with the samples that
+        training parts share taken into account), one value per k; ``mean_fit_time`` and
         ``mean_score_time`` are seconds of a fold's selection and of all its models.
     selector_ : estimator
         The selector fitted on all samples.
@@ -125,31 +147,39 @@ class SelectorCV(MetaSelector):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = SelectorCV(rule="one_se").fit(X, y)
     >>> search.best_k_, search.k_by_rule_["best"]
-    (5, 5)
+    (4, 15)
     >>> search.transform(X).shape
-    (569, 5)
+    (569, 4)
     >>> bool(search.score(X, y) > 0.9)
     True
+    >>> print(search.report())
+    The mean score is highest, 0.954 (standard error 0.011), at 30 features; anything from 7 to
+    30 features is as good. Best: 15 features with 0.953. Smallest adequate: 4 with 0.944,
+    within one standard error of the highest. Kept: 4 (rule 'one_se').
     """
 
     def __init__(
         self,
-        selector=None,
-        estimator=None,
+        selector: Any = None,
         *,
-        ks="auto",
-        rule="best",
-        cv=5,
-        scoring=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        estimator: Any = None,
+        ks: str | Iterable[int] = "auto",
+        rule: str = "best",
+        cv: Any = 5,
+        n_repeats: int = 4,
+        scoring: Any = None,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.selector = selector
         self.estimator = estimator
         self.ks = ks
         self.rule = rule
         self.cv = cv
+        self.n_repeats = n_repeats
         self.scoring = scoring
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -169,8 +199,9 @@ class SelectorCV(MetaSelector):
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
+        check_integer("n_repeats", self.n_repeats)
 
-    def fit(self, X, y, **params):  # type: ignore[override]
+    def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
         """Score all numbers of features on every fold, choose one, fit on all samples.
 
         Parameters
@@ -199,7 +230,7 @@ class SelectorCV(MetaSelector):
         self.ks_ = self._numbers(data.design.shape[1])
         self.scorer_ = check_scoring(estimator, self.scoring)
         task = data.target.task
-        splitter = check_cv(self.cv, data.target.codes, classifier=task == "classification")
+        splitter = self._splitter(data.target)
         arguments = routed(
             self,
             params or {},
@@ -207,7 +238,9 @@ class SelectorCV(MetaSelector):
             direct={"groups": ("splitter", "split")},
         )
         X, y = arrays_of(data)
-        folds = list(splitter.split(X, y, **arguments.splitter.split))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            folds = list(splitter.split(X, y, **arguments.splitter.split))
         work = CurveWork(
             X,
             y,
@@ -221,12 +254,19 @@ class SelectorCV(MetaSelector):
             # The shortcut knows accuracy and R squared, not the exact matches of label sets.
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
-        results = Parallel(n_jobs=self.n_jobs)(
-            delayed(score_fold)(work, train, test, self.verbose) for train, test in folds
+        results = each_fold(
+            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
         )
         self.n_splits_ = len(folds)
-        self._choose(results)
+        self._choose(results, float(np.mean([len(test) / len(train) for train, test in folds])))
         return self._refit_on_all(work)
+
+    def _splitter(self, target: Target | None = None) -> Any:
+        is_classes = target is not None and target.task == "classification"
+        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
+            return check_cv(self.cv, None if target is None else target.codes)
+        kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
+        return kind(n_splits=int(self.cv), n_repeats=self.n_repeats, random_state=self.random_state)
 
     def _numbers(self, n_features: int) -> np.ndarray:
         if isinstance(self.ks, str):
@@ -245,13 +285,14 @@ class SelectorCV(MetaSelector):
             )
         return np.unique(np.array(ks, dtype=np.int64))
 
-    def _choose(self, results) -> None:
+    def _choose(self, results: list, test_share: float) -> None:
         scores = np.array([scores for scores, *_ in results]).T
         if np.isnan(scores).any():
             raise ValueError(
                 "some scores of the cross-validation are NaN; choose folds with more samples or "
                 "another scoring"
             )
+        curve = CountCurve(self.ks_, scores, test_share)
         means = scores.mean(axis=1)
         self.cv_results_ = {
             "param_k": self.ks_.copy(),
@@ -260,13 +301,23 @@ class SelectorCV(MetaSelector):
             "mean_test_score": means,
             "std_test_score": scores.std(axis=1),
             "rank_test_score": 1 + (means[None, :] > means[:, None] + 1e-12).sum(axis=1),
+            "smooth_test_score": curve.smooth,
+            "error_test_score": curve.standard_errors,
             "mean_fit_time": np.full(len(means), np.mean([r[1] for r in results])),
             "mean_score_time": np.full(len(means), np.mean([r[2] for r in results])),
         }
-        chosen = {name: rule(self.ks_, scores) for name, rule in RULES.items()}
+        chosen = {name: rule(curve) for name, rule in RULES.items()}
         self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
+        first, last = curve.plateau
+        self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
+        self._told = describe(curve, {name: RULES[name](curve) for name in ("best", "one_se")})
+
+    def report(self) -> str:
+        """Say in words how the score depends on the number of features."""
+        check_is_fitted(self)
+        return fill(f"{self._told} Kept: {self.best_k_} (rule {self.rule!r}).", 92)
 
     def _refit_on_all(self, work: CurveWork) -> FeatureScores:
         # The same long path as in the folds, so that the curve speaks of this selection.
@@ -281,13 +332,14 @@ class SelectorCV(MetaSelector):
         scores = np.asarray(getattr(fitted, "scores_", backwards), dtype=np.float64)
         return FeatureScores(scores, n_kept=self.best_k_)
 
-    def at(self, n_features):
+    def at(self, n_features: Count) -> SelectorCV:
         """Return this selection at another number of features, without refitting.
 
         Parameters
         ----------
         n_features : int, float or None
-            A number, a fraction, or None for the number that the rule chose.
+            A number up to the largest of ``ks`` (or any, where the selector ranks all features),
+            a fraction, or None for the number that the rule chose.
 
         Returns
         -------
@@ -354,7 +406,7 @@ class SelectorCV(MetaSelector):
         mapping = {
             "selector": (selector, "fit"),
             "estimator": (estimator, "fit"),
-            "splitter": (check_cv(self.cv), "split"),
+            "splitter": (self._splitter(), "split"),
             "scorer": (check_scoring(estimator, self.scoring), "score"),
         }
         router = MetadataRouter(owner=self)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -12,8 +13,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
-from .._checks import check_choice, check_integer, check_real
-from ..selectors.base import FeatureScores, TrainingData
+from .._checks import check_choice, check_integer, check_real, warn_user
+from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target
 from .base import (
@@ -70,8 +71,8 @@ class StabilitySelection(MetaSelector):
         A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
         ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`.
     n_features_to_select : int, float or None, default=None
-        None keeps what reaches the threshold, which may be nothing; a number or fraction keeps
-        so many of the most probable features, for which no bound holds.
+        Number or fraction of features to keep. None keeps what reaches the threshold, which may
+        be nothing; no bound holds for a number, which keeps the most probable features.
     n_features_per_run : int or None, default=None
         Number of features every run keeps; None is the largest with ``error_bound_`` at most
         ``expected_false_positives``, but at least 1.
@@ -87,9 +88,9 @@ class StabilitySelection(MetaSelector):
     n_subsamples : int, default=100
         Number of half-samples, an even number.
     n_jobs : int or None, default=None
-        Number of pairs worked on at once; the answer does not depend on it.
+        Number of parallel jobs; None is 1 and -1 is all cores.
     random_state : int, RandomState instance or None, default=0
-        How the halves are drawn; fixed by default, so that a selection can be repeated.
+        Seed of what is random.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class StabilitySelection(MetaSelector):
         Selection probabilities over the number of features per run;
         :class:`~sparsieve.StabilityPathDisplay` draws it.
     scores_ : ndarray of shape (n_features,)
-        The selection probabilities.
+        Selection probability: the share of the runs on half the samples that kept the feature.
     ranking_ : ndarray of shape (n_features,)
         By probability, then by mean rank over the runs.
     support_ : ndarray of shape (n_features,)
@@ -140,21 +141,24 @@ class StabilitySelection(MetaSelector):
     (9, True)
     """
 
-    _keeps_one = False
+    _keeps_one: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Selection probability: the share of the runs on half the samples that kept the feature."
+    )
 
     def __init__(
         self,
-        selector=None,
+        selector: Any = None,
         *,
-        n_features_to_select=None,
-        n_features_per_run=None,
-        threshold=None,
-        expected_false_positives=None,
-        bound="unimodal",
-        n_subsamples=100,
-        n_jobs=None,
-        random_state=0,
-    ):
+        n_features_to_select: Count = None,
+        n_features_per_run: int | None = None,
+        threshold: float | None = None,
+        expected_false_positives: float | None = None,
+        bound: str = "unimodal",
+        n_subsamples: int = 100,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
         self.n_features_per_run = n_features_per_run
@@ -168,7 +172,7 @@ class StabilitySelection(MetaSelector):
     def _selector(self):
         return weighted(RidgeForwardSelector()) if self.selector is None else self.selector
 
-    def _members(self):
+    def _members(self) -> list:
         return [self._selector()]
 
     def _check_parameters(self) -> None:
@@ -196,7 +200,7 @@ class StabilitySelection(MetaSelector):
                     "but two of them give the third; leave one out"
                 )
 
-    def fit(self, X, y, **params):  # type: ignore[override]
+    def fit(self, X: Any, y: Any, **params: Any) -> StabilitySelection:  # type: ignore[override]
         """Run the selector on all halves and count.
 
         Parameters
@@ -247,11 +251,9 @@ class StabilitySelection(MetaSelector):
         self.selection_probabilities_ = probabilities
         stable = int((probabilities >= self.threshold_ - 1e-9).sum())
         if stable == 0 and self.n_features_to_select is None:
-            warnings.warn(
+            warn_user(
                 f"no feature was kept by a share of {self.threshold_:.3g} of the runs; the most "
-                f"stable one reached {probabilities.max():.3g}",
-                UserWarning,
-                stacklevel=4,
+                f"stable one reached {probabilities.max():.3g}"
             )
         mean_rank = sum(ranks for _, ranks in runs) / self.n_subsamples
         return FeatureScores(probabilities, n_kept=stable, ties=-mean_rank)
@@ -290,7 +292,7 @@ class StabilitySelection(MetaSelector):
         )
 
 
-def _largest(holds, upper: int) -> int:
+def _largest(holds: Callable[[int], bool], upper: int) -> int:
     """Largest of 0, ..., upper for which ``holds``, given that it holds up to some point."""
     low, high = 0, upper
     while low < high:
@@ -342,7 +344,7 @@ def _run_pair(selector, X, y, target: Target, fit_params: dict, q: int, seed: in
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
         model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
-        ranking = ranking_of(model, X.shape[1])
+        ranking = ranking_of(model, X.shape[1], q)
         tops.append(np.argsort(ranking)[:q])
         ranks += ranking
     return np.array(tops), ranks

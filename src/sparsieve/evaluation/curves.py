@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
@@ -16,6 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import _num_samples
 
 from .._checks import check_finite, check_integer, listed
+from ..selectors.base import BaseSelector
 from .metrics import METRICS, classification_scores, recovery_of, redundancy_rate
 from .resources import measure
 
@@ -64,17 +66,17 @@ class Curve:
 
 
 def accuracy_curve(
-    selector,
-    X_train,
-    y_train,
-    X_test,
-    y_test,
+    selector: BaseSelector,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
     *,
     ks: Sequence[int] | str = OWN,
     classifiers: Sequence[str] = tuple(CLASSIFIERS),
     metrics: Sequence[str] = ("accuracy", "mcc", "f1"),
     zscore: bool = True,
-    relevant=None,
+    relevant: Any = None,
 ) -> Curve:
     """Select on the training part once, then score every number of features on the test part.
 
@@ -83,13 +85,13 @@ def accuracy_curve(
 
     Parameters
     ----------
-    selector : estimator
-        A selector with ``at``; it is cloned, not changed.
+    selector : BaseSelector
+        It is copied, not changed.
     X_train, y_train, X_test, y_test : arrays
         Class labels as y.
     ks : sequence of int or "own", default="own"
-        Numbers of features; those beyond the number of columns are left out. "own" scores what
-        the model itself keeps.
+        Numbers of features; those beyond the number of columns, or beyond what the selector
+        ranks with its parameters, are left out. "own" scores what the model itself keeps.
     classifiers : sequence of {"1nn", "5nn", "svm", "softmax"}
         Nearest neighbours, linear SVM with C=1, softmax regression with C=1.
     metrics : sequence of {"accuracy", "balanced_accuracy", "mcc", "f1"}
@@ -120,14 +122,17 @@ def accuracy_curve(
         scaler = StandardScaler(with_mean=not hasattr(X_train, "tocsr")).fit(X_train)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     counts = _counts(ks, X_train.shape[1])
-    selector = clone(selector)
-    # A price per feature already says what the model keeps; `at` ranks beyond that.
-    if counts != [None] and getattr(selector, "lam", None) is None:
-        selector.set_params(n_features_to_select=max(counts))
+    selector = clone(selector) if counts == [None] else selector.reaching(max(counts))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit = measure(lambda: selector.fit(X_train, y_train))
     fitted = fit.value
+    counts = [k for k in counts if k is None or k <= fitted.n_ranked_]
+    if not counts:
+        raise ValueError(
+            f"every k of ks is larger than the {fitted.n_ranked_} features that "
+            f"{type(fitted).__name__} ranks with its parameters; ask for fewer features"
+        )
     scores: list[dict] = []
     selections: list[dict] = []
     support = np.zeros(0, dtype=bool)

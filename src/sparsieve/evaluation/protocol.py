@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -13,12 +12,11 @@ from numbers import Real
 import numpy as np
 from sklearn.model_selection import (
     GroupShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
     StratifiedShuffleSplit,
 )
 
 from .._checks import check_flag, check_integer
+from .._cross_validation import make_folds
 
 
 def derive_seed(*parts) -> int:
@@ -156,15 +154,10 @@ class Folds:
     def splits(self, y, groups=None, *, seed: int) -> Iterator[Split]:
         """All splits; the same seed gives the same ones."""
         y = np.asarray(y)
-        kind = StratifiedGroupKFold if self.grouped else StratifiedKFold
+        groups = _needed(groups) if self.grouped else None
         for repeat in range(self.n_repeats):
-            folds = kind(
-                self.n_folds, shuffle=True, random_state=derive_seed(seed, "split", repeat)
-            )
-            with warnings.catch_warnings():
-                # A class smaller than the number of folds cannot be in every fold.
-                warnings.filterwarnings("ignore", message="The least populated class")
-                parts = list(folds.split(y, y, _needed(groups) if self.grouped else None))
+            rng_seed = derive_seed(seed, "split", repeat)
+            parts = make_folds(y, self.n_folds, seed=rng_seed, groups=groups)
             for fold, (train, test) in enumerate(parts):
                 yield Split(repeat, fold, train, test)
 

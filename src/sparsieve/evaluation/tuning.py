@@ -5,11 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from .._cross_validation import each_fold
+from ..selectors.base import BaseSelector
 from .curves import OWN, accuracy_curve
 from .protocol import Folds
 
@@ -18,18 +22,18 @@ from .protocol import Folds
 class Tuned:
     """What :func:`tune` found: the best parameters and the mean inner score of each candidate."""
 
-    parameters: dict
-    candidates: list[dict]
+    parameters: dict[str, Any]
+    candidates: list[dict[str, Any]]
     scores: list[float]
 
 
 def tune(
-    selector,
-    grid: Mapping[str, Sequence],
-    X,
-    y,
+    selector: BaseSelector,
+    grid: Mapping[str, Sequence[Any]],
+    X: Any,
+    y: Any,
     *,
-    groups=None,
+    groups: Any = None,
     n_folds: int = 3,
     seed: int = 0,
     ks: Sequence[int] | str = OWN,
@@ -44,8 +48,7 @@ def tune(
 
     Parameters
     ----------
-    selector : estimator
-        A selector with ``at``.
+    selector : BaseSelector
     grid : dict of str to list
         Candidate values by parameter.
     X, y : arrays
@@ -78,7 +81,13 @@ def tune(
     """
     candidates = list(ParameterGrid(dict(grid)))
     inner = Folds(n_folds, grouped=groups is not None)
-    splits = list(inner.splits(y, groups, seed=seed))
+    folds = [(split.train, split.test) for split in inner.splits(y, groups, seed=seed)]
+
+    def score(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:
+        options = {"classifiers": classifiers, "metrics": [metric], "zscore": zscore}
+        parts = (X[train], y[train], X[test], y[test])
+        return accuracy_curve(trial, *parts, ks=ks, **options).mean(metric)
+
     scores: list[float] = []
     first_error: Exception | None = None
     for candidate in candidates:
@@ -86,21 +95,7 @@ def tune(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the outer fit repeats what matters
-                curves = [
-                    accuracy_curve(
-                        trial,
-                        X[split.train],
-                        y[split.train],
-                        X[split.test],
-                        y[split.test],
-                        ks=ks,
-                        classifiers=classifiers,
-                        metrics=[metric],
-                        zscore=zscore,
-                    )
-                    for split in splits
-                ]
-            scores.append(float(np.mean([curve.mean(metric) for curve in curves])))
+                scores.append(float(np.mean(each_fold(partial(score, trial), folds))))
         except Exception as error:
             first_error = first_error or error
             scores.append(-np.inf)

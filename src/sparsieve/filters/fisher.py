@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from .._checks import check_flag, check_real, resolve_count
 from ..design import standardised
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from ..selectors.path import SelectionPath
+from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..solvers.least_squares.forward import forward_path
 from .base import DEFAULT_COUNT, class_moments, ratio
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FisherSelector(BaseSelector):
     """Keep the features whose class means lie far apart compared with their spread.
 
@@ -35,21 +38,22 @@ class FisherSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
-    generalised : bool, default=False
+        Number or fraction of features to keep. None keeps the ten best.
+    generalized : bool, default=False
         Whether to select features jointly by the generalised Fisher score.
     ridge : float, default=0.1
         Ridge of the generalised score, relative to the unit variance of the columns; 0 takes
         the covariance matrix as it is. Not used by the plain score.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
+        Weights of the classes in the loss.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Fisher scores. Generalised: for added features the between-class scatter that was left
-        when they entered (it falls with every step), for the others what they would add next.
-    path_ : SelectionPath
+        Variance between the classes over variance within them. Generalised: the share of the
+        largest possible score (c - 1 over 1 + ridge, for c classes) that a feature added when it
+        entered, for the others what each would add next.
+    path_ : Path
         Features in the order they were added, and what is left of c - 1 minus the
         generalised score along the way (generalised only).
     ranking_ : ndarray of shape (n_features,)
@@ -71,26 +75,32 @@ class FisherSelector(BaseSelector):
     >>> X, y = load_wine(return_X_y=True)
     >>> FisherSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
     array([ 6, 11, 12])
-    >>> FisherSelector(3, generalised=True).fit(X, y).get_support(indices=True)
+    >>> FisherSelector(3, generalized=True).fit(X, y).get_support(indices=True)
     array([0, 6, 9])
     """
 
-    _accepts_regression = False
+    generalized: bool = False
+    ridge: float = 0.1
+    class_weight: ClassWeight = None
 
-    def __init__(
-        self, n_features_to_select=None, *, generalised=False, ridge=0.1, class_weight=None
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.generalised = generalised
-        self.ridge = ridge
-        self.class_weight = class_weight
+    _accepts_regression: ClassVar[bool] = False
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        if self.generalized:
+            return (
+                "Share of the largest possible generalised Fisher score that the feature added "
+                "when it entered; for those left out, what each would add next."
+            )
+        return "Fisher score: variance between the classes over variance within them."
 
     def _check_parameters(self) -> None:
-        check_flag("generalised", self.generalised)
+        check_flag("generalized", self.generalized)
         check_real("ridge", self.ridge, minimum=0)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        if self.generalised:
+        if self.generalized:
             return self._fit_jointly(data)
         moments = class_moments(data)
         scores = np.where(moments.constant, 0.0, ratio(moments.between, moments.within))
@@ -109,7 +119,7 @@ class FisherSelector(BaseSelector):
         H = (members - sizes / data.total_weight) / np.sqrt(sizes)
         if weights is not None:
             H *= np.sqrt(weights)[:, None]
-        path = forward_path(
+        found = forward_path(
             view.design,
             H.astype(data.design.dtype),
             ridge=float(self.ridge) * data.total_weight,
@@ -117,9 +127,15 @@ class FisherSelector(BaseSelector):
                 self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features)
             ),
             eligible=~view.constant,
+        ).solution
+        self.path_, order = found.path, found.path.features
+        scores = found.remaining.copy()
+        scores[order] = found.gains
+        scores *= (1.0 + float(self.ridge)) / float(np.vdot(H, H))
+        return FeatureScores(
+            scores,
+            n_kept=min(DEFAULT_COUNT, len(order)),
+            order=order,
+            constant=view.constant,
+            complete=False,
         )
-        self.path_ = SelectionPath(path.order, path.objectives)
-        # What was left before a step exceeds what any later feature can add.
-        scores = path.remaining.copy()
-        scores[path.order] = path.objectives[:-1]
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=view.constant)

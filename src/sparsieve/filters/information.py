@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from .._checks import check_choice, check_integer
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
 from .base import DEFAULT_COUNT, constant_columns
-from .discretise import MAX_LEVELS, METHODS, Levels, discretise
+from .discretize import MAX_LEVELS, METHODS, Levels, discretize
 
 # Information is compared after rounding to this many decimals: tables of counts that are
 # permutations of each other then tie instead of differing by rounding.
 DECIMALS = 12
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class InfoGainSelector(BaseSelector):
     """Keep the features that share the most information with the class.
 
     The score is the mutual information (information gain) I(x; y) = H(x) + H(y) - H(x, y) of
     the discretised feature and the class, in nats; divide by ln 2 for bits. With levels given
-    as they are (``discretise=None``) it equals scikit-learn's ``mutual_info_classif`` for
+    as they are (``discretize=None``) it equals scikit-learn's ``mutual_info_classif`` for
     discrete features; for continuous ones scikit-learn estimates densities from nearest
     neighbours instead of cutting, which gives other values.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
-    discretise : {"mdl", "frequency", "std"} or None, default="mdl"
+        Number or fraction of features to keep. None keeps the ten best.
+    discretize : {"mdl", "frequency", "std"} or None, default="mdl"
         How numbers become levels. "mdl" cuts where the class entropy falls most and stops when
         a cut no longer pays for its description (Fayyad and Irani 1993); a feature without a
         cut scores 0. "frequency" makes ``n_bins`` levels of equal size. "std" makes three,
@@ -36,12 +40,13 @@ class InfoGainSelector(BaseSelector):
     n_bins : int, default=5
         Number of levels of "frequency".
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
+        Weights of the classes in the loss.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Mutual information with the class in nats, rounded to twelve decimals.
+        Information gain: mutual information of the discretised feature and the class, in nats
+        (rounded to twelve decimals).
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -58,23 +63,24 @@ class InfoGainSelector(BaseSelector):
     array([ 6,  9, 12])
     """
 
-    _accepts_regression = False
+    discretize: str | None = "mdl"
+    n_bins: int = 5
+    class_weight: ClassWeight = None
 
-    def __init__(self, n_features_to_select=None, *, discretise="mdl", n_bins=5, class_weight=None):
-        self.n_features_to_select = n_features_to_select
-        self.discretise = discretise
-        self.n_bins = n_bins
-        self.class_weight = class_weight
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Information gain: mutual information of the discretised feature and the class, in nats."
+    )
 
     def _check_parameters(self) -> None:
-        check_discretisation(self.discretise, self.n_bins)
+        check_discretisation(self.discretize, self.n_bins)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         codes = data.target.codes
         assert codes is not None
-        levels = discretise(
+        levels = discretize(
             data.design,
-            self.discretise,
+            self.discretize,
             n_bins=self.n_bins,
             classes=codes,
             sample_weight=data.sample_weight,
@@ -88,7 +94,7 @@ class InfoGainSelector(BaseSelector):
 def check_discretisation(method, n_bins) -> None:
     """Refuse bad values of the two parameters."""
     if method is not None:
-        check_choice("discretise", method, METHODS)
+        check_choice("discretize", method, METHODS)
     check_integer("n_bins", n_bins, minimum=2)
     if n_bins > MAX_LEVELS:
         raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
 from .._checks import check_choice, resolve_count
 from ..design import DesignMatrix, standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from ..selectors.path import SelectionPath
+from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns
-from .discretise import discretise
+from .discretize import discretize
 from .information import Information, check_discretisation
 from .statistics import f_statistics
 
@@ -22,10 +23,19 @@ INFORMATION_CRITERIA = ("mid", "miq", "jmi", "cmim")
 CORRELATION_FLOOR = 1e-3
 # A mean absolute correlation this close to one means copies of all that was chosen.
 COPY = 1.0 - 1e-12
+_MEANINGS = {
+    "fcq": "F statistic divided by the mean absolute correlation with the features picked before",
+    "fcd": "F statistic minus the mean absolute correlation with the features picked before",
+    "mid": "Information about the class minus the mean information about those picked before",
+    "miq": "Information about the class divided by the mean information about those picked before",
+    "jmi": "Mean information about the class together with each of those picked before, in nats",
+    "cmim": "Least information about the class given any one of those picked before, in nats",
+}
 # Steps of the greedy search compare scores after rounding to this many digits.
 DIGITS = 12
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MRMRSelector(BaseSelector):
     """Pick features one by one: relevant to the target, different from those picked before.
 
@@ -36,7 +46,7 @@ class MRMRSelector(BaseSelector):
     "fcd"    F statistic minus that mean
     "mid"    I(x; y) minus the mean of I(x; s) over S
     "miq"    I(x; y) divided by that mean
-    "jmi"    sum of I(x, s; y) over S
+    "jmi"    mean of I(x, s; y) over S
     "cmim"   minimum of I(x; y | s) over S
     ======== ==================================================================================
 
@@ -47,29 +57,31 @@ class MRMRSelector(BaseSelector):
     column order.
 
     The search stops at ``n_features_to_select`` features; the others are ranked by their score
-    at the last step, features without any relevance after them, constant ones last.
+    at the last step, constant ones last, which says nothing about later steps: :meth:`at` goes
+    no further.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to pick; None picks ten.
+        Number or fraction of features to keep. None keeps ten.
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cmim"}, default="fcq"
         What to maximise; see above. Real targets need "fcq" or "fcd".
-    discretise : {"std", "mdl", "frequency"} or None, default="std"
+    discretize : {"std", "mdl", "frequency"} or None, default="std"
         How numbers become levels for mutual information, as in `InfoGainSelector`.
     n_bins : int, default=5
         Number of levels of "frequency".
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" takes real numbers for regression.
+        How to read y; "auto" decides by its values.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        How many features come after this one: the order is all that a greedy search knows.
-    path_ : SelectionPath
+        Value of the criterion when the feature was picked, for the others at the last step. The
+        first is a plain relevance, so compare the others with each other.
+    path_ : Path
         ``path_.features`` are the features in the order they were picked.
     path_scores_ : ndarray
-        Their scores when they were picked; the first is a plain relevance.
+        Their scores in that order.
     relevance_ : ndarray of shape (n_features,)
         F statistic or mutual information with the target of every feature.
     ranking_ : ndarray of shape (n_features,)
@@ -96,24 +108,22 @@ class MRMRSelector(BaseSelector):
     array([ 6,  9, 12])
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        criterion="fcq",
-        discretise="std",
-        n_bins=5,
-        task="auto",
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.criterion = criterion
-        self.discretise = discretise
-        self.n_bins = n_bins
-        self.task = task
+    criterion: str = "fcq"
+    discretize: str | None = "std"
+    n_bins: int = 5
+    task: str = "auto"
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        return (
+            f"{_MEANINGS[self.criterion]}, when the feature was picked or, for those left out, at "
+            "the last step; the first is a plain relevance."
+        )
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CORRELATION_CRITERIA + INFORMATION_CRITERIA)
-        check_discretisation(self.discretise, self.n_bins)
+        check_discretisation(self.discretize, self.n_bins)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
@@ -124,15 +134,16 @@ class MRMRSelector(BaseSelector):
         candidates = (relevance > 0) & ~constant
         path, path_scores, last = greedy(criterion, candidates, count)
         self.relevance_ = relevance
-        self.path_, self.path_scores_ = SelectionPath(path), path_scores
-
-        # Picked features in order, then by the score of the last step, then the irrelevant.
-        picked = np.full(n_features, len(path))
-        picked[path] = np.arange(len(path))
-        order = np.lexsort((-last, ~candidates, constant, picked))
-        scores = np.empty(n_features)
-        scores[order] = np.arange(n_features - 1, -1, -1)
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+        self.path_, self.path_scores_ = Path.nested(path), path_scores
+        scores = np.array(last, dtype=np.float64)
+        scores[path] = path_scores
+        return FeatureScores(
+            scores,
+            n_kept=min(DEFAULT_COUNT, len(path)),
+            order=path,
+            constant=constant,
+            complete=False,
+        )
 
     def _criterion(self, data: TrainingData) -> Criterion:
         if self.criterion in CORRELATION_CRITERIA:
@@ -147,9 +158,9 @@ class MRMRSelector(BaseSelector):
                 f"criterion={self.criterion!r} needs class labels, but y is used as numbers; "
                 'bin y into classes or pass criterion="fcq"'
             )
-        levels = discretise(
+        levels = discretize(
             data.design,
-            self.discretise,
+            self.discretize,
             n_bins=self.n_bins,
             classes=codes,
             sample_weight=data.sample_weight,
@@ -254,9 +265,11 @@ class _MIQ(_MID):
 class _JMI(_InformationCriterion):
     def add(self, picked: int) -> None:
         self.sum += self.information.joint_relevance(picked)
+        self.count += 1
 
     def scores(self) -> np.ndarray:
-        return self.sum
+        # The mean instead of the sum: the same choices, and comparable along the path.
+        return self.sum / self.count
 
 
 class _CMIM(_InformationCriterion):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,7 +15,12 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_integer, check_real
 from ..design.convert import COPY_BYTES
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.base import (
+    BaseSelector,
+    FeatureScores,
+    RandomState,
+    TrainingData,
+)
 from ..selectors.target import Target
 from .base import DEFAULT_COUNT
 from .missing import IncompleteColumns
@@ -25,6 +32,7 @@ TILE = 256
 BLOCK_VALUES = 1 << 16
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ReliefFSelector(BaseSelector):
     """Keep the features that differ between near samples of different classes.
 
@@ -50,7 +58,7 @@ class ReliefFSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
+        Number or fraction of features to keep. None keeps the ten best.
     n_neighbors : int, default=10
         Nearest samples per class (in regression: in all).
     n_samples : int or None, default=None
@@ -62,16 +70,17 @@ class ReliefFSelector(BaseSelector):
         With a number, the r-th neighbour counts in proportion to exp(-(r / sigma)^2); None
         lets all neighbours count the same.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" takes real numbers for regression.
-    random_state : int, RandomState or None, default=None
-        Draws the samples when ``n_samples`` is given.
+        How to read y; "auto" decides by its values.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is random.
     n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
+        Number of parallel jobs; None is 1 and -1 is all cores.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        ReliefF weights, between -1 and 1.
+        ReliefF weight: how much more the feature differs between near samples of different
+        classes than between near samples of one class, at most 1 and about 0 for noise.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -93,29 +102,20 @@ class ReliefFSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
-    _accepts_sparse = False
-    _accepts_nan = True
+    n_neighbors: int = 10
+    n_samples: int | None = None
+    discrete_features: Sequence[int] | Sequence[bool] | np.ndarray | None = None
+    sigma: float | None = None
+    task: str = "auto"
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        n_neighbors=10,
-        n_samples=None,
-        discrete_features=None,
-        sigma=None,
-        task="auto",
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.n_neighbors = n_neighbors
-        self.n_samples = n_samples
-        self.discrete_features = discrete_features
-        self.sigma = sigma
-        self.task = task
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _accepts_sparse: ClassVar[bool] = False
+    _accepts_nan: ClassVar[bool] = True
+    _score_meaning: ClassVar[str] = (
+        "ReliefF weight: how much more the feature differs between near samples of different "
+        "classes than between near samples of one class, at most 1 and about 0 for noise."
+    )
 
     def fit(self, X, y):  # type: ignore[override]
         """Rank the features of X by what they say about y.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 from scipy import sparse, special
 
@@ -14,6 +17,7 @@ from .base import DEFAULT_COUNT, check_degrees, class_moments, constant_columns,
 PERFECT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FStatisticSelector(BaseSelector):
     """Keep the features with the largest F statistic.
 
@@ -26,14 +30,15 @@ class FStatisticSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
+        Number or fraction of features to keep. None keeps the ten best.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" takes real numbers for regression.
+        How to read y; "auto" decides by its values.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        F statistics.
+        F statistic: variance that the target explains over variance that it leaves, each per
+        degree of freedom; about 1 for noise.
     pvalues_ : ndarray of shape (n_features,)
         Their p-values, uncorrected for the number of features and targets.
     ranking_ : ndarray of shape (n_features,)
@@ -52,9 +57,12 @@ class FStatisticSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
-    def __init__(self, n_features_to_select=None, *, task="auto"):
-        self.n_features_to_select = n_features_to_select
-        self.task = task
+    task: str = "auto"
+
+    _score_meaning: ClassVar[str] = (
+        "F statistic: variance that the target explains over variance that it leaves, each per "
+        "degree of freedom; about 1 for noise."
+    )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         scores, constant, degrees = f_statistics(data)
@@ -94,6 +102,7 @@ def _correlation_f(data: TrainingData):
     return np.where(view.constant, 0.0, scores), view.constant, (1, degrees)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TTestSelector(BaseSelector):
     """Keep the features with the largest t statistic between a class and the others.
 
@@ -104,14 +113,15 @@ class TTestSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
+        Number or fraction of features to keep. None keeps the ten best.
     equal_var : bool, default=False
         False is Welch's test; True pools the variances of the two sides (Student).
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        The largest ``|t|`` of every feature; infinity where both sides have no spread.
+        Largest absolute t statistic of one class against the others: the distance of two means
+        in standard errors; infinity where both sides have no spread.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -128,11 +138,13 @@ class TTestSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
-    _accepts_regression = False
+    equal_var: bool = False
 
-    def __init__(self, n_features_to_select=None, *, equal_var=False):
-        self.n_features_to_select = n_features_to_select
-        self.equal_var = equal_var
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Largest absolute t statistic of one class against the others: the distance of two means "
+        "in standard errors."
+    )
 
     def _check_parameters(self) -> None:
         check_flag("equal_var", self.equal_var)
@@ -162,6 +174,7 @@ class TTestSelector(BaseSelector):
         return np.sqrt((squares / ((counts - 1) * counts)[:, None]).sum(axis=0))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ChiSquareSelector(BaseSelector):
     """Keep the features whose counts depend most on the class.
 
@@ -172,12 +185,13 @@ class ChiSquareSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps the ten best.
+        Number or fraction of features to keep. None keeps the ten best.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Chi-square statistics.
+        Chi-square statistic of the sums per class against the shares of the classes; for
+        counts of noise about the number of classes minus one.
     pvalues_ : ndarray of shape (n_features,)
         Their p-values, uncorrected for the number of features.
     ranking_ : ndarray of shape (n_features,)
@@ -196,10 +210,11 @@ class ChiSquareSelector(BaseSelector):
     array([33, 42, 43])
     """
 
-    _accepts_regression = False
-
-    def __init__(self, n_features_to_select=None):
-        self.n_features_to_select = n_features_to_select
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Chi-square statistic of the sums per class against the shares of the classes; for counts "
+        "of noise about the number of classes minus one."
+    )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         self._check_positive(data)

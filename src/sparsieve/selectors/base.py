@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -180,6 +181,29 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
         other.n_features_to_select = n_features
         other._set_support()
         return other
+
+    @property
+    def n_ranked_(self) -> int:
+        """The largest number of features that :meth:`at` can be asked for."""
+        return self._n_ranked
+
+    def reaching(self: Self, n_features: Count) -> Self:
+        """Return an unfitted copy whose fit goes as far as this number of features.
+
+        A model whose other parameters say how far it goes overrides this; ``n_ranked_`` of the
+        fitted copy tells where it ended.
+
+        Parameters
+        ----------
+        n_features : int, float or None
+            The largest number that :meth:`at` will be asked for.
+
+        Returns
+        -------
+        selector : object of the same class
+            Not fitted.
+        """
+        return clone(self).set_params(n_features_to_select=n_features)
 
     def find_substitutes(self, X, threshold=0.9):
         """Find the near-duplicates of the selected features among those left out.

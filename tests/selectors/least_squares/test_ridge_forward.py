@@ -115,6 +115,21 @@ def test_without_a_number_it_stops_at_noise():
     assert len(kept) <= 4
 
 
+def test_without_a_number_it_goes_on_where_many_features_share_the_signal():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.standard_normal((80, 300)) + 0.8 * (y - 0.5)[:, None]
+    dense = RidgeForwardSelector().fit(X, y)
+    assert 40 < dense.support_.sum() < 80
+    assert dense.scores_[dense.support_].min() >= 0.002
+    shuffled = [RidgeForwardSelector().fit(X, rng.permutation(y)).support_.sum() for _ in range(9)]
+    assert np.median(shuffled) <= 3
+    weights = np.repeat([1, 2], 40)
+    weighted = RidgeForwardSelector().fit(X, y, sample_weight=weights)
+    repeated = RidgeForwardSelector().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_array_equal(weighted.support_, repeated.support_)
+
+
 def test_k_may_exceed_the_number_of_samples(rng):
     X, y = rng.standard_normal((12, 60)), np.arange(12) % 2
     selector = RidgeForwardSelector(40).fit(X, y)

@@ -105,8 +105,29 @@ def test_eligible_and_stop_are_respected(rng):
     eligible = np.array([True, False, True, False, True])
     path = forward_path(as_design(X), Y, ridge=1.0, n_steps=5, eligible=eligible)
     assert sorted(path.path.features.tolist()) == [0, 2, 4]
-    short = forward_path(as_design(X), Y, ridge=1.0, n_steps=5, stop=lambda k, gain, rss: k == 2)
+    short = forward_path(
+        as_design(X), Y, ridge=1.0, n_steps=5, stop=lambda now: now.n_selected == 2
+    )
     assert len(short.path.features) == 2
+
+
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_an_end_rule_is_told_how_the_path_stands(rng, ridge):
+    X, Y = rng.standard_normal((30, 9)), rng.standard_normal((30, 2))
+    told = []
+    found = forward_path(
+        as_design(X), Y, ridge=ridge, n_steps=6, stop=lambda now: told.append(now) or False
+    )
+    for now in told:
+        chosen = found.path.features[: now.n_selected]
+        A, left = X[:, chosen], np.delete(X, chosen, axis=1)
+        hat = A @ np.linalg.solve(A.T @ A + ridge * np.eye(len(chosen)), A.T)
+        R = Y - hat @ Y
+        nu = np.einsum("ij,ij->j", left, left - hat @ left)
+        np.testing.assert_allclose(now.pull, (((left.T @ R) ** 2).sum(axis=1) / nu).mean())
+        np.testing.assert_allclose(now.spent, np.trace(hat), atol=1e-12)
+        np.testing.assert_allclose(now.residual, (R**2).sum())
+        np.testing.assert_allclose(now.gain, found.gains[now.n_selected])
 
 
 def test_the_result_tells_every_step_and_a_callback_may_end_it(rng):

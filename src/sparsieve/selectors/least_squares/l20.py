@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from ..._checks import check_real
 from ...solvers.base import Path, printer
-from ..base import FeatureScores, RandomState, TrainingData
+from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
 from ..settings import HasSolver, SolverSettings, resolve_solver
 from .l20_greedy import Greedy, SupportsBySize, greedy_supports
 from .l20_homotopy import AHIHT, HIHT, is_auto, run_homotopy
-from .path_length import noise_rule, price_rule
+from .path_length import price_rule, signal_rule
 from .scores import standardized_norms
 from .support_fit import SupportFit, SupportLeastSquares
 
@@ -51,9 +52,9 @@ class L20Selector(HasSolver, LinearSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. Give this or ``lam``. With neither, the greedy
-        solver keeps adding features as long as each explains more than the best of as many
-        columns of noise would be expected to, and the homotopy ends at 0.001 of the price at
-        which the first feature enters.
+        solver goes on while the features left out say together more about what is left of the
+        target than noise would, and the next one explains at least 0.2 % of it; the homotopy
+        ends at 0.001 of the price at which the first feature enters.
     lam : float or None, default=None
         Price of one feature in the objective. None asks for a number of features instead.
     ridge : float or "auto", default="auto"
@@ -181,6 +182,10 @@ class L20Selector(HasSolver, LinearSelector):
         if not is_auto(self.ridge):
             check_real("ridge", self.ridge, minimum=0)
 
+    def reaching(self, n_features: Count) -> L20Selector:
+        """Return an unfitted copy whose fit goes so far; with a price, as far as that goes."""
+        return super().reaching(n_features) if self.lam is None else clone(self)
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         # What the homotopy itself ends with, where the fit on a support is not asked for.
         self._own: SupportFit | None = None
@@ -203,7 +208,13 @@ class L20Selector(HasSolver, LinearSelector):
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
-            stop = noise_rule(n_open, problem.Y.shape[1], (1.0 + ridge) * data.total_weight)
+            stop = signal_rule(
+                n_open,
+                problem.Y.shape[1],
+                total_weight=data.total_weight,
+                ridge=ridge,
+                power=float(np.vdot(problem.Y, problem.Y)),
+            )
         result = greedy_supports(
             problem,
             ridge=ridge,

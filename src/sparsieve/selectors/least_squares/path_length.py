@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...solvers.least_squares.forward import EndRule
+from ...solvers.least_squares.forward import EndRule, Standing
 
 # Features that do not pay for themselves may still pay together: look this far ahead.
 PATIENCE = 5
+# A feature that explains less of the target than this is not worth looking at.
+LEAST_SHARE = 0.002
 
 
-def noise_rule(n_features: int, n_outputs: int, weight: float) -> EndRule:
-    """Stop when the best feature gains no more than the best of n_features noise columns.
+def signal_rule(
+    n_features: int, n_outputs: int, *, total_weight: float, ridge: float, power: float
+) -> EndRule:
+    """Go on while the features left out, taken together, say more than noise would.
 
-    For a standardised column of noise ||x'R||^2 / ||R||^2 behaves like a chi-square variable
-    divided by its c degrees of freedom, one per output. Its maximum over d columns is at most
-    about 1 + 2 sqrt(log d / c) + 2 log d / c (Laurent and Massart's tail bound), and the column
-    gains ||x'R||^2 / (ridge + n).
+    Single features soon gain no more than the best of many columns of noise, and yet prediction
+    goes on improving as more of them are added, each of which repeats a little of the signal. So
+    this looks at all columns that are left: for noise the mean of ||x'R||^2 / nu is ||R||^2 over
+    the n - 1 - df degrees of freedom that the ridge fit leaves, with a relative standard
+    deviation of sqrt(2 / (d c)) for d columns and c outputs. The path also ends at a feature that
+    adds less than ``LEAST_SHARE`` to the share of the target explained. ``ridge`` is relative to
+    ``total_weight``, and ``power`` is ||Y||^2.
     """
-    share = np.log(max(n_features, 2)) / n_outputs
-    threshold = (1.0 + 2.0 * np.sqrt(share) + 2.0 * share) / weight
+    level = 1.0 + np.sqrt(2.0 / (max(n_features, 1) * n_outputs))
 
-    def stop(n_selected: int, gain: float, residual: float) -> bool:
-        return n_selected > 0 and gain <= threshold * residual
+    def stop(now: Standing) -> bool:
+        if now.n_selected == 0:
+            return False
+        freedom = total_weight - 1.0 - now.spent
+        is_noise = now.pull * freedom <= level * now.residual
+        return is_noise or (1.0 + ridge) * now.gain < LEAST_SHARE * power
 
     return stop
 
@@ -35,10 +45,10 @@ def price_rule(lam: float, start: float) -> EndRule:
     """
     state = {"objective": 0.5 * start, "best": 0.5 * start, "unpaid": 0}
 
-    def stop(n_selected: int, gain: float, residual: float) -> bool:
-        state["best"] = min(state["best"], state["objective"] + lam * n_selected)
-        state["unpaid"] = 0 if 0.5 * gain > lam else state["unpaid"] + 1
-        state["objective"] -= 0.5 * gain
-        return lam * (n_selected + 1) >= state["best"] or state["unpaid"] > PATIENCE
+    def stop(now: Standing) -> bool:
+        state["best"] = min(state["best"], state["objective"] + lam * now.n_selected)
+        state["unpaid"] = 0 if 0.5 * now.gain > lam else state["unpaid"] + 1
+        state["objective"] -= 0.5 * now.gain
+        return lam * (now.n_selected + 1) >= state["best"] or state["unpaid"] > PATIENCE
 
     return stop

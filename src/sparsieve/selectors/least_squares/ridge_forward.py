@@ -12,7 +12,7 @@ from ...solvers.base import Path, printer
 from ...solvers.least_squares.forward import forward_path
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from .path_length import noise_rule
+from .path_length import signal_rule
 from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
@@ -32,8 +32,9 @@ class RidgeForwardSelector(LinearSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps adding features as long as each
-        explains more than the best of as many columns of pure noise would be expected to.
+        Number or fraction of features to keep. None goes on while the features left out say
+        together more about what is left of the target than noise would, and the next one
+        explains at least 0.2 % of it.
     ridge : float, default=1.0
         Ridge relative to the (weighted) number of samples. 0 is orthogonal least squares; a very
         large value ranks features one by one.
@@ -136,7 +137,13 @@ class RidgeForwardSelector(LinearSelector):
         ridge = float(self.ridge) * data.total_weight
         n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
-            stop = noise_rule(n_open, problem.Y.shape[1], ridge + data.total_weight)
+            stop = signal_rule(
+                n_open,
+                problem.Y.shape[1],
+                total_weight=data.total_weight,
+                ridge=float(self.ridge),
+                power=float(np.vdot(problem.Y, problem.Y)),
+            )
         result = forward_path(
             problem.design,
             problem.Y,

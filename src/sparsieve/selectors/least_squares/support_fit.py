@@ -101,4 +101,3 @@ class SupportLeastSquares:
     def _places(self, features: np.ndarray) -> np.ndarray:
         order = np.argsort(self.features, kind="stable")
         return order[np.searchsorted(self.features, features, sorter=order)]
-

@@ -23,8 +23,34 @@ from ..base import Callback, Event, Path, Result
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
-# Asked before every step with (features so far, best gain, residual sum of squares): the end?
-EndRule = Callable[[int, float, float], bool]
+@dataclass(frozen=True)
+class Standing:
+    """How a path stands before its next step.
+
+    Attributes
+    ----------
+    n_selected : int
+        Features so far.
+    gain : float
+        Decrease of the objective by the next one.
+    residual : float
+        Residual sum of squares.
+    pull : float
+        Mean of ||x'R||^2 / nu over the columns not selected, where nu is the squared norm of what
+        the selected columns leave of x: for columns of noise it is the residual sum of squares
+        over its degrees of freedom.
+    spent : float
+        Effective degrees of freedom of the fit, the trace of the matrix that maps Y to it.
+    """
+
+    n_selected: int
+    gain: float
+    residual: float
+    pull: float
+    spent: float
+
+
+EndRule = Callable[[Standing], bool]  # asked before every step: is this the end?
 
 
 @dataclass(frozen=True)
@@ -112,8 +138,13 @@ def forward_path(
         if t >= n_steps or not open_.any():
             break
         j = int(np.argmax(score))
-        if not score[j] > 0 or (stop and stop(t, float(score[j]), float(np.vdot(R, R)))):
+        if not score[j] > 0:
             break
+        if stop is not None:
+            pull = float(np.mean(squares[open_] / residual[open_]))
+            freedom = float(np.vdot(V[:, :t], V[:, :t]))
+            if stop(Standing(t, float(score[j]), float(np.vdot(R, R)), pull, freedom)):
+                break
         if t == V.shape[1]:
             V = np.asfortranarray(np.hstack([V, np.zeros_like(V)]))
             U = np.pad(U, ((0, t), (0, t)))

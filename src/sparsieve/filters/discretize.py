@@ -31,7 +31,7 @@ class Levels:
     n_levels: int
 
 
-def discretise(
+def discretize(
     design: DesignMatrix, method: str | None, *, n_bins: int, classes, sample_weight=None
 ) -> Levels:
     """Cut every column into levels.
@@ -110,7 +110,7 @@ def _own_levels(block, first: int) -> np.ndarray:
             raise ValueError(
                 f"column {first + j} has {len(values)} different values, more than the "
                 f"{MAX_LEVELS} levels that are possible without discretisation; pass "
-                f"discretise={', '.join(map(repr, METHODS))}"
+                f"discretize={', '.join(map(repr, METHODS))}"
             )
         levels[j] = codes
     return levels

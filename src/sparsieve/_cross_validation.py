@@ -1,0 +1,74 @@
+"""The one cross-validation loop: how folds are made, and work done on each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils.parallel import Parallel, delayed
+
+Fold = tuple[np.ndarray, np.ndarray]
+Outcome = TypeVar("Outcome")
+
+
+def make_folds(
+    y: Any, n_folds: int, *, seed: int | None, stratified: bool = True, groups: Any = None
+) -> list[Fold]:
+    """Rows to train and to test on, for every fold.
+
+    Parameters
+    ----------
+    y : array
+        Class labels, or anything of that length where folds are not stratified.
+    n_folds : int
+        Number of folds. A class smaller than that is missing from some of them.
+    seed : int or None
+        How samples are shuffled; None leaves them in the order of the file.
+    stratified : bool, default=True
+        Give every fold its share of every class.
+    groups : array, default=None
+        Samples of a group stay together; classes are then stratified as far as possible.
+
+    Returns
+    -------
+    folds : list of (train, test)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve._cross_validation import make_folds
+    >>> [len(test) for _, test in make_folds(np.arange(10) % 2, 5, seed=0)]
+    [2, 2, 2, 2, 2]
+    """
+    kind = StratifiedGroupKFold if groups is not None else StratifiedKFold if stratified else KFold
+    splitter = kind(n_folds, shuffle=seed is not None, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(splitter.split(np.zeros(len(y)), y, groups))
+
+
+def possible_folds(y: Any, n_folds: int) -> int:
+    """The number of folds, at most the size of the smallest class."""
+    return min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
+
+
+def each_fold(
+    work: Callable[[np.ndarray, np.ndarray], Outcome],
+    folds: Iterable[Fold],
+    *,
+    n_jobs: int | None = None,
+) -> list[Outcome]:
+    """What ``work(train, test)`` returns on every fold, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve._cross_validation import each_fold, make_folds
+    >>> folds = make_folds(np.arange(10) % 2, 5, seed=0)
+    >>> each_fold(lambda train, test: len(train), folds)
+    [8, 8, 8, 8, 8]
+    """
+    return Parallel(n_jobs=n_jobs)(delayed(work)(train, test) for train, test in folds)
