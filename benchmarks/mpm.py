@@ -19,7 +19,7 @@ import numpy as np
 
 from sparsieve import L0MPMSelector, L1MPMSelector, MPMClassifier, SMPMSelector
 
-DELTA, RIDGE, ALPHA = 0.8, 0.1, 5.0
+DELTA, RIDGE, THETA = 0.8, 0.1, 5.0
 
 
 def problem(n, d, seed=0):
@@ -77,9 +77,9 @@ class Cvxpy:
         limits = [first >= kappa * norms[0], first >= 1, second >= kappa * norms[1], second >= 1]
         return cp.Problem(cp.Minimize(cp.norm1(w)), limits).solve(solver="CLARABEL")
 
-    def smpm(self, X, y, lam):
+    def smpm(self, X, y, alpha):
         cp, w, means, norms = self._moments(X, y)
-        gain = (means[0] - means[1]) @ w - lam * cp.norm1(w)
+        gain = (means[0] - means[1]) @ w - alpha * cp.norm1(w)
         return cp.Problem(cp.Minimize(sum(norms)), [gain >= 1]).solve(solver="CLARABEL")
 
 
@@ -106,7 +106,7 @@ def against_cvxpy(d, thin, ridge, repeats, peer_repeats):
     ours, fitted = best_time(lambda: l1.fit(X, y), repeats)
     theirs, value = best_time(lambda: peer.l1(X, y), peer_repeats)
     report(f"L1-MPM  {name}", ours, theirs, fitted.objective_, value)
-    l0 = L0MPMSelector(delta=DELTA, alpha=ALPHA, **common)
+    l0 = L0MPMSelector(delta=DELTA, theta=THETA, **common)
     ours, fitted = best_time(lambda: l0.fit(X, y), repeats)
     report(f"L0-MPM  {name}", ours, fitted.n_iter_ * theirs, None, None)
     if ridge == 0:
@@ -116,7 +116,7 @@ def against_cvxpy(d, thin, ridge, repeats, peer_repeats):
     report(f"MPM     {name}", ours, theirs, fitted.objective_, value)
     smpm = SMPMSelector(**common)
     ours, fitted = best_time(lambda: smpm.fit(X, y), repeats)
-    theirs, value = best_time(lambda: peer.smpm(X, y, fitted.lam_), peer_repeats)
+    theirs, value = best_time(lambda: peer.smpm(X, y, fitted.alpha_), peer_repeats)
     report(f"S-MPM   {name}", ours, theirs, fitted.objective_, value)
 
 

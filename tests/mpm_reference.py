@@ -58,12 +58,12 @@ def weighted_l1(X, y, costs, kappa, ridge=0.0):
     return problem.value
 
 
-def ratio(X, y, lam, ridge=0.0):
-    """Least N1 + N2 with D'w - lam'|w| >= 1; one price for all, or one for each."""
+def ratio(X, y, alpha, ridge=0.0):
+    """Least N1 + N2 with D'w - alpha'|w| >= 1; one price for all, or one for each."""
     mu1, mu2, Z1, Z2 = moments(X, y)
     w = cp.Variable(X.shape[1])
     first, second = _norms(w, Z1, Z2, ridge)
-    gain = (mu1 - mu2) @ w - (np.zeros(X.shape[1]) + lam) @ cp.abs(w)
+    gain = (mu1 - mu2) @ w - (np.zeros(X.shape[1]) + alpha) @ cp.abs(w)
     problem = cp.Problem(cp.Minimize(first + second), [gain >= 1])
     problem.solve(solver="CLARABEL", **ACCURATE)
     return problem.value

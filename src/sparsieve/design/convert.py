@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from .base import DesignMatrix
@@ -53,6 +54,7 @@ def standardised(
     sample_weight=None,
     clip: float | None = None,
     weight_rows: bool = True,
+    dtype: DTypeLike | None = None,
 ) -> Standardisation:
     """Centre to (weighted) mean zero, scale to unit variance and weight the rows.
 
@@ -60,7 +62,8 @@ def standardised(
     the result are the weighted ones; models whose loss is no sum of squares over rows leave the
     rows alone with ``weight_rows=False``. Constant columns keep their scale; once centred they are
     exactly zero. With ``clip`` values further than that many standard deviations from the mean
-    are first pulled in, and the columns centred and scaled again.
+    are first pulled in, and the columns centred and scaled again. A working copy is held in
+    ``dtype``, by default that of X.
     """
     means, deviations, constant = _moments(design, sample_weight)
     if clip is not None:
@@ -80,14 +83,15 @@ def standardised(
 
     if not (centre or scale or row_scale is not None):
         return Standardisation(design, shift, factor, constant)
-    if isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES:
+    held = np.dtype(design.dtype if dtype is None else dtype)
+    if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
         array = design.array - shift  # in double precision also when X is float32
         array /= factor
         if row_scale is not None:
             array *= row_scale[:, None]
         if centre:
             array[:, constant] = 0.0
-        view: DesignMatrix = DenseDesign(array.astype(design.dtype, copy=False))
+        view: DesignMatrix = DenseDesign(array.astype(held, copy=False))
     else:
         view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
     return Standardisation(view, shift, factor, constant)

@@ -257,19 +257,8 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
     def _keep_result(
         self, results: Result | Sequence[Result], *, measure: str = "optimality"
     ) -> None:
-        """Say how a fit went, for one model or several: the only place that decides.
-
-        Objectives of several models add up, and the worst of their optimalities counts. A fit
-        that did not reach its tolerance is warned about with ``measure`` as its name.
-        """
-        several = [results] if isinstance(results, Result) else list(results)
-        self.objective_ = float(sum(one.objective for one in several))
-        self.optimality_ = float(max(one.optimality for one in several))
-        self.n_iter_ = max(1, *(int(one.n_iter) for one in several))
-        self.history_ = _summed([one.trace for one in several])
-        self.converged_ = bool(all(one.converged for one in several))
-        if not self.converged_:
-            warn_not_converged(self, measure, self.optimality_)
+        """Say how a fit went, for one model or several."""
+        keep_result(self, results, measure=measure)
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
@@ -309,6 +298,24 @@ class BaseSelector(SelectorMixin, TakesNoOldNames):
         tags.target_tags.multi_output = self._accepts_regression
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def keep_result(
+    estimator: Any, results: Result | Sequence[Result], *, measure: str = "optimality"
+) -> None:
+    """Say how a fit went, for one model or several: the only place that decides.
+
+    Objectives of several models add up, and the worst of their optimalities counts. A fit
+    that did not reach its tolerance is warned about with ``measure`` as its name.
+    """
+    several = [results] if isinstance(results, Result) else list(results)
+    estimator.objective_ = float(sum(one.objective for one in several))
+    estimator.optimality_ = float(max(one.optimality for one in several))
+    estimator.n_iter_ = max(1, *(int(one.n_iter) for one in several))
+    estimator.history_ = _summed([one.trace for one in several])
+    estimator.converged_ = bool(all(one.converged for one in several))
+    if not estimator.converged_:
+        warn_not_converged(estimator, measure, estimator.optimality_)
 
 
 def warn_not_converged(estimator: Any, measure: str, reached: float) -> None:

@@ -1,10 +1,11 @@
-"""What selectors built from two-class margins share: models per class, predictions, a ranking."""
+"""What estimators built from two-class margins share: models per class, predictions, a ranking."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .target import Target
@@ -13,39 +14,74 @@ from .target import Target
 TIE = 1e-9
 
 
+def class_pairs(n_classes: int, multi_class: str = "ovr") -> list[tuple[int, int | None]]:
+    """(positive, negative) class of every model; None stands for all the others.
+
+    Two classes are one model, the second being positive.
+    """
+    if n_classes == 2:
+        return [(1, 0)]
+    if multi_class == "ovr":
+        return [(k, None) for k in range(n_classes)]
+    return [(k, m) for k in range(n_classes) for m in range(k)]
+
+
 def class_signs(target: Target) -> list[np.ndarray]:
     """Labels -1 and 1 of the models to fit: the second class of two, or each against the rest."""
     assert target.classes is not None
     assert target.codes is not None
-    positive = range(1, 2) if len(target.classes) == 2 else range(len(target.classes))
-    return [np.where(target.codes == k, 1.0, -1.0) for k in positive]
+    pairs = class_pairs(len(target.classes))
+    return [np.where(target.codes == positive, 1.0, -1.0) for positive, _ in pairs]
 
 
-def joint_scores(importances) -> np.ndarray:
-    """One score per feature from the importances of shape (n_models, n_features).
+def joint_sizes(importances) -> np.ndarray:
+    """One size per feature from the importances of shape (n_models, n_features).
 
     Each model is divided by its largest importance before the mean is taken. The scale of a
     margin says nothing about how much its class matters, and a share of the model's total would
     favour classes that need few features; this way the best feature of every class counts the
     same, so the first features serve all classes, and those that serve several come first.
-    A single model keeps its own scale.
     """
     importances = np.asarray(importances)
-    if len(importances) == 1:
-        return importances[0].copy()
     top = importances.max(axis=1, keepdims=True)
     return (importances / np.where(top > 0, top, 1.0)).mean(axis=0)
 
 
+def joint_scores(importances) -> np.ndarray:
+    """``joint_sizes`` of several models; a single model keeps its own scale."""
+    importances = np.asarray(importances)
+    return importances[0].copy() if len(importances) == 1 else joint_sizes(importances)
+
+
+def shared_out(total: float, sizes: np.ndarray) -> np.ndarray:
+    """``total`` divided among the features in proportion to the squares of their sizes.
+
+    For centred features that are not correlated the squares of standardised weights are what
+    each adds to the variance of the margin; the parts add up and can be compared across data.
+    """
+    squares = np.square(sizes)
+    whole = float(squares.sum())
+    return total * squares / whole if whole > 0.0 else np.zeros_like(squares)
+
+
 class MarginPredictions:
-    """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model."""
+    """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model.
 
-    _accepts_sparse: bool
+    ``_margins`` is that of the hyperplanes ``coef_`` and ``intercept_`` unless overridden. Where
+    models have ``_lengths``, margins are divided by them, so that they can be compared.
+    ``multi_class``, where an estimator has it, says which models there are (``class_pairs``).
+    """
+
+    _accepts_sparse: ClassVar[bool]
     classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
 
-    @abstractmethod
     def _margins(self, X) -> np.ndarray:
         """Margins of validated samples, of shape (n_samples, n_models)."""
+        used = np.flatnonzero(self.coef_.any(axis=0))
+        products = safe_sparse_dot(X[:, used], self.coef_[:, used].T, dense_output=True)
+        return products + self.intercept_
 
     def decision_function(self, X):
         """Signed distance from the decision boundary of every model.
@@ -58,7 +94,9 @@ class MarginPredictions:
         Returns
         -------
         margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes positive means ``classes_[1]``; otherwise one column per class.
+            For two classes positive means ``classes_[1]``. Otherwise one column per class: its
+            margin against the others or, where each class was fitted against each, the number
+            of duels won, plus less than one half for the margins, which decide ties.
         """
         check_is_fitted(self)
         X = validate_data(
@@ -69,7 +107,14 @@ class MarginPredictions:
             dtype=(np.float64, np.float32),
         )
         margins = self._margins(X)
-        return margins[:, 0] if margins.shape[1] == 1 else margins
+        lengths = getattr(self, "_lengths", None)
+        if lengths is not None:
+            margins = margins / lengths.astype(margins.dtype)
+        if margins.shape[1] == 1:
+            return margins[:, 0]
+        if getattr(self, "multi_class", "ovr") == "ovr":
+            return margins
+        return _votes(margins, len(self.classes_))
 
     def predict(self, X):
         """Class of every sample: the one with the largest margin.
@@ -90,3 +135,16 @@ class MarginPredictions:
         # Margins of exactly -1 are common with a hinge loss; rounding must not decide such ties.
         top = margins.max(axis=1, keepdims=True)
         return self.classes_[(margins >= top - TIE * (1.0 + np.abs(top))).argmax(axis=1)]
+
+
+def _votes(margins: np.ndarray, n_classes: int) -> np.ndarray:
+    """Duels won by every class, with the sums of margins as decimals."""
+    votes = np.zeros((len(margins), n_classes), dtype=margins.dtype)
+    sums = np.zeros_like(votes)
+    for model, (positive, negative) in enumerate(class_pairs(n_classes, "ovo")):
+        won = margins[:, model] > 0
+        votes[:, positive] += won
+        votes[:, negative] += ~won
+        sums[:, positive] += margins[:, model]
+        sums[:, negative] -= margins[:, model]
+    return votes + sums / (2.0 * (np.abs(sums) + 1.0))

@@ -144,7 +144,7 @@ def test_a_class_of_one(Estimator, d):
         ({"ridge": "lasso"}, "ridge must be one of 'auto', 'ledoit_wolf'"),
         ({"multi_class": "all"}, "multi_class must be one of 'ovr', 'ovo'"),
         ({"surrogate": "l1"}, "surrogate must be one of 'exp'"),
-        ({"alpha": 0.0}, "alpha must be positive"),
+        ({"theta": 0.0}, "theta must be positive"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"tol": 0.0}, "tol must be positive"),
         ({"standardize": 1}, "standardize must be True or False"),
@@ -176,7 +176,7 @@ def test_bad_kernels(Estimator, parameters, message):
 
 def test_bad_price():
     X, y = three_classes()
-    with pytest.raises(ValueError, match="lam must be at least 0"):
-        SMPMSelector(lam=-0.1).fit(X, y)
+    with pytest.raises(ValueError, match="alpha must be at least 0"):
+        SMPMSelector(alpha=-0.1).fit(X, y)
     with pytest.raises(ValueError, match=r"it must be below 2.*, the largest difference"):
-        SMPMSelector(lam=100.0, standardize=False).fit(X[y != "cat"], y[y != "cat"])
+        SMPMSelector(alpha=100.0, standardize=False).fit(X[y != "cat"], y[y != "cat"])

@@ -72,7 +72,7 @@ def test_l1_mpm_against_cvxpy(n, d, ridge):
 @pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
 def test_s_mpm_against_cvxpy(n, d, ridge):
     X, y = random_problem(3, n, d)
-    fitted = SMPMSelector(lam=0.2, ridge=ridge, standardize=False).fit(X, y)
+    fitted = SMPMSelector(alpha=0.2, ridge=ridge, standardize=False).fit(X, y)
     assert fitted.objective_ == pytest.approx(ratio(X, y, 0.2, ridge), rel=1e-6)
     w = fitted.coef_[0]
     gain = (X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)) @ w - 0.2 * np.abs(w).sum()
@@ -165,7 +165,7 @@ def test_works_in_a_pipeline():
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
 
 
-@pytest.mark.parametrize("selector", [L1MPMSelector(), L0MPMSelector(), SMPMSelector(lam=0.1)])
+@pytest.mark.parametrize("selector", [L1MPMSelector(), L0MPMSelector(), SMPMSelector(alpha=0.1)])
 def test_says_when_it_stops_early(selector):
     X, y = random_problem(9, 60, 300)
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
@@ -174,10 +174,12 @@ def test_says_when_it_stops_early(selector):
 
 def test_prints_when_asked(capsys):
     X, y = load_breast_cancer(return_X_y=True)
-    L0MPMSelector(verbose=2).fit(X, y)
-    printed = capsys.readouterr().out
-    assert "step 1" in printed
-    assert "class 1 against class 0: objective" in printed
+    for selector in (L0MPMSelector(), L1MPMSelector(), SMPMSelector()):
+        selector.set_params(verbose=1).fit(X, y)
+        printed = capsys.readouterr().out.splitlines()
+        assert printed[0].startswith(f"[{type(selector).__name__}] 1: objective ")
+        assert printed[0].endswith("class 1 against class 0")
+        assert len(printed) == selector.n_iter_
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "laplacian"])
@@ -279,10 +281,77 @@ def test_covariates_that_reach_the_level_need_no_help(selector):
 def test_ratio_machine_does_not_charge_for_covariates(n, d, ridge, share):
     X, y = random_problem(n + 3 * d, n, d)
     difference = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
-    always, lam = [0, d - 1], np.full(d, share * np.abs(difference[1:-1]).max())
-    lam[always] = 0.0
-    fitted = SMPMSelector(lam=lam.max(), ridge=ridge, standardize=False, always_keep=always)
+    always, alpha = [0, d - 1], np.full(d, share * np.abs(difference[1:-1]).max())
+    alpha[always] = 0.0
+    fitted = SMPMSelector(alpha=alpha.max(), ridge=ridge, standardize=False, always_keep=always)
     fitted.fit(X, y)
-    assert fitted.objective_ == pytest.approx(ratio(X, y, lam, ridge), rel=1e-6)
+    assert fitted.objective_ == pytest.approx(ratio(X, y, alpha, ridge), rel=1e-6)
     assert fitted.optimality_ <= 1e-6
     assert fitted.support_[always].all()
+
+
+def test_accuracy_beyond_reach_is_never_claimed():
+    """One place decides: a tolerance that was not reached warns and is not called converged."""
+    X, y = random_problem(3, 40, 60)
+    with pytest.warns(ConvergenceWarning, match=r"SMPMSelector stopped .* instead of 1e-12"):
+        fitted = SMPMSelector(tol=1e-12).fit(X, y)
+    assert not fitted.converged_
+    assert fitted.optimality_ > 1e-12
+    assert SMPMSelector().fit(X, y).converged_
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [MPMClassifier(tol=1e-18), SparseKernelMPMClassifier(max_iter=1)],
+    ids=lambda c: type(c).__name__,
+)
+def test_classifiers_say_when_they_stop_early(classifier):
+    X, y = random_problem(9, 60, 5)
+    with pytest.warns(ConvergenceWarning, match=f"{type(classifier).__name__} stopped after"):
+        classifier.fit(X, y)
+    assert not classifier.converged_
+
+
+@pytest.mark.parametrize("name", ["wdbc", "sonar", "colon"])
+def test_published_fractional_program(name):
+    X, y = real_data(name)
+    default = SMPMSelector().fit(X[:, :500], y)
+    published = SMPMSelector(solver="published").fit(X[:, :500], y)
+    assert published.converged_
+    assert published.objective_ == pytest.approx(default.objective_, rel=1e-4)
+    assert published.alpha_ == default.alpha_
+    np.testing.assert_array_equal(published.support_, default.support_)
+    with pytest.raises(ValueError, match="solver must be one of 'cone', 'published'"):
+        SMPMSelector(solver="dinkelbach").fit(X, y)
+
+
+def test_published_fractional_program_with_covariates_and_classes():
+    X, y = random_problem(1, 90, 12)
+    y = y + (np.arange(90) % 3 == 0)
+    for options in ({}, {"multi_class": "ovo"}, {"always_keep": [2, 11], "never_keep": [0]}):
+        default = SMPMSelector(**options).fit(X, y)
+        published = SMPMSelector(solver="published", **options).fit(X, y)
+        assert published.objective_ == pytest.approx(default.objective_, rel=1e-5)
+        np.testing.assert_array_equal(published.predict(X), default.predict(X))
+
+
+@pytest.mark.parametrize("Selector", [L1MPMSelector, L0MPMSelector, SMPMSelector])
+@pytest.mark.parametrize(("n", "d"), [(300, 10), (100, 200)])
+def test_noise_scores_like_noise(Selector, n, d):
+    for seed in range(3):
+        X, y = random_problem(seed, n, d, shift=0.0)
+        noise = Selector().fit(X, y).scores_.max()
+        X[:, 4] += 3.0 * y * X[:, 4].std()
+        informed = Selector().fit(X, y)
+        assert np.argmax(informed.scores_) == 4
+        assert informed.scores_[4] > 2.0 * noise
+        assert informed.scores_.sum() == pytest.approx(informed.worst_case_accuracy_, rel=1e-6)
+        assert informed.scores_[4] <= 1.0
+
+
+@pytest.mark.parametrize("Selector", [L1MPMSelector, L0MPMSelector, SMPMSelector])
+def test_scores_know_no_units_and_no_k(Selector):
+    X, y = random_problem(2, 120, 10)
+    scale = np.random.default_rng(0).uniform(0.01, 100.0, size=10)
+    three, six = Selector(3).fit(X, y), Selector(6).fit(X * scale, np.where(y == 1, "b", "a"))
+    np.testing.assert_allclose(three.scores_, six.scores_, rtol=1e-4, atol=1e-6)

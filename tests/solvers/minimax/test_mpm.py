@@ -12,8 +12,10 @@ from sparsieve.design import Scaled, as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.engines.dca import DCA
 from sparsieve.solvers.minimax.generation import InfeasibleError
-from sparsieve.solvers.minimax.machine import accuracy_of, kappa_of, solve_mpm
+from sparsieve.solvers.minimax.hyperplane import accuracy_of, kappa_of
+from sparsieve.solvers.minimax.machine import solve_mpm
 from sparsieve.solvers.minimax.moments import SampleGroup, TwoClassMoments
+from sparsieve.solvers.minimax.published_ratio import solve_published_ratio
 from sparsieve.solvers.minimax.ratio import RatioMachine
 from sparsieve.solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine
 
@@ -31,10 +33,12 @@ def test_mpm_is_optimal(n, d, ridge):
     X, y = random_problem(n + d, n, d)
     found = solve_mpm(as_moments(X, y, ridge))
     assert found.objective == pytest.approx(mpm(X, y, ridge), rel=1e-6)
-    assert found.gap <= 1e-8
-    assert sum(norms_at(X, y, found.weights, ridge)) == pytest.approx(found.objective, rel=1e-9)
-    assert found.accuracy == pytest.approx(accuracy_of(1.0 / found.objective))
-    assert (np.diff(found.history) <= 1e-12).all()
+    assert found.optimality <= 1e-8
+    assert sum(norms_at(X, y, found.solution.weights, ridge)) == pytest.approx(
+        found.objective, rel=1e-9
+    )
+    assert found.solution.accuracy == pytest.approx(accuracy_of(1.0 / found.objective))
+    assert (np.diff(found.trace) <= 1e-12).all()
 
 
 def test_mpm_with_a_kink():
@@ -44,14 +48,14 @@ def test_mpm_with_a_kink():
     X, y = X[rows], y[rows]
     found = solve_mpm(as_moments(X, y))
     assert found.objective == pytest.approx(mpm(X, y), rel=1e-6)
-    assert found.gap <= 1e-6
+    assert found.optimality <= 1e-6
 
 
 def test_mpm_separates_perfectly_without_spread():
     X, y = random_problem(0, 20, 50)
     found = solve_mpm(as_moments(X, y))
-    assert found.accuracy == 1.0
-    assert np.all((X @ found.weights - found.offset > 0) == (y == 1))
+    assert found.solution.accuracy == 1.0
+    assert np.all((X @ found.solution.weights - found.solution.offset > 0) == (y == 1))
 
 
 @given(st.integers(0, 10_000))
@@ -61,8 +65,8 @@ def test_best_level_is_affine_invariant(seed):
     X, y = random_problem(seed, 60, 5)
     turn = rng.normal(size=(5, 5)) + 3.0 * np.eye(5)
     moved = X @ turn + rng.normal(size=5)
-    assert solve_mpm(as_moments(moved, y)).accuracy == pytest.approx(
-        solve_mpm(as_moments(X, y)).accuracy, rel=1e-6
+    assert solve_mpm(as_moments(moved, y)).solution.accuracy == pytest.approx(
+        solve_mpm(as_moments(X, y)).solution.accuracy, rel=1e-6
     )
 
 
@@ -71,18 +75,18 @@ def test_best_level_is_affine_invariant(seed):
 def test_l1_machine_is_optimal(n, d, ridge, share):
     X, y = random_problem(n * d, n, d)
     moments = as_moments(X, y, ridge)
-    kappa = kappa_of(share * solve_mpm(moments).accuracy)
+    kappa = kappa_of(share * solve_mpm(moments).solution.accuracy)
     found = WeightedL1Machine(moments, kappa).solve(np.ones(d))
     assert found.objective == pytest.approx(weighted_l1(X, y, np.ones(d), kappa, ridge), rel=1e-6)
-    assert found.objective == pytest.approx(np.abs(found.weights).sum(), rel=1e-9)
-    assert found.gap <= 1e-6
+    assert found.objective == pytest.approx(np.abs(found.solution.weights).sum(), rel=1e-9)
+    assert found.optimality <= 1e-6
     assert_feasible(X, y, found, kappa, ridge)
 
 
 def assert_feasible(X, y, found, kappa, ridge):
-    first, second = norms_at(X, y, found.weights, ridge)
-    above = X[y == 1].mean(axis=0) @ found.weights - found.offset
-    below = found.offset - X[y == 0].mean(axis=0) @ found.weights
+    first, second = norms_at(X, y, found.solution.weights, ridge)
+    above = X[y == 1].mean(axis=0) @ found.solution.weights - found.solution.offset
+    below = found.solution.offset - X[y == 0].mean(axis=0) @ found.solution.weights
     assert above >= max(kappa * first, 1.0) * (1 - 1e-6)
     assert below >= max(kappa * second, 1.0) * (1 - 1e-6)
 
@@ -93,7 +97,7 @@ def test_any_costs(seed, ridge):
     X, y = random_problem(seed, 40, 60)
     costs = np.random.default_rng(seed).uniform(0.05, 1.0, size=60)
     moments = as_moments(X, y, ridge)
-    kappa = kappa_of(0.8 * solve_mpm(moments).accuracy)
+    kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
     found = WeightedL1Machine(moments, kappa).solve(costs)
     assert found.objective == pytest.approx(weighted_l1(X, y, costs, kappa, ridge), rel=1e-6)
 
@@ -101,7 +105,7 @@ def test_any_costs(seed, ridge):
 def test_level_decides_feasibility():
     X, y = random_problem(5, 100, 8)
     moments = as_moments(X, y)
-    best = solve_mpm(moments).accuracy
+    best = solve_mpm(moments).solution.accuracy
     WeightedL1Machine(moments, kappa_of(0.999 * best)).solve(np.ones(8))
     with pytest.raises(InfeasibleError):
         WeightedL1Machine(moments, kappa_of(1.01 * best)).solve(np.ones(8))
@@ -112,7 +116,7 @@ def test_level_decides_feasibility():
 def test_every_dc_step_is_optimal(name, n, d, ridge):
     X, y = random_problem(7, n, d)
     moments = as_moments(X, y, ridge)
-    kappa = kappa_of(0.8 * solve_mpm(moments).accuracy)
+    kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
     delta = surrogate(name, 5.0)
 
     class Checked(SurrogateProgram):
@@ -120,7 +124,7 @@ def test_every_dc_step_is_optimal(name, n, d, ridge):
             found = super().solve_convex(slope, x0)
             costs = delta.slope_at_zero - slope
             best = weighted_l1(X, y, costs, kappa, ridge)
-            value = costs @ np.abs(found.weights)
+            value = costs @ np.abs(found.solution.weights)
             assert abs(value - best) <= 1e-6 * max(1.0, best)
             return found
 
@@ -134,11 +138,43 @@ def test_every_dc_step_is_optimal(name, n, d, ridge):
 def test_ratio_machine_is_optimal(n, d, ridge, share):
     X, y = random_problem(n + 2 * d, n, d)
     moments = as_moments(X, y, ridge)
-    lam = share * np.abs(moments.difference).max()
-    found = RatioMachine(moments, np.full(moments.n_features, lam)).solve()
-    assert found.objective == pytest.approx(ratio(X, y, lam, ridge), rel=1e-6)
-    assert found.objective == pytest.approx(sum(norms_at(X, y, found.weights, ridge)), rel=1e-9)
-    assert found.gap <= 1e-6
+    alpha = share * np.abs(moments.difference).max()
+    found = RatioMachine(moments, np.full(moments.n_features, alpha)).solve()
+    assert found.objective == pytest.approx(ratio(X, y, alpha, ridge), rel=1e-6)
+    assert found.objective == pytest.approx(
+        sum(norms_at(X, y, found.solution.weights, ridge)), rel=1e-9
+    )
+    assert found.optimality <= 1e-6
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
+def test_published_iteration_finds_the_same_ratio(n, d, ridge, share):
+    X, y = random_problem(n + 2 * d, n, d)
+    moments = as_moments(X, y, ridge)
+    alpha = np.full(d, share * np.abs(moments.difference).max())
+    seen = []
+    found = solve_published_ratio(moments, alpha, tol=1e-6, max_iter=50, callback=seen.append)
+    assert found.converged
+    assert found.objective == pytest.approx(ratio(X, y, alpha, ridge), rel=2e-6)
+    gain = moments.difference @ found.solution.weights - alpha @ np.abs(found.solution.weights)
+    assert gain == pytest.approx(1.0, rel=1e-9)
+    assert (np.diff(found.trace) <= 0.0).all()
+    assert [event.objective for event in seen] == found.trace
+    assert found.n_iter == len(seen) <= 10
+    # What it certifies is true: no ratio is above the bound.
+    assert found.objective * (1.0 - found.optimality) <= ratio(X, y, alpha, ridge) * (1 + 1e-7)
+
+
+def test_published_iteration_says_when_it_stalls():
+    X, y = random_problem(1, 50, 80)
+    moments = as_moments(X, y, 0.1)
+    alpha = np.full(80, 0.3 * np.abs(moments.difference).max())
+    short = solve_published_ratio(moments, alpha, tol=1e-6, max_iter=1)
+    assert not short.converged
+    beyond = solve_published_ratio(moments, alpha, tol=1e-14, max_iter=200)
+    assert not beyond.converged
+    assert beyond.n_iter < 30
 
 
 @pytest.mark.parametrize("storage", ["csr", "csc", "lazy"])
@@ -193,4 +229,6 @@ def test_weights_are_repetitions():
     weighted = as_moments(X, y, 0.1, counts.astype(float))
     repeated = as_moments(np.repeat(X, counts, axis=0), np.repeat(y, counts), 0.1)
     first, second = solve_mpm(weighted), solve_mpm(repeated)
-    np.testing.assert_allclose(first.weights, second.weights, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        first.solution.weights, second.solution.weights, rtol=1e-6, atol=1e-9
+    )

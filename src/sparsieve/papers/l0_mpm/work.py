@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ _LINEAR: dict[str, Any] = {
     "MPM": MPMClassifier,
     "L1-MPM": L1MPMSelector,
     "L0-MPM": L0MPMSelector,
-    "S-MPM": SMPMSelector,
+    "S-MPM": partial(SMPMSelector, solver="published"),
 }
 
 
@@ -150,7 +151,7 @@ def _linear_machine(setting: dict, reach: float):
     delta = amount * reach if kind == "share" else amount
     if delta > reach:
         return None
-    strength = {"alpha": setting["alpha"]} if method == "L0-MPM" else {}
+    strength = {"theta": setting["alpha"]} if method == "L0-MPM" else {}
     return _LINEAR[method](delta=delta, **strength)
 
 

@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from ..._checks import check_choice, check_flag, check_integer, check_real
 from ...design import DesignMatrix
-from ...solvers.minimax.generation import ConeFailure, InfeasibleError, class_norms
-from ...solvers.minimax.machine import accuracy_of, solve_mpm
-from ..base import BaseSelector, FeatureScores, TrainingData
+from ...solvers.base import Callback, Event, Result, printer
+from ...solvers.minimax.generation import ConeFailure, InfeasibleError
+from ...solvers.minimax.hyperplane import Hyperplane, class_norms
+from ...solvers.minimax.machine import solve_mpm
+from ..base import BaseSelector, Columns, FeatureScores, TrainingData
+from ..margins import MarginPredictions, shared_out
 from .tasks import (
     MULTI_CLASS,
-    LinearPredictor,
-    ScaledView,
+    FittedPlanes,
     TwoClassTask,
     check_ridge,
+    machine_view,
     two_class_tasks,
     warn_of_column,
 )
 
 AUTO_DELTA = 0.8  # share of the best feasible level that delta="auto" asks for
-# What the cone solver can be relied on for; an optimality within it is never complained about.
-CONE_ACCURACY = 1e-5
 
 
-@dataclass(frozen=True)
-class SolvedTask:
-    """A sparse hyperplane with what the selectors report about it."""
-
-    weights: np.ndarray
-    offset: float
-    objective: float
-    optimality: float
-    converged: bool
-    n_iter: int
-    history: list[float]
-    tightness: np.ndarray
-    accuracy: float  # worst case, of the class that is worse off
-    level: float | None = None
-
-
-class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
     """Base of the sparse machines: one task or several, and the joint ranking."""
 
-    _accepts_regression = False
-    _auto_ridge_share = 1e-2  # of the mean variance, for a class with few samples
+    ridge: float | str = "auto"
+    standardize: bool = True
+    always_keep: Columns = None
+    never_keep: Columns = None
+    multi_class: str = "ovr"
+    verbose: int = 0
+
+    _accepts_regression: ClassVar[bool] = False
+    _auto_ridge_share: ClassVar[float] = 1e-2  # of the mean variance, for a class of few samples
+    _score_meaning: ClassVar[str] = (
+        "The feature's part of the worst-case accuracy (a number between 0 and 1), shared out by "
+        "squared standardised weights; with several classes by the largest share in any of their "
+        "machines, of the mean accuracy."
+    )
+
+    max_iter: int
+    tol: float
 
     def _check_parameters(self) -> None:
         check_flag("standardize", self.standardize)
@@ -60,7 +60,7 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         check_real("tol", self.tol, minimum=0, strict=True)
 
     @abstractmethod
-    def _solve(self, task: TwoClassTask) -> SolvedTask:
+    def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         """Solve one two-class task."""
 
     def _training_data(self, X, y, sample_weight) -> TrainingData:
@@ -72,10 +72,33 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
         left = np.flatnonzero(~data.fixed.never)
         design = data.design if len(left) == n_features else data.design.columns(left)
         free = np.flatnonzero(data.fixed.always[left])
-        view = ScaledView.of(design, data.sample_weight, self.standardize)
-        solved = []
+        view = machine_view(design, data.sample_weight, self.standardize)
+        results = self._results(data, design, view.design, free)
+        planes = [result.solution for result in results]
+        fitted = FittedPlanes.of(view, planes, data.sample_weight, design.dtype)
+        self.coef_, self.intercept_ = _among(left, n_features, fitted.coef), fitted.intercept
+        self._lengths = fitted.lengths
+        self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
+        self._keep_result(results)
+        sizes = fitted.sizes
+        sizes[:, free] = 0.0
+        shares = _rounded((sizes / fitted.lengths[:, None]).max(axis=0))
+        accuracy = float(np.mean([plane.accuracy for plane in planes]))
+        tightness = np.max([plane.tightness for plane in planes], axis=0)
+        return FeatureScores(
+            _among(left, n_features, shared_out(accuracy, shares)),
+            n_kept=int(np.count_nonzero(sizes.any(axis=0))),
+            ties=_among(left, n_features, tightness),
+            constant=_among(left, n_features, view.constant),
+        )
+
+    def _results(
+        self, data: TrainingData, design: DesignMatrix, view: DesignMatrix, free: np.ndarray
+    ) -> list[Result[Hyperplane]]:
+        """Solve all tasks on ``view``, which is ``design`` as the machines see it."""
+        results = []
         for task in two_class_tasks(
-            view.design,
+            view,
             data.target.codes,
             self.classes_,
             data.sample_weight,
@@ -85,49 +108,28 @@ class MinimaxSelector(LinearPredictor, ClassifierMixin, BaseSelector):
             free,
         ):
             try:
-                answer = self._solve(task)
-                weights = _on_first_copies(answer.weights, design, free)
-                solved.append(replace(answer, weights=weights))
+                result = self._solve(task, self._printer(task))
             except ConeFailure:
                 raise RuntimeError(
                     f"the cone solver failed on {task.name(self.classes_)}; raise ridge or lower "
                     "the level asked for"
                 ) from None
-            self._report(task, solved[-1])
-        self._set_hyperplanes(view, [(one.weights, one.offset) for one in solved], design.dtype)
-        self.coef_ = _among(left, n_features, self.coef_)
-        self.objective_ = float(sum(one.objective for one in solved))
-        self.optimality_ = max(one.optimality for one in solved)
-        self.n_iter_ = max(one.n_iter for one in solved)
-        self.history_ = _summed(one.history for one in solved)
-        self.worst_case_accuracy_ = min(one.accuracy for one in solved)
-        if solved[0].level is not None:
-            levels = np.array([one.level for one in solved])
-            self.delta_ = float(levels[0]) if len(levels) == 1 else levels
-        if not all(one.converged for one in solved):
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations with optimality "
-                f"{self.optimality_:.3g} instead of {self.tol:.3g}; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        importance = np.abs([one.weights * view.spread for one in solved])
-        importance[:, free] = 0.0
-        used = int(np.count_nonzero(importance.any(axis=0)))
-        return FeatureScores(
-            _among(left, n_features, _rounded((importance / self._lengths[:, None]).max(axis=0))),
-            n_kept=used,
-            ties=_among(left, n_features, np.max([one.tightness for one in solved], axis=0)),
-            constant=_among(left, n_features, view.constant),
-        )
+            plane = result.solution
+            weights = _on_first_copies(plane.weights, design, free)
+            results.append(replace(result, solution=replace(plane, weights=weights)))
+        return results
 
-    def _report(self, task: TwoClassTask, solved: SolvedTask) -> None:
-        if self.verbose:
-            print(
-                f"[{type(self).__name__}] {task.name(self.classes_)}: objective "
-                f"{solved.objective:.6g} with {np.count_nonzero(solved.weights)} features, "
-                f"optimality {solved.optimality:.1e} after {solved.n_iter} iterations"
-            )
+    def _printer(self, task: TwoClassTask) -> Callback | None:
+        """Print the iterations of a task with its name."""
+        show = printer(self.verbose, type(self).__name__)
+        if show is None:
+            return None
+        name = task.name(self.classes_)
+
+        def named(event: Event) -> bool | None:
+            return show(replace(event, note=name))
+
+        return named
 
 
 def _among(left: np.ndarray, n_features: int, values: np.ndarray) -> np.ndarray:
@@ -165,8 +167,11 @@ def _rounded(scores: np.ndarray) -> np.ndarray:
     return np.round(scores / largest, 6) * largest if largest > 0 else scores
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LevelSelector(MinimaxSelector):
     """Base of the machines that reach a worst-case accuracy ``delta`` with few features."""
+
+    delta: float | str = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -177,31 +182,40 @@ class LevelSelector(MinimaxSelector):
             if self.delta >= 1:
                 raise ValueError(f"delta must be below 1, got {self.delta!r}")
 
-    def _solve(self, task: TwoClassTask) -> SolvedTask:
+    def _results(self, data, design, view, free) -> list[Result[Hyperplane]]:
+        self._levels: list[float] = []
+        results = super()._results(data, design, view, free)
+        self.delta_ = self._levels[0] if len(self._levels) == 1 else np.array(self._levels)
+        del self._levels
+        return results
+
+    def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         moments = task.moments
         best = None
         # Without a ridge, more features than samples almost surely separate the classes
         # perfectly: the best level is 1, and need not be computed until the program objects.
         if max(moments.ridges) > 0.0 or moments.n_features <= sum(moments.n_rows) - 2:
             best = solve_mpm(moments)
-        level = self._level(task, 1.0 if best is None else best.accuracy)
-        if best is not None and level >= best.accuracy * (1.0 - 1e-9):
-            return self._dense(task, best, np.arange(moments.n_features), level)
+        reach = 1.0 if best is None else best.solution.accuracy
+        level = self._level(task, reach)
+        self._levels.append(level)
+        if best is not None and level >= reach * (1.0 - 1e-9):
+            return self._dense(task, best, np.arange(moments.n_features))
         if np.any(moments.difference[task.free]):
             alone = solve_mpm(moments.restricted(task.free))
-            if alone.accuracy >= level * (1.0 - 1e-9):
-                return self._dense(task, alone, task.free, level)
+            if alone.solution.accuracy >= level * (1.0 - 1e-9):
+                return self._dense(task, alone, task.free)
         try:
-            return self._solve_at(task, level)
+            return self._solve_at(task, level, callback)
         except InfeasibleError:
             if best is not None:
                 raise ConeFailure from None
         # The rare case: the difference of the means lies in the span of the spread.
-        best = solve_mpm(moments)
-        return self._solve_at(task, self._level(task, best.accuracy))
+        self._levels[-1] = self._level(task, solve_mpm(moments).solution.accuracy)
+        return self._solve_at(task, self._levels[-1], callback)
 
     def _level(self, task: TwoClassTask, best: float) -> float:
-        if self.delta == "auto":
+        if isinstance(self.delta, str):  # "auto"
             return AUTO_DELTA * best
         if self.delta > best * (1.0 + 1e-9):
             raise ValueError(
@@ -212,51 +226,37 @@ class LevelSelector(MinimaxSelector):
         return float(self.delta)
 
     @abstractmethod
-    def _solve_at(self, task: TwoClassTask, level: float) -> SolvedTask:
+    def _solve_at(
+        self, task: TwoClassTask, level: float, callback: Callback | None
+    ) -> Result[Hyperplane]:
         """The sparsest hyperplane that reaches this level."""
 
     @abstractmethod
     def _objective(self, weights: np.ndarray) -> float:
         """What the selector minimises, of the weights that are not free."""
 
-    def _dense(self, task: TwoClassTask, best, support: np.ndarray, level: float) -> SolvedTask:
+    def _dense(
+        self, task: TwoClassTask, best: Result[Hyperplane], support: np.ndarray
+    ) -> Result[Hyperplane]:
         """The best machine on all features of ``support`` as the answer.
 
         On all features, at the largest feasible level, it is the only feasible direction. On
         the free ones, where these reach the level alone, every feasible direction costs nothing,
         and this one is the safest.
         """
-        norms = class_norms(task.moments, support, best.weights)
+        plane = best.solution
+        norms = class_norms(task.moments, support, plane.weights)
         sides = norms / norms.sum()  # D'w = 1 is divided in proportion to the norms
         factor = 1.0 / sides.min() if sides.min() > 0.0 else 2.0
         weights = np.zeros(task.moments.n_features)
-        weights[support] = factor * best.weights
-        objective = self._objective(np.delete(weights, task.free))
-        return SolvedTask(
-            weights,
-            factor * best.offset,
-            objective,
-            best.gap,
-            best.gap <= CONE_ACCURACY,
-            best.n_iter,
-            [objective],
-            _pulls(task.moments, support, best.weights, norms),
-            best.accuracy,
-            level,
-        )
-
-    def _finished(self, task, plane, level, *, optimality, converged, n_iter, history):
-        return SolvedTask(
-            plane.weights,
-            plane.offset,
-            self._objective(np.delete(plane.weights, task.free)),
-            optimality,
-            converged,
-            n_iter,
-            history,
-            plane.tightness,
-            achieved_accuracy(task.moments, plane.weights, plane.offset),
-            level,
+        weights[support] = factor * plane.weights
+        pulls = _pulls(task.moments, support, plane.weights, norms)
+        return replace(
+            best,
+            solution=Hyperplane(weights, factor * plane.offset, plane.accuracy, pulls),
+            objective=(objective := self._objective(np.delete(weights, task.free))),
+            converged=best.optimality <= self.tol,
+            trace=[objective],
         )
 
 
@@ -276,27 +276,3 @@ def _pulls(moments, support, values, norms) -> np.ndarray:
     largest = slopes[outside].max(initial=0.0)
     pulls[outside] = 0.5 * slopes[outside] / (largest or 1.0)
     return pulls
-
-
-def achieved_accuracy(moments, weights, offset) -> float:
-    """Worst-case accuracy of the hyperplane for the class that is worse off."""
-    support = np.flatnonzero(weights)
-    values = weights[support]
-    norms = class_norms(moments, support, values)
-    sides = (
-        float(moments.means[0][support] @ values) - offset,
-        offset - float(moments.means[1][support] @ values),
-    )
-    kappas = [
-        0.0 if side <= 0.0 else (np.inf if norm == 0.0 else side / norm)
-        for side, norm in zip(sides, norms, strict=True)
-    ]
-    return accuracy_of(min(kappas))
-
-
-def _summed(histories) -> list[float]:
-    """Sum over tasks; a task that is done keeps its last value."""
-    histories = list(histories)
-    length = max(len(history) for history in histories)
-    padded = [list(history) + [history[-1]] * (length - len(history)) for history in histories]
-    return [float(total) for total in np.sum(padded, axis=0)]

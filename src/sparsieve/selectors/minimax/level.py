@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..._checks import check_choice, check_real
 from ...penalties import SURROGATES, surrogate
-from ...solvers.base import Event
-from ...solvers.engines.dca import DCA
-from ...solvers.minimax.generation import noise
-from ...solvers.minimax.machine import kappa_of
-from ...solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine
-from .base import CONE_ACCURACY, LevelSelector, SolvedTask
+from ...solvers.base import Result
+from ...solvers.minimax.hyperplane import Hyperplane, kappa_of
+from ...solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine, solve_surrogate
+from .base import LevelSelector
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L1MPMSelector(LevelSelector):
     """Least absolute weights that keep a worst-case accuracy of ``delta``.
 
@@ -29,55 +30,62 @@ class L1MPMSelector(LevelSelector):
 
     Several classes are several two-class tasks. Their weights are compared after dividing each
     task's (standardised) weights by their length, because that is how the tasks' margins are
-    compared when predicting: ``scores_`` is the largest share a feature has in any task. A
-    feature that decides one task alone thus ranks before one that helps a little everywhere.
+    compared when predicting: a feature ranks by the largest share it has in any task. A feature
+    that decides one task alone thus ranks before one that helps a little everywhere.
+
+    The largest feasible level is 1 where the classes can be separated without spread, as with
+    fewer samples than features and no ridge.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those of nonzero weight.
+        Number or fraction of features to keep. None keeps those of nonzero weight.
     delta : float or "auto", default="auto"
-        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level
-        (which is 1 where the classes can be separated without spread, as with fewer samples
-        than features and no ridge).
+        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of the covariances. "auto" adds nothing to a class with more
-        samples than features and a hundredth of the mean variance to any other;
-        "ledoit_wolf" shrinks by the rule of Ledoit and Wolf, which on gene expression data
-        keeps more features and predicts better.
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more
+        samples than features and a hundredth of the mean variance to any other; "ledoit_wolf"
+        shrinks by the rule of Ledoit and Wolf, which on gene expression data keeps more features
+        and predicts better.
     standardize : bool, default=True
-        Scale features to unit variance first. Without it the result depends on their units.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=200
         Most rounds of adding features.
-    tol : float, default=1e-7
+    tol : float, default=1e-6
         Relative duality gap to reach.
     verbose : int, default=0
-        Print a line per task.
+        1 prints every iteration.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
         Hyperplanes in the units of X.
     scores_ : ndarray of shape (n_features,)
-        Absolute standardised weights (see above for several classes); features of zero weight
-        are ranked by how nearly they were worth their cost.
+        The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
+        shared out by squared standardised weights; with several classes by the largest share in
+        any of their machines, of the mean accuracy. Features of zero weight score 0 and are
+        ranked by how nearly they were worth their cost.
     ranking_, support_ : ndarray of shape (n_features,)
     delta_ : float or ndarray of shape (n_tasks,)
         The level asked of each task.
     worst_case_accuracy_ : float
         Accuracy guaranteed by the moments, for the class and task that are worst off.
     objective_ : float
-        Value of the objective, summed over tasks, on the data as standardised.
+        Sum of the absolute weights of standardised features, summed over tasks.
     optimality_ : float
         Certified relative gap over all features (the worst of the tasks).
     n_iter_ : int
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
     history_ : list of float
-        Objective after every round.
+        Objective after every round, summed over tasks.
     classes_ : ndarray of shape (n_classes,)
 
     Examples
@@ -90,75 +98,52 @@ class L1MPMSelector(LevelSelector):
     (569, 3)
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        delta="auto",
-        ridge="auto",
-        standardize=True,
-        always_keep=None,
-        never_keep=None,
-        multi_class="ovr",
-        max_iter=200,
-        tol=1e-7,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.delta = delta
-        self.ridge = ridge
-        self.standardize = standardize
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    max_iter: int = 200
+    tol: float = 1e-6
 
     def _objective(self, weights) -> float:
         return float(np.abs(weights).sum())
 
-    def _solve_at(self, task, level) -> SolvedTask:
-        machine = WeightedL1Machine(task.moments, kappa_of(level), self.tol, self.max_iter)
-        plane = machine.solve(task.penalised)
-        return self._finished(
-            task,
-            plane,
-            level,
-            optimality=plane.gap,
-            converged=plane.gap <= max(self.tol, CONE_ACCURACY, noise(task.moments)),
-            n_iter=plane.n_rounds,
-            history=plane.history,
+    def _solve_at(self, task, level, callback) -> Result[Hyperplane]:
+        machine = WeightedL1Machine(
+            task.moments, kappa_of(level), self.tol, self.max_iter, callback
         )
+        return machine.solve(task.penalised)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L0MPMSelector(LevelSelector):
     """Fewest features (nearly) that keep a worst-case accuracy of ``delta``.
 
     The constraints of ``L1MPMSelector`` with the sum of delta(w_j) as objective, where delta is
-    a concave stand-in for counting nonzeros (``1 - exp(-alpha |w_j|)`` by default). A difference of
-    convex functions: each step is a weighted l1 machine, the first one (from w = 0) exactly
-    ``L1MPMSelector``. The objective never rises; the limit is a critical point, not always the
-    global optimum. It typically keeps half the features of the l1 machine.
+    a concave stand-in for counting nonzeros (``1 - exp(-theta |w_j|)`` by default). The steeper it
+    is, the closer to counting, and the more the result depends on the first (l1) solution. A
+    difference of convex functions: each step is a weighted l1 machine, the first one (from
+    w = 0) exactly ``L1MPMSelector``. The objective never rises; the limit is a critical point,
+    not always the global optimum. It typically keeps half the features of the l1 machine.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those of nonzero weight.
+        Number or fraction of features to keep. None keeps those of nonzero weight.
     delta : float or "auto", default="auto"
         Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
     surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"
         The stand-in for counting.
-    alpha : float, default=5.0
-        Its steepness: the larger, the closer to counting, and the more the result depends on
-        the first (l1) solution.
+    theta : float, default=5.0
+        Steepness of the l0 surrogate.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of the covariances; see ``L1MPMSelector``.
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more
+        samples than features and a hundredth of the mean variance to any other; "ledoit_wolf"
+        shrinks by the rule of Ledoit and Wolf, which on gene expression data keeps more features
+        and predicts better.
     standardize : bool, default=True
-        Scale features to unit variance first. Without it the result depends on their units.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=100
@@ -167,15 +152,17 @@ class L0MPMSelector(LevelSelector):
         Stop when a step lowers the objective by less than this share and leaves the support
         as it is.
     verbose : int, default=0
-        Print a line per task; above 1, a line per step.
+        1 prints every iteration.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
         Hyperplanes in the units of X.
     scores_ : ndarray of shape (n_features,)
-        Absolute standardised weights; for several classes see ``L1MPMSelector``. Features of
-        zero weight are ranked by how nearly they were worth their cost.
+        The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
+        shared out by squared standardised weights; with several classes by the largest share in
+        any of their machines, of the mean accuracy. Features of zero weight score 0 and are
+        ranked by how nearly they were worth their cost.
     ranking_, support_ : ndarray of shape (n_features,)
     delta_ : float or ndarray of shape (n_tasks,)
         The level asked of each task.
@@ -186,8 +173,10 @@ class L0MPMSelector(LevelSelector):
     optimality_ : float
         The larger of the last relative decrease and the certified gap of the last step.
     n_iter_ : int
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
     history_ : list of float
-        Objective after every step; never increases.
+        Objective after every step, summed over tasks; never increases.
     classes_ : ndarray of shape (n_classes,)
 
     Examples
@@ -200,61 +189,20 @@ class L0MPMSelector(LevelSelector):
     array([20, 21, 27])
     """
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        delta="auto",
-        surrogate="exp",
-        alpha=5.0,
-        ridge="auto",
-        standardize=True,
-        always_keep=None,
-        never_keep=None,
-        multi_class="ovr",
-        max_iter=100,
-        tol=1e-4,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.delta = delta
-        self.surrogate = surrogate
-        self.alpha = alpha
-        self.ridge = ridge
-        self.standardize = standardize
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    surrogate: str = "exp"
+    theta: float = 5.0
+    max_iter: int = 100
+    tol: float = 1e-4
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
-        check_real("alpha", self.alpha, minimum=0, strict=True)
+        check_real("theta", self.theta, minimum=0, strict=True)
 
     def _objective(self, weights) -> float:
-        return surrogate(self.surrogate, self.alpha).total(weights)
+        return surrogate(self.surrogate, self.theta).total(weights)
 
-    def _solve_at(self, task, level) -> SolvedTask:
+    def _solve_at(self, task, level, callback) -> Result[Hyperplane]:
         machine = WeightedL1Machine(task.moments, kappa_of(level))
-        program = SurrogateProgram(machine, surrogate(self.surrogate, self.alpha), task.free)
-        # A change below tol, up or down, is within what was asked for.
-        algorithm = DCA(self.max_iter, self.tol, slack=max(self.tol, 1e-6))
-        result = algorithm.solve(program, None, self._print_step)
-        plane = result.solution
-        return self._finished(
-            task,
-            plane,
-            level,
-            optimality=max(result.optimality, plane.gap),
-            converged=result.converged and plane.gap <= max(self.tol, noise(task.moments)),
-            n_iter=result.n_iter,
-            history=result.trace,
-        )
-
-    def _print_step(self, event: Event) -> None:
-        if self.verbose > 1:
-            count = len(event.solution.support)
-            print(f"  step {event.n_iter}: {event.objective:.6g} with {count} features")
+        program = SurrogateProgram(machine, surrogate(self.surrogate, self.theta), task.free)
+        return solve_surrogate(program, max_iter=self.max_iter, tol=self.tol, callback=callback)

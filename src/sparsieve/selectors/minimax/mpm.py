@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from ..._checks import check_choice, check_integer, check_real
 from ...design import as_design
 from ...solvers.minimax.machine import solve_mpm
+from ..base import keep_result
 from ..input import training_data
-from .kernels import KernelPredictor, check_kernel
+from ..margins import MarginPredictions
+from .similarities import SimilarityMargins, check_kernel
 from .tasks import (
     MULTI_CLASS,
-    LinearPredictor,
-    ScaledView,
+    FittedPlanes,
     check_ridge,
+    machine_view,
     two_class_tasks,
 )
 
 
-class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     """The hyperplane with the best worst-case accuracy, given class means and covariances.
 
     Whatever the distributions of the two classes, as long as they have the estimated means and
     covariances, a new sample is classified correctly with probability at least
     ``worst_case_accuracy_``. With D the difference of the class means, the machine minimises
     sqrt(w'S_1 w) + sqrt(w'S_2 w) subject to D'w = 1.
+
+    Several classes are compared by margins divided by the length of the weights (each against the
+    others), or by votes (each against each).
 
     Without a ridge the machine does not depend on the units of the features; with one, scale
     them first (for example with ``StandardScaler``).
@@ -38,7 +45,7 @@ class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstim
         None separates the features linearly; a kernel separates the vectors
         (k(x, x_1), ..., k(x, x_n)) of similarities to the (distinct) training samples.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of the covariances. "auto" adds nothing to a class with more
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more
         samples than features and a hundredth of the mean variance to any other (its covariance
         would be singular and the bound an illusion); "ledoit_wolf" shrinks each covariance
         towards a multiple of the identity by the rule of Ledoit and Wolf.
@@ -50,11 +57,10 @@ class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstim
     coef0 : float, default=0.0
         Constant term of the "poly" and "sigmoid" kernels.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        More than two classes: each against the others, compared by margins divided by the
-        length of the weights; or each against each, by votes.
+        More than two classes: each against the others, or each against each.
     max_iter : int, default=100
         Most Newton iterations.
-    tol : float, default=1e-9
+    tol : float, default=1e-6
         Certified relative gap to reach.
 
     Attributes
@@ -71,8 +77,10 @@ class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstim
     optimality_ : float
         Certified relative gap (the worst of the tasks).
     n_iter_ : int
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
     history_ : list of float
-        Objective after every iteration of the longest task.
+        Objective after every iteration, summed over tasks.
 
     Examples
     --------
@@ -84,26 +92,17 @@ class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstim
     0.775 0.979
     """
 
-    def __init__(
-        self,
-        kernel=None,
-        *,
-        ridge="auto",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        multi_class="ovr",
-        max_iter=100,
-        tol=1e-9,
-    ):
-        self.kernel = kernel
-        self.ridge = ridge
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.tol = tol
+    kernel: str | None = None
+    _: KW_ONLY
+    ridge: float | str = "auto"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    multi_class: str = "ovr"
+    max_iter: int = 100
+    tol: float = 1e-6
+
+    _accepts_sparse: ClassVar[bool] = True
 
     def fit(self, X, y, sample_weight=None):
         """Find the hyperplane.
@@ -129,8 +128,8 @@ class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstim
         design = data.design
         if self.kernel is not None:
             design = as_design(self._kernel_features(data))
-        view = ScaledView.of(design, data.sample_weight, standardize=False)
-        planes = [
+        view = machine_view(design, data.sample_weight, standardize=False)
+        results = [
             solve_mpm(task.moments, tol=self.tol, max_iter=self.max_iter)
             for task in two_class_tasks(
                 view.design,
@@ -141,30 +140,20 @@ class MPMClassifier(LinearPredictor, KernelPredictor, ClassifierMixin, BaseEstim
                 self.ridge,
             )
         ]
-        self._set_hyperplanes(
-            view, [(plane.weights, plane.offset) for plane in planes], data.design.dtype
-        )
-        if self.kernel is not None:
-            self._keep_support(self.coef_, slice(None), data.rows)
-            del self.coef_
+        planes = [result.solution for result in results]
+        fitted = FittedPlanes.of(view, planes, data.sample_weight, data.design.dtype)
+        self.intercept_, self._lengths = fitted.intercept, fitted.lengths
+        if self.kernel is None:
+            self.coef_ = fitted.coef
+        else:
+            self._keep_support(fitted.coef, slice(None), data.rows)
         self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
-        self.objective_ = float(sum(plane.objective for plane in planes))
-        self.optimality_ = max(plane.gap for plane in planes)
-        self.n_iter_ = max(plane.n_iter for plane in planes)
-        self.history_ = max((plane.history for plane in planes), key=len)
-        # Rounding in ill-conditioned covariances limits what can be certified.
-        if self.optimality_ > max(self.tol, 1e-5):
-            warnings.warn(
-                f"MPMClassifier stopped after {self.n_iter_} iterations with optimality "
-                f"{self.optimality_:.3g} instead of {self.tol:.3g}; raise max_iter, tol or ridge",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        keep_result(self, results)
         return self
 
-    def _margins(self, X):
-        predictor = LinearPredictor if self.kernel is None else KernelPredictor
-        return predictor._margins(self, X)
+    def _margins(self, X) -> np.ndarray:
+        kind = MarginPredictions if self.kernel is None else SimilarityMargins
+        return kind._margins(self, X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,59 +2,76 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from ..._checks import check_choice, check_real
-from ...solvers.minimax.generation import noise
+from ...solvers.base import Callback, Result
+from ...solvers.minimax.hyperplane import Hyperplane
+from ...solvers.minimax.published_ratio import solve_published_ratio
 from ...solvers.minimax.ratio import RatioMachine
-from ..base import FeatureScores, TrainingData
-from .base import CONE_ACCURACY, MinimaxSelector, SolvedTask, achieved_accuracy
+from .base import MinimaxSelector
 from .tasks import TwoClassTask
 
+SOLVERS = ("cone", "published")
 
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class SMPMSelector(MinimaxSelector):
     """Best worst-case accuracy with the l1 norm of the weights held against it.
 
-    Maximises (D'w - lam ||w||_1) / (sqrt(w'S_1 w) + sqrt(w'S_2 w)) with D the difference of the
+    Maximises (D'w - alpha ||w||_1) / (sqrt(w'S_1 w) + sqrt(w'S_2 w)) with D the difference of the
     class means. The ratio does not depend on the length of w, so this is one cone program:
 
-        min sqrt(w'S_1 w) + sqrt(w'S_2 w)  s.t.  D'w - lam ||w||_1 >= 1,
+        min sqrt(w'S_1 w) + sqrt(w'S_2 w)  s.t.  D'w - alpha ||w||_1 >= 1,
 
-    which has a solution for lam below the largest ``|D_j|``.
+    which has a solution for alpha below the largest ``|D_j|``.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps those of nonzero weight.
-    lam : float or "auto", default="auto"
-        Price of the weights. "auto" is 0.3 of the largest possible value where every class has
-        more samples than there are features, and 0.6 of it otherwise.
+        Number or fraction of features to keep. None keeps those of nonzero weight.
+    alpha : float or "auto", default="auto"
+        Strength of the row penalty. "auto" is 0.3 of the largest possible value where every class
+        has more samples than there are features, and 0.6 of it otherwise.
+    solver : {"cone", "published"}, default="cone"
+        "cone" solves the cone program on a few features that grow until no other is worth its
+        price. "published" maximises the ratio itself as a fractional program, by quadratic
+        interpolation over a sequence of programs in all features: the same optimum, for
+        comparison with published numbers of iterations.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of the covariances. "auto" is nothing for a class with more
-        samples than features and a tenth of its mean variance otherwise;
-        "ledoit_wolf" shrinks by the rule of Ledoit and Wolf.
+        Added to the diagonal of both covariances. "auto" is nothing for a class with more
+        samples than features and a tenth of its mean variance otherwise; "ledoit_wolf" shrinks by
+        the rule of Ledoit and Wolf.
     standardize : bool, default=True
-        Scale features to unit variance first. Without it the result depends on their units.
-    always_keep, never_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates, and columns
-        that are never kept; see :class:`RidgeForwardSelector`.
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=200
-        Most rounds of adding features.
-    tol : float, default=1e-7
+        Most rounds of adding features, or programs of the published iteration.
+    tol : float, default=1e-6
         Relative duality gap to reach.
     verbose : int, default=0
-        Print a line per task.
+        1 prints every iteration.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
         Hyperplanes in the units of X.
     scores_ : ndarray of shape (n_features,)
-        Absolute standardised weights; for several classes see ``L1MPMSelector``.
+        The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
+        shared out by squared standardised weights; with several classes by the largest share in
+        any of their machines, of the mean accuracy. Features of zero weight score 0 and are
+        ranked by how nearly they were worth their cost.
     ranking_, support_ : ndarray of shape (n_features,)
-    lam_ : float or ndarray of shape (n_tasks,)
+    alpha_ : float or ndarray of shape (n_tasks,)
         The price used for each task.
     worst_case_accuracy_ : float
         Accuracy guaranteed by the moments, for the class and task that are worst off.
@@ -63,8 +80,10 @@ class SMPMSelector(MinimaxSelector):
     optimality_ : float
         Certified relative gap over all features (the worst of the tasks).
     n_iter_ : int
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
     history_ : list of float
-        Objective after every round.
+        Objective after every round, summed over tasks.
     classes_ : ndarray of shape (n_classes,)
 
     Examples
@@ -76,73 +95,47 @@ class SMPMSelector(MinimaxSelector):
     (569, 6)
     """
 
-    _auto_ridge_share = 0.1
+    alpha: float | str = "auto"
+    solver: str = "cone"
+    max_iter: int = 200
+    tol: float = 1e-6
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        lam="auto",
-        ridge="auto",
-        standardize=True,
-        always_keep=None,
-        never_keep=None,
-        multi_class="ovr",
-        max_iter=200,
-        tol=1e-7,
-        verbose=0,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lam = lam
-        self.ridge = ridge
-        self.standardize = standardize
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    _auto_ridge_share: ClassVar[float] = 0.1
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.lam, str):
-            check_choice("lam", self.lam, ("auto",))
+        check_choice("solver", self.solver, SOLVERS)
+        if isinstance(self.alpha, str):
+            check_choice("alpha", self.alpha, ("auto",))
         else:
-            check_real("lam", self.lam, minimum=0)
+            check_real("alpha", self.alpha, minimum=0)
 
-    def _fit(self, data: TrainingData) -> FeatureScores:
-        self._lams: list[float] = []
-        found = super()._fit(data)
-        self.lam_ = self._lams[0] if len(self._lams) == 1 else np.array(self._lams)
-        del self._lams
-        return found
+    def _results(self, data, design, view, free) -> list[Result[Hyperplane]]:
+        self._alphas: list[float] = []
+        results = super()._results(data, design, view, free)
+        self.alpha_ = self._alphas[0] if len(self._alphas) == 1 else np.array(self._alphas)
+        del self._alphas
+        return results
 
-    def _solve(self, task: TwoClassTask) -> SolvedTask:
+    def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         moments = task.moments
         size = np.abs(moments.difference)
         largest = float((size * task.penalised).max())
-        if self.lam == "auto":
+        if isinstance(self.alpha, str):
             enough = min(group.size for group in moments.groups) > moments.n_features
-            lam = (0.3 if enough else 0.6) * largest
+            alpha = (0.3 if enough else 0.6) * largest
         else:
-            lam = float(self.lam)
-        if lam >= largest and not size[task.free].any():
+            alpha = float(self.alpha)
+        if alpha >= largest and not size[task.free].any():
             raise ValueError(
-                f"lam={lam:g} leaves no feature for {task.name(self.classes_)}: it must be below "
-                f"{largest:.6g}, the largest difference of class means; pass a smaller lam or "
-                '"auto"'
+                f"alpha={alpha:g} leaves no feature for {task.name(self.classes_)}: it must be "
+                f"below {largest:.6g}, the largest difference of class means; pass a smaller "
+                'alpha or "auto"'
             )
-        self._lams.append(lam)
-        machine = RatioMachine(moments, lam * task.penalised, self.tol, self.max_iter)
-        plane = machine.solve()
-        return SolvedTask(
-            plane.weights,
-            plane.offset,
-            plane.objective,
-            plane.gap,
-            plane.gap <= max(self.tol, CONE_ACCURACY, noise(moments)),
-            plane.n_rounds,
-            plane.history,
-            plane.tightness,
-            achieved_accuracy(moments, plane.weights, plane.offset),
-        )
+        self._alphas.append(alpha)
+        prices = alpha * task.penalised
+        if self.solver == "published":
+            return solve_published_ratio(
+                moments, prices, tol=self.tol, max_iter=self.max_iter, callback=callback
+            )
+        return RatioMachine(moments, prices, self.tol, self.max_iter, callback).solve()

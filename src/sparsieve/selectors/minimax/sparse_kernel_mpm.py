@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..._checks import check_choice
+from ...design import as_design
 from ...penalties import SURROGATES
+from ..base import keep_result
 from ..input import training_data
-from .kernels import KernelPredictor, check_kernel
+from .base import LevelSelector
 from .level import L0MPMSelector, L1MPMSelector
+from .similarities import SimilarityMargins, check_kernel
+from .tasks import FittedPlanes, machine_view
 
 # Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
 # larger puts levels such as 0.9 out of reach for wide kernels.
 AUTO_RIDGE_SHARE = 1e-6
 
 
-class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     """A kernel machine of a given worst-case accuracy that refers to few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
@@ -35,11 +43,11 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
         Whether to minimise a surrogate of the number of samples, or the l1 norm of their
         weights.
     surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"
-        The surrogate (``norm="l0"`` only).
-    alpha : float, default=5.0
-        Its steepness (``norm="l0"`` only).
+        The stand-in for counting (``norm="l0"`` only).
+    theta : float, default=5.0
+        Steepness of the l0 surrogate.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of the covariances of the similarities. "auto" is a millionth of
+        Added to the diagonal of both covariances. "auto" (of the similarities) is a millionth of
         their mean variance, which keeps the cones well conditioned; "ledoit_wolf" shrinks by
         the rule of Ledoit and Wolf.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -50,15 +58,15 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
     coef0 : float, default=0.0
         Constant term of the "poly" and "sigmoid" kernels.
     standardize : bool, default=True
-        Scale the similarities to each training sample to unit variance before weighing them,
-        so that the width of the kernel does not change what a weight means. The features are
-        used as they are.
+        Scale columns to unit variance inside the fit; constant columns are left alone. Columns
+        are the similarities here, so that the width of the kernel does not change what a weight
+        means; the features are used as they are.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
     max_iter : int, default=100
         Most steps of the DC algorithm, or rounds of the l1 machine.
     tol : float, default=1e-4
-        Stop when a step lowers the objective by less than this share (``norm="l0"``).
+        Relative decrease of the objective, and relative duality gap, to reach.
 
     Attributes
     ----------
@@ -69,7 +77,7 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
     dual_coef_ : ndarray of shape (n_tasks, n_support)
         Their weights.
     intercept_ : ndarray of shape (n_tasks,)
-    delta_, worst_case_accuracy_, objective_, optimality_, n_iter_, history_
+    delta_, worst_case_accuracy_, objective_, optimality_, n_iter_, converged_, history_
         As in ``L0MPMSelector``.
     classes_ : ndarray of shape (n_classes,)
 
@@ -85,36 +93,22 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
     True
     """
 
-    def __init__(
-        self,
-        kernel="rbf",
-        *,
-        delta="auto",
-        norm="l0",
-        surrogate="exp",
-        alpha=5.0,
-        ridge="auto",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        standardize=True,
-        multi_class="ovr",
-        max_iter=100,
-        tol=1e-4,
-    ):
-        self.kernel = kernel
-        self.delta = delta
-        self.norm = norm
-        self.surrogate = surrogate
-        self.alpha = alpha
-        self.ridge = ridge
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.standardize = standardize
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.tol = tol
+    kernel: str = "rbf"
+    _: KW_ONLY
+    delta: float | str = "auto"
+    norm: str = "l0"
+    surrogate: str = "exp"
+    theta: float = 5.0
+    ridge: float | str = "auto"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    standardize: bool = True
+    multi_class: str = "ovr"
+    max_iter: int = 100
+    tol: float = 1e-4
+
+    _accepts_sparse: ClassVar[bool] = True
 
     def fit(self, X, y, sample_weight=None):
         """Find the machine and the samples it needs.
@@ -138,40 +132,42 @@ class SparseKernelMPMClassifier(KernelPredictor, ClassifierMixin, BaseEstimator)
         inner = self._inner()
         inner._check_parameters()
         data = training_data(self, X, y, sample_weight, accept_regression=False)
-        features = self._kernel_features(data)
-        inner.fit(features, self.classes_[data.target.codes], data.sample_weight)
-        self._keep_support(inner.coef_, np.flatnonzero(inner.coef_.any(axis=0)), data.rows)
-        self.intercept_ = inner.intercept_
-        self._lengths = inner._lengths
-        for name in (
-            "delta_",
-            "worst_case_accuracy_",
-            "objective_",
-            "optimality_",
-            "n_iter_",
-            "history_",
-        ):
-            setattr(self, name, getattr(inner, name))
+        design = as_design(self._kernel_features(data))
+        view = machine_view(design, data.sample_weight, self.standardize)
+        inner.classes_ = self.classes_
+        results = inner._results(data, design, view.design, np.empty(0, dtype=np.int64))
+        planes = [result.solution for result in results]
+        fitted = FittedPlanes.of(view, planes, data.sample_weight, design.dtype)
+        self._keep_support(fitted.coef, np.flatnonzero(fitted.coef.any(axis=0)), data.rows)
+        self.intercept_, self._lengths = fitted.intercept, fitted.lengths
+        self.delta_ = inner.delta_
+        self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
+        keep_result(self, results)
         return self
 
-    def _inner(self):
-        shared = {
+    def _inner(self) -> LevelSelector:
+        """The machine on the similarities."""
+        shared: dict[str, Any] = {
             "delta": self.delta,
             "ridge": self.ridge,
             "standardize": self.standardize,
             "multi_class": self.multi_class,
             "max_iter": self.max_iter,
+            "tol": self.tol,
         }
         if self.norm == "l1":
-            inner = L1MPMSelector(**shared)
-        else:
-            inner = L0MPMSelector(
-                surrogate=self.surrogate, alpha=self.alpha, tol=self.tol, **shared
-            )
-        inner._auto_ridge_share = AUTO_RIDGE_SHARE
-        return inner
+            return _L1OnSimilarities(**shared)
+        return _L0OnSimilarities(surrogate=self.surrogate, theta=self.theta, **shared)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class _L1OnSimilarities(L1MPMSelector):
+    _auto_ridge_share = AUTO_RIDGE_SHARE
+
+
+class _L0OnSimilarities(L0MPMSelector):
+    _auto_ridge_share = AUTO_RIDGE_SHARE

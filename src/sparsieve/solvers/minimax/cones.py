@@ -46,8 +46,8 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class RestrictedAnswer:
-    """Solution of a restricted program and the multipliers that price all features.
+class PrimalDual:
+    """A solved restricted program: weights, and the multipliers that price all features.
 
     ``duals`` are (u1, u2), one per row of the class factors; ``ridge_dual`` is what the ridge
     adds to the reduced cost of the columns in play, ``ridge_rows`` the multipliers of its rows
@@ -74,7 +74,7 @@ def solve_weighted_l1(
     kappa: float,
     artificial_cost: float | None,
     tol: float,
-) -> RestrictedAnswer | None:
+) -> PrimalDual | None:
     """Minimise costs'|w| s.t. both classes at least max(kappa N_i, 1) on their side of b.
 
     ``artificial_cost`` prices a variable that separates the classes by itself, so that the
@@ -111,7 +111,7 @@ def solve_weighted_l1(
 
 def solve_ratio(
     moments: TwoClassMoments, columns: Columns, lam: np.ndarray, tol: float
-) -> RestrictedAnswer | None:
+) -> PrimalDual | None:
     """Minimise N1(w) + N2(w) s.t. D'w - lam'|w| >= 1 on these features; None on failure."""
     play = _Play(moments, columns)
     n_extra = 2 + play.has_ridge  # N1, N2, s
@@ -252,7 +252,7 @@ class _Play:
     def restricted(self, answer, z: _Multipliers, strength: float, slack: float):
         """The answer in the units of the caller."""
         k = len(self.columns)
-        return RestrictedAnswer(
+        return PrimalDual(
             answer.x[:k] * self.signs / self.units,
             answer.objective,
             answer.dual_objective,

@@ -8,11 +8,11 @@ the certificate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from .cones import Columns, RestrictedAnswer
+from .cones import Columns, PrimalDual
 from .moments import TwoClassMoments
 
 START = 30  # features in the first restricted program
@@ -22,6 +22,7 @@ MAX_ROUNDS = 200
 GIVE_UP_ROUNDS = 1000  # rounds without a feasible point, however many are allowed
 # Accuracy of restricted programs: on the way, at the end, and where Newton's method finished.
 LOOSE, TIGHT, EXACT = 1e-4, 1e-8, 1e-12
+AIM = 0.1  # share of the tolerance to strive for, so that reaching it is not left to rounding
 NEARLY = 1e-2  # gap from which on the right features are likely known
 # Weights below this share of the largest are the interior-point method's idea of zero.
 RELATIVE_ZERO = 1e-5
@@ -42,46 +43,10 @@ class ConeFailure(RuntimeError):
 
 
 @dataclass(frozen=True)
-class SparseHyperplane:
-    """sign(w'x - offset) with few nonzero weights.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features,)
-        Exact zeros outside the support.
-    offset : float
-    objective : float
-        Value of the (convex) program.
-    gap : float
-        Certified relative distance to the optimum over all features, or (if larger) the share
-        by which a constraint is missed.
-    tightness : ndarray of shape (n_features,)
-        How close every feature is to being worth its cost: one on the support, below elsewhere.
-    n_rounds : int
-        Number of restricted programs solved.
-    history : list of float
-        Objective after every round; never increases but for the accuracy of the cone solver.
-    """
-
-    weights: np.ndarray
-    offset: float
-    objective: float
-    gap: float
-    tightness: np.ndarray
-    n_rounds: int
-    history: list[float] = field(default_factory=list)
-
-    @property
-    def support(self) -> np.ndarray:
-        """Indices of the nonzero weights."""
-        return np.flatnonzero(self.weights)
-
-
-@dataclass(frozen=True)
 class Round:
     """A restricted solution and what it says about all features."""
 
-    answer: RestrictedAnswer
+    answer: PrimalDual
     columns: Columns
     reduced: np.ndarray
     tightness: np.ndarray
@@ -95,26 +60,13 @@ def noise(moments: TwoClassMoments) -> float:
     return 100.0 * moments.precision
 
 
-def class_norms(moments: TwoClassMoments, features, values) -> np.ndarray:
-    """N_1 and N_2 of the weights ``values`` on ``features``."""
-    return np.array(
-        [
-            np.sqrt(
-                np.sum((moments.columns(which, features) @ values) ** 2)
-                + moments.ridges[which] * (values @ values)
-            )
-            for which in (0, 1)
-        ]
-    )
-
-
-def settled_history(history, objective) -> list[float]:
+def settled_trace(trace, objective) -> list[float]:
     """Objectives by round, ending with the final one.
 
     A program solved loosely on the way may claim less than the optimum; such a value is lifted
     to what is known by now.
     """
-    lifted = np.maximum.accumulate([*history[:-1], objective][::-1])[::-1]
+    lifted = np.maximum.accumulate([*trace[:-1], objective][::-1])[::-1]
     return [float(value) for value in lifted]
 
 
@@ -124,7 +76,7 @@ def quotient(size, costs) -> np.ndarray:
         return np.nan_to_num(size / costs, nan=0.0, posinf=1.0)
 
 
-def with_ridge(reduced, answer: RestrictedAnswer, columns: Columns) -> np.ndarray:
+def with_ridge(reduced, answer: PrimalDual, columns: Columns) -> np.ndarray:
     """Add the part of the ridge; of a feature in play with both signs, that of the used one."""
     order = np.argsort(np.abs(answer.weights), kind="stable")
     total = np.zeros(len(reduced))

@@ -15,54 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from ..base import Result
 from ..engines.conic import ConeProgram
+from .hyperplane import Hyperplane, accuracy_of
 from .moments import TwoClassMoments
 
+AIM = 1e-3  # share of the tolerance to strive for: Newton's method gets there in one more step
 KINK_GAP = 1e-6  # a larger gap after Newton's method is no matter of rounding
-
-
-@dataclass(frozen=True)
-class MinimaxHyperplane:
-    """sign(w'x - offset), and how good it is in the worst case.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features,)
-    offset : float
-    accuracy : float
-        Worst-case accuracy alpha* in (0, 1]; one when the classes can be told apart without
-        any spread along w.
-    objective : float
-        f(w), which is 1 / kappa*.
-    gap : float
-        Certified: f(w) is at most this share above the optimum.
-    n_iter : int
-    history : list of float
-        f after every iteration.
-    """
-
-    weights: np.ndarray
-    offset: float
-    accuracy: float
-    objective: float
-    gap: float
-    n_iter: int
-    history: list[float]
-
-    @property
-    def kappa(self) -> float:
-        """Number of standard deviations between each class mean and the hyperplane."""
-        return np.inf if self.objective == 0.0 else 1.0 / self.objective
-
-
-def accuracy_of(kappa: float) -> float:
-    """Worst-case accuracy at kappa standard deviations from the mean."""
-    return 1.0 if np.isinf(kappa) else kappa**2 / (1.0 + kappa**2)
-
-
-def kappa_of(accuracy: float) -> float:
-    """Standard deviations needed for this worst-case accuracy."""
-    return float(np.sqrt(accuracy / (1.0 - accuracy)))
 
 
 @dataclass(frozen=True)
@@ -90,30 +49,32 @@ class _ReducedProblem:
 
 
 def solve_mpm(
-    moments: TwoClassMoments, *, tol: float = 1e-9, max_iter: int = 100
-) -> MinimaxHyperplane:
+    moments: TwoClassMoments, *, tol: float = 1e-6, max_iter: int = 100
+) -> Result[Hyperplane]:
     """Newton's method on the slice D'w = 1, in the span of the samples where that is smaller.
+
+    The objective is f(w) = 1 / kappa*, the optimality certified: f(w) is at most this share above
+    the optimum.
 
     The part of w orthogonal to all samples and to D changes neither D'w nor Z_i w, and a ridge
     only punishes it: nothing is lost.
     """
     reduced, lift = _reduce(moments)
-    v, gap, history = _flat_direction(reduced), 0.0, [0.0]
+    v, gap, trace = _flat_direction(reduced), 0.0, [0.0]
     if v is None:
-        v, gap, history = _newton(reduced, tol, max_iter)
+        v, gap, trace = _newton(reduced, AIM * tol, max_iter)
         # Rounding in ill-conditioned covariances limits Newton's method; a kink stops it.
         if gap > max(tol, KINK_GAP):
-            v, gap, history = _better(reduced, (v, gap, history), _by_cones(reduced))
+            v, gap, trace = _better(reduced, (v, gap, trace), _by_cones(reduced))
     norms = reduced.norms(v)
-    total = float(norms.sum()) if history[-1] > 0.0 else 0.0
+    total = float(norms.sum()) if trace[-1] > 0.0 else 0.0
     weights = lift(v)
     share = norms[0] / total if total > 0.0 else 0.5
     # With D'w = 1, mu1'w - kappa N1 = b: the classes get parts of D'w in proportion to N_i.
     offset = float(moments.means[0] @ weights - share * (moments.difference @ weights))
-    kappa = np.inf if total == 0.0 else 1.0 / total
-    return MinimaxHyperplane(
-        weights, offset, accuracy_of(kappa), total, float(gap), len(history), history
-    )
+    accuracy = accuracy_of(np.inf if total == 0.0 else 1.0 / total)
+    plane = Hyperplane(weights, offset, accuracy, np.ones(len(weights)))
+    return Result(plane, total, float(gap), len(trace), gap <= tol, trace)
 
 
 def _reduce(moments: TwoClassMoments):
@@ -162,12 +123,12 @@ def newton_polish(roots, ridges, difference, start) -> np.ndarray | None:
     if along <= 0.0:
         return None
     reduced = _ReducedProblem((roots[0], roots[1]), ridges, difference)
-    v, gap, history = _newton(reduced, 1e-13, 20, start / along)
-    return v if gap <= 1e-8 and history[-1] > 0.0 else None
+    v, gap, trace = _newton(reduced, 1e-13, 20, start / along)
+    return v if gap <= 1e-8 and trace[-1] > 0.0 else None
 
 
 def _newton(reduced: _ReducedProblem, tol: float, max_iter: int, start=None):
-    """Minimise f on the slice; (point, certified relative gap, history)."""
+    """Minimise f on the slice; (point, certified relative gap, trace)."""
     S = reduced.covariances()
     d = reduced.difference
     metric = S[0] + S[1]
@@ -182,10 +143,10 @@ def _newton(reduced: _ReducedProblem, tol: float, max_iter: int, start=None):
     else:
         v = start
     norms = reduced.norms(v)
-    history = [float(norms.sum())]
+    trace = [float(norms.sum())]
     best = (v, np.inf)
     for _ in range(max_iter):
-        f = history[-1]
+        f = trace[-1]
         live = norms > 1e-14 * f
         pulls = [S[i] @ v / norms[i] for i in (0, 1) if live[i]]
         gradient = np.sum(pulls, axis=0)
@@ -216,8 +177,8 @@ def _newton(reduced: _ReducedProblem, tol: float, max_iter: int, start=None):
         else:
             break
         v, norms = trial / (d @ trial), trial_norms
-        history.append(float(norms.sum()))
-    return best[0], best[1], history
+        trace.append(float(norms.sum()))
+    return best[0], best[1], trace
 
 
 def _factor(matrix):
@@ -270,5 +231,5 @@ def _better(reduced, newton, cones):
     )
     v = newton[0] if values[0] <= values[1] else cones[0]
     value = min(values)
-    history = [earlier for earlier in newton[2] if earlier > value] + [value]
-    return v, max(value - bound, 0.0) / value, history
+    trace = [earlier for earlier in newton[2] if earlier > value] + [value]
+    return v, max(value - bound, 0.0) / value, trace

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cones import Columns, RestrictedAnswer
+from .cones import Columns, PrimalDual
 from .moments import TwoClassMoments
 
 MAX_STEPS = 12
@@ -18,7 +18,7 @@ CONE_TIGHT = 1e-3  # share of the largest multiplier above which a constraint is
 
 def polish_weighted_l1(
     moments: TwoClassMoments, columns: Columns, weights, costs, kappa: float, multipliers
-) -> RestrictedAnswer | None:
+) -> PrimalDual | None:
     """The exact optimum on these signed features, or None where they are not the right ones.
 
     The conditions of min c'|w| s.t. a_i - kappa N_i >= 0 and a_i - 1 >= 0, with a_1 = mu1'w - b
@@ -87,7 +87,7 @@ def polish_weighted_l1(
     exact[tight] = active
     shares = [exact[which] / norms[which] if exact[which] > 0.0 else 0.0 for which in (0, 1)]
     ridge_share = shares[0] * moments.ridges[0] + shares[1] * moments.ridges[1]
-    return RestrictedAnswer(
+    return PrimalDual(
         found,
         float(costs @ np.abs(found)),
         float(exact[2] + exact[3]),

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base import Callback, Event, Result
 from .cones import Columns, solve_ratio
 from .generation import (
+    AIM,
     LOOSE,
     MAX_ROUNDS,
     NEARLY,
@@ -16,56 +18,60 @@ from .generation import (
     VANISHING,
     ConeFailure,
     Round,
-    SparseHyperplane,
-    class_norms,
     final_weights,
     joining_keys,
     noise,
     quotient,
-    settled_history,
+    settled_trace,
     with_ridge,
     worth_keeping,
 )
+from .hyperplane import Hyperplane, balanced_plane
 from .machine import newton_polish
 from .moments import TwoClassMoments
 
 
 @dataclass
 class RatioMachine:
-    """Minimise N_1(w) + N_2(w) such that D'w - lam'|w| >= 1, for a price lam_j of every feature.
+    """Minimise N_1(w) + N_2(w) s.t. D'w - alpha'|w| >= 1, for a price alpha_j of every feature.
 
-    Features of price zero are always in play.
+    Features of price zero are always in play. The optimality is a certified relative gap to the
+    optimum over all features.
     """
 
     moments: TwoClassMoments
-    lam: np.ndarray
-    tol: float = 1e-7
+    alpha: np.ndarray
+    tol: float = 1e-6
     max_rounds: int = MAX_ROUNDS
+    callback: Callback | None = None
 
-    def solve(self) -> SparseHyperplane:
+    def solve(self) -> Result[Hyperplane]:
         """Column generation from the features whose means differ the most."""
+        if without_spread(self.moments):
+            return best_single_feature(self.moments, self.alpha)
         difference = self.moments.difference
-        if max(self.moments.ridges) == 0.0 and not np.any(self.moments.variances):
-            return self._without_spread()
         best = np.argsort(-np.abs(difference), kind="stable")[:START]
-        free = np.flatnonzero(self.lam == 0.0) if self.lam.any() else ()
+        free = np.flatnonzero(self.alpha == 0.0) if self.alpha.any() else ()
         columns = Columns.from_keys(2 * best + (difference[best] < 0.0), free)
-        history: list[float] = []
+        trace: list[float] = []
         accuracy = LOOSE
-        tol = max(self.tol, noise(self.moments))
+        target = max(AIM * self.tol, noise(self.moments))
         for _ in range(self.max_rounds):
-            answer = solve_ratio(self.moments, columns, self.lam, accuracy)
+            answer = solve_ratio(self.moments, columns, self.alpha, accuracy)
             if answer is None:
                 raise ConeFailure
-            history.append(answer.value)
+            trace.append(answer.value)
             reduced = self.moments.price(*answer.duals) + answer.strength * difference
             reduced = with_ridge(reduced, answer, columns)
-            limit = answer.strength * self.lam
+            limit = answer.strength * self.alpha
             tightness = quotient(np.abs(reduced), limit)
             gap = self._gap(answer, np.maximum(np.abs(reduced) - limit, 0.0), limit.max())
             joining = joining_keys(reduced, tightness, columns)
             this = Round(answer, columns, reduced, tightness, gap, joining, accuracy)
-            if gap > tol and len(joining):
+            event = Event(len(trace), answer.value, gap, len(columns))
+            if self.callback is not None and self.callback(event):
+                break
+            if gap > target and len(joining):
                 kept = worth_keeping(columns, this, self.moments.sizes)
                 columns = Columns.from_keys(np.concatenate([kept, joining]), free)
                 accuracy = TIGHT if gap <= NEARLY else LOOSE
@@ -74,47 +80,25 @@ class RatioMachine:
             else:
                 accuracy = TIGHT
         weights = self._polished(final_weights(this, self.moments))
-        support = np.flatnonzero(weights)
-        gain = difference @ weights - self.lam @ np.abs(weights)
-        if gain > 0.0:
-            weights /= gain  # the constraint holds exactly
-        norms = class_norms(self.moments, support, weights[support])
-        objective = float(norms.sum())
-        means = [float(mean[support] @ weights[support]) for mean in self.moments.means]
-        share = norms[0] / norms.sum() if norms.sum() > 0.0 else 0.5
-        return SparseHyperplane(
-            weights,
-            means[0] - share * (means[0] - means[1]),
-            objective,
-            # The optimum is not negative: where the value vanishes, nothing is left to gain.
-            float(np.clip(this.gap, 0.0, objective / max(objective, VANISHING))),
-            np.minimum(this.tightness, 1.0),
-            len(history),
-            settled_history(history, objective),
+        plane, objective = of_gain_one(
+            self.moments, self.alpha, weights, np.minimum(this.tightness, 1.0)
         )
-
-    def _without_spread(self) -> SparseHyperplane:
-        """Every direction costs nothing: take the one feature whose means differ the most."""
-        difference = self.moments.difference
-        worth = np.abs(difference) - self.lam
-        best = int(np.argmax(worth))
-        weights = np.zeros(len(difference))
-        weights[best] = np.sign(difference[best]) / worth[best]
-        middle = 0.5 * (self.moments.means[0][best] + self.moments.means[1][best])
-        tightness = np.abs(difference) / abs(difference[best])
-        return SparseHyperplane(weights, weights[best] * middle, 0.0, 0.0, tightness, 1, [0.0])
+        # The optimum is not negative: where the value vanishes, nothing is left to gain.
+        gap = float(np.clip(this.gap, 0.0, objective / max(objective, VANISHING)))
+        trace = settled_trace(trace, objective)
+        return Result(plane, objective, gap, len(trace), gap <= self.tol, trace)
 
     def _polished(self, weights) -> np.ndarray:
-        """With support and signs known, this is the dense machine for D - lam sign(w)."""
+        """With support and signs known, this is the dense machine for D - alpha sign(w)."""
         support = np.flatnonzero(weights)
         signs = np.sign(weights[support])
         better = newton_polish(
             [self.moments.columns(which, support) for which in (0, 1)],
             self.moments.ridges,
-            self.moments.difference[support] - self.lam[support] * signs,
+            self.moments.difference[support] - self.alpha[support] * signs,
             weights[support],
         )
-        if better is None or (self.lam[support] * (np.sign(better) != signs)).any():
+        if better is None or (self.alpha[support] * (np.sign(better) != signs)).any():
             return weights
         weights[support] = better
         return weights
@@ -122,7 +106,7 @@ class RatioMachine:
     def _gap(self, answer, violation, limit) -> float:
         """Relative distance of the value to a lower bound over all features.
 
-        The dual is max tau s.t. ||(u_i, r_i)|| <= 1, |tau D + Z1'u1 + Z2'u2 + v|_j <= tau lam and
+        The dual is max tau s.t. ||(u_i, r_i)|| <= 1, |tau D + Z1'u1 + Z2'u2 + v|_j <= tau alpha and
         ||v|| <= sqrt(ridge_1) r_1 + sqrt(ridge_2) r_2. With a ridge, v can absorb any violation
         at the price of longer r_i, after which everything is scaled back: a loss of second
         order. Without one the largest violation itself is reported, as a share of the limit.
@@ -141,3 +125,26 @@ class RatioMachine:
             for u, r in zip(answer.duals, answer.ridge_rows, strict=True)
         ]
         return max(missing, (answer.value - answer.strength / max(*norms, 1.0)) / value)
+
+
+def of_gain_one(
+    moments: TwoClassMoments, alpha: np.ndarray, weights: np.ndarray, tightness: np.ndarray
+) -> tuple[Hyperplane, float]:
+    """The weights scaled so that the constraint holds exactly, and N_1 + N_2 there."""
+    gain = moments.difference @ weights - alpha @ np.abs(weights)
+    return balanced_plane(moments, weights / gain if gain > 0.0 else weights, tightness)
+
+
+def without_spread(moments: TwoClassMoments) -> bool:
+    """Whether every direction costs nothing."""
+    return max(moments.ridges) == 0.0 and not np.any(moments.variances)
+
+
+def best_single_feature(moments: TwoClassMoments, alpha: np.ndarray) -> Result[Hyperplane]:
+    """Without any spread: the feature whose means differ the most for its price."""
+    difference = moments.difference
+    best = int(np.argmax(np.abs(difference) - alpha))
+    weights = np.zeros(len(difference))
+    weights[best] = np.sign(difference[best])
+    plane, _ = of_gain_one(moments, alpha, weights, np.abs(difference) / abs(difference[best]))
+    return Result(plane, 0.0, 0.0, 1, True, [0.0])

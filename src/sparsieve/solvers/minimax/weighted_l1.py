@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...penalties import Surrogate
-from .cones import Columns, RestrictedAnswer, solve_weighted_l1
+from ..base import Callback, Event, Result
+from ..engines.dca import DCA
+from .cones import Columns, PrimalDual, solve_weighted_l1
 from .generation import (
+    AIM,
     ARTIFICIAL_COSTS,
     EXACT,
     FREE,
@@ -22,16 +25,15 @@ from .generation import (
     ConeFailure,
     InfeasibleError,
     Round,
-    SparseHyperplane,
-    class_norms,
     final_weights,
     joining_keys,
     noise,
     quotient,
-    settled_history,
+    settled_trace,
     with_ridge,
     worth_keeping,
 )
+from .hyperplane import Hyperplane, achieved_accuracy, class_norms
 from .moments import TwoClassMoments
 from .polish import polish_weighted_l1
 
@@ -42,17 +44,19 @@ class WeightedL1Machine:
 
     mu1'w - b >= max(kappa N_1(w), 1) and b - mu2'w >= max(kappa N_2(w), 1). The features in
     play are remembered from one call of ``solve`` to the next, which is the warm start of the
-    DC algorithm: its costs change little.
+    DC algorithm: its costs change little. The optimality is a certified relative gap to the
+    optimum over all features, or (if larger) the share by which a constraint is missed.
     """
 
     moments: TwoClassMoments
     kappa: float
-    tol: float = 1e-7
+    tol: float = 1e-6
     max_rounds: int = MAX_ROUNDS
-    _previous: SparseHyperplane | None = field(default=None, init=False, repr=False)
+    callback: Callback | None = None
+    _previous: Hyperplane | None = field(default=None, init=False, repr=False)
     _reduced: np.ndarray | None = field(default=None, init=False, repr=False)
 
-    def solve(self, costs: np.ndarray) -> SparseHyperplane:
+    def solve(self, costs: np.ndarray) -> Result[Hyperplane]:
         """The optimum for these costs, from the features of the previous one if there is one."""
         unit = self._unit(costs)
         costs = costs / unit
@@ -63,8 +67,8 @@ class WeightedL1Machine:
         artificial = iter(ARTIFICIAL_COSTS)
         artificial_cost = None if warm else next(artificial)
         accuracy = LOOSE
-        tol = max(self.tol, noise(self.moments))
-        history: list[float] = []
+        target = max(AIM * self.tol, noise(self.moments))
+        trace: list[float] = []
         for n_rounds in range(1, GIVE_UP_ROUNDS + 1):
             answer = solve_weighted_l1(
                 self.moments,
@@ -85,18 +89,21 @@ class WeightedL1Machine:
             this = self._judge(answer, columns, costs, accuracy)
             if answer.slack <= 1e-7:
                 artificial_cost = None
-                history.append(unit * answer.value)
+                trace.append(unit * answer.value)
                 this, new = self._exact(this, costs)
-                if n_rounds >= self.max_rounds or (this.gap <= tol and this.accuracy <= TIGHT):
+                event = Event(n_rounds, trace[-1], this.gap, len(columns))
+                if self.callback is not None and self.callback(event):
                     break
-                if this.gap > tol and len(new):
+                if n_rounds >= self.max_rounds or (this.gap <= target and this.accuracy <= TIGHT):
+                    break
+                if this.gap > target and len(new):
                     kept = worth_keeping(columns, this, self.moments.sizes)
                     columns = Columns.from_keys(np.concatenate([kept, new]), free)
                 elif accuracy == TIGHT:
                     break
                 else:
                     accuracy = TIGHT
-            elif this.gap > tol and len(this.joining):
+            elif this.gap > target and len(this.joining):
                 kept = worth_keeping(columns, this, self.moments.sizes)
                 columns = Columns.from_keys(np.concatenate([kept, this.joining]), free)
             elif accuracy > TIGHT:
@@ -110,19 +117,23 @@ class WeightedL1Machine:
         weights = final_weights(this, self.moments)
         objective = unit * float(costs @ np.abs(weights))
         offset, violation = self._offset(weights)
-        self._previous = SparseHyperplane(
-            weights,
-            offset,
-            objective,
-            max(this.gap, violation),
-            np.minimum(this.tightness, 1.0),
-            n_rounds,
-            settled_history(history, objective),
+        tightness = np.minimum(this.tightness, 1.0)
+        accuracy = achieved_accuracy(self.moments, weights, offset)
+        self._previous, self._reduced = (
+            Hyperplane(weights, offset, accuracy, tightness),
+            this.reduced,
         )
-        self._reduced = this.reduced
-        return self._previous
+        gap = max(this.gap, violation)
+        return Result(
+            self._previous,
+            objective,
+            gap,
+            n_rounds,
+            gap <= self.tol,
+            settled_trace(trace, objective),
+        )
 
-    def _judge(self, answer: RestrictedAnswer, columns: Columns, costs, accuracy) -> Round:
+    def _judge(self, answer: PrimalDual, columns: Columns, costs, accuracy) -> Round:
         """Price all features with the multipliers of a restricted solution."""
         reduced = self.kappa * self.moments.price(*answer.duals)
         reduced += answer.strength * self.moments.difference
@@ -234,18 +245,20 @@ class SurrogateProgram:
     surrogate: Surrogate
     free: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
-    def value(self, x: SparseHyperplane | None) -> float:
+    def value(self, x: Result[Hyperplane] | None) -> float:
         """Surrogate of the number of features; the start (None: no weights) is infeasible."""
-        return np.inf if x is None else self.surrogate.total(np.delete(x.weights, self.free))
+        if x is None:
+            return np.inf
+        return self.surrogate.total(np.delete(x.solution.weights, self.free))
 
-    def linearise(self, x: SparseHyperplane | None) -> np.ndarray:
+    def linearise(self, x: Result[Hyperplane] | None) -> np.ndarray:
         """Slope of the concave part in |w|."""
-        weights = np.zeros(self.machine.moments.n_features) if x is None else x.weights
-        return self.surrogate.concave_gradient(weights)
+        none = np.zeros(self.machine.moments.n_features)
+        return self.surrogate.concave_gradient(none if x is None else x.solution.weights)
 
     def solve_convex(
-        self, slope: np.ndarray, x0: SparseHyperplane | None
-    ) -> SparseHyperplane | None:
+        self, slope: np.ndarray, x0: Result[Hyperplane] | None
+    ) -> Result[Hyperplane] | None:
         """The weighted l1 machine, from the features in play before.
 
         The step cannot gain more than what x0 costs; where that is next to nothing, x0 stays.
@@ -254,7 +267,7 @@ class SurrogateProgram:
         """
         costs = self.surrogate.slope_at_zero - slope
         costs[self.free] = 0.0
-        if x0 is not None and costs @ np.abs(x0.weights) <= 1e-7 * self.value(x0):
+        if x0 is not None and costs @ np.abs(x0.solution.weights) <= 1e-7 * self.value(x0):
             return x0
         try:
             return self.machine.solve(costs)
@@ -263,6 +276,27 @@ class SurrogateProgram:
                 raise
             return None
 
-    def settled(self, old: SparseHyperplane | None, new: SparseHyperplane) -> bool:
+    def settled(self, old: Result[Hyperplane] | None, new: Result[Hyperplane]) -> bool:
         """Whether the same features are used."""
-        return old is not None and np.array_equal(old.support, new.support)
+        return old is not None and np.array_equal(old.solution.support, new.solution.support)
+
+
+def solve_surrogate(
+    program: SurrogateProgram, *, max_iter: int, tol: float, callback: Callback | None = None
+) -> Result[Hyperplane]:
+    """The DC algorithm from zero weights, whose first step is the l1 machine.
+
+    The optimality is the larger of the last relative decrease and the gap of the last step.
+    """
+
+    def show(event: Event) -> bool | None:
+        plane = event.solution.solution
+        shown = replace(event, n_features=len(plane.support), solution=plane)
+        return None if callback is None else callback(shown)
+
+    # A change below tol, up or down, is within what was asked for.
+    run = DCA(max_iter, tol, slack=max(tol, 1e-6)).solve(program, None, show)
+    step: Result[Hyperplane] = run.solution
+    optimality = max(run.optimality, step.optimality)
+    converged = run.converged and optimality <= tol
+    return Result(step.solution, run.objective, optimality, run.n_iter, converged, run.trace)

@@ -1,4 +1,4 @@
-"""Kernels of the minimax probability machines, by scikit-learn's names."""
+"""Similarities to training samples as features, by scikit-learn's kernels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.validation import validate_data
 
 from ..._checks import check_choice, check_integer, check_real
 from ...design import SparseDesign
 from ..base import TrainingData
-from .tasks import MinimaxPredictor
+from ..margins import MarginPredictions
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian")
 
@@ -78,10 +77,11 @@ def kernel_matrix(estimator, X, Y) -> np.ndarray:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-class KernelPredictor(MinimaxPredictor):
-    """Predict from ``support_vectors_``, ``dual_coef_`` and ``intercept_``."""
+class SimilarityMargins(MarginPredictions):
+    """Margins from ``support_vectors_``, ``dual_coef_`` and ``intercept_``."""
 
     gamma: float | str
+    dual_coef_: np.ndarray
 
     def _kernel_features(self, data: TrainingData) -> np.ndarray:
         """Similarities of all samples to the distinct ones; remembers which these are."""
@@ -99,10 +99,6 @@ class KernelPredictor(MinimaxPredictor):
         self.dual_coef_ = coef[:, used]
         del self._distinct
 
-    def _margins(self, X):
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
-        )
+    def _margins(self, X) -> np.ndarray:
         similarities = kernel_matrix(self, X, self.support_vectors_)
-        margins = similarities @ self.dual_coef_.T + self.intercept_
-        return margins / self._lengths.astype(margins.dtype)
+        return similarities @ self.dual_coef_.T + self.intercept_

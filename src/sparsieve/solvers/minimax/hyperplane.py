@@ -1,0 +1,89 @@
+"""The hyperplane that every minimax probability machine ends with, and what it guarantees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .moments import TwoClassMoments
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """sign(w'x - offset), and how good it is in the worst case.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,)
+        Exact zeros outside the support.
+    offset : float
+    accuracy : float
+        Worst-case accuracy in [0, 1] of the class that is worse off; one when the classes can
+        be told apart without any spread along w.
+    tightness : ndarray of shape (n_features,)
+        How close every feature is to being worth its cost: one on the support, below elsewhere.
+    """
+
+    weights: np.ndarray
+    offset: float
+    accuracy: float
+    tightness: np.ndarray
+
+    @property
+    def support(self) -> np.ndarray:
+        """Indices of the nonzero weights."""
+        return np.flatnonzero(self.weights)
+
+
+def accuracy_of(kappa: float) -> float:
+    """Worst-case accuracy at kappa standard deviations from the mean."""
+    return 1.0 if np.isinf(kappa) else kappa**2 / (1.0 + kappa**2)
+
+
+def kappa_of(accuracy: float) -> float:
+    """Standard deviations needed for this worst-case accuracy."""
+    return float(np.sqrt(accuracy / (1.0 - accuracy)))
+
+
+def class_norms(moments: TwoClassMoments, features, values) -> np.ndarray:
+    """N_1 and N_2 of the weights ``values`` on ``features``."""
+    return np.array(
+        [
+            np.sqrt(
+                np.sum((moments.columns(which, features) @ values) ** 2)
+                + moments.ridges[which] * (values @ values)
+            )
+            for which in (0, 1)
+        ]
+    )
+
+
+def achieved_accuracy(moments: TwoClassMoments, weights: np.ndarray, offset: float) -> float:
+    """Worst-case accuracy of a hyperplane for the class that is worse off."""
+    support = np.flatnonzero(weights)
+    values = weights[support]
+    norms = class_norms(moments, support, values)
+    sides = (
+        float(moments.means[0][support] @ values) - offset,
+        offset - float(moments.means[1][support] @ values),
+    )
+    kappas = [
+        0.0 if side <= 0.0 else (np.inf if norm == 0.0 else side / norm)
+        for side, norm in zip(sides, norms, strict=True)
+    ]
+    return accuracy_of(min(kappas))
+
+
+def balanced_plane(
+    moments: TwoClassMoments, weights: np.ndarray, tightness: np.ndarray
+) -> tuple[Hyperplane, float]:
+    """The best offset for these weights, where both classes are as many spreads away; N_1 + N_2."""
+    support = np.flatnonzero(weights)
+    norms = class_norms(moments, support, weights[support])
+    total = float(norms.sum())
+    means = [float(mean[support] @ weights[support]) for mean in moments.means]
+    share = norms[0] / total if total > 0.0 else 0.5
+    offset = means[0] - share * (means[0] - means[1])
+    accuracy = achieved_accuracy(moments, weights, offset)
+    return Hyperplane(weights, offset, accuracy, tightness), total
