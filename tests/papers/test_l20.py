@@ -211,7 +211,7 @@ def homotopy(**parameters):
 def test_a_homotopy_fit_is_that_of_the_selector():
     found = work.homotopy_fit(homotopy(lam=0.5))
     X, y, X_test, y_test = part(1)
-    selector = L20Selector(0.5, solver="ahiht").fit(X, y)
+    selector = L20Selector(lam=0.5, solver="ahiht").fit(X, y)
     assert found["n_rows"] == int((selector.coef_ != 0).any(axis=0).sum())
     for support, accuracy in (
         (selector.support_, found["accuracy"]),
@@ -231,7 +231,7 @@ def test_without_rows_the_largest_class_is_guessed():
 def test_a_descent_is_the_history_of_the_fit(monkeypatch):
     setting = homotopy(lam=1e-2) | {"parameters": {"lam": 1e-2, "solver": "hiht"}}
     X, y, _, _ = part(1)
-    history = L20Selector(1e-2, solver="hiht").fit(X, y).history_
+    history = L20Selector(lam=1e-2, solver="hiht").fit(X, y).history_
     monkeypatch.setattr(work, "MOST_POINTS", 10)
     found = work.descent(setting)
     assert len(found["iterations"]) <= 10

@@ -326,9 +326,9 @@ def ratio_machine(bench: Bench) -> Iterator[Exhibit]:
         "L0-MPM against S-MPM: accuracy, correlation, features kept, iterations",
         rows,
         note=(
-            f"{protocol(bench)} {LEVELS}. Iterations of S-MPM are those of the fractional program by "
-            "quadratic interpolation, reconstructed from the paper's words; those of L0-MPM are "
-            f"cone programs of the DC algorithm. Claim that L0-MPM keeps fewer features than S-MPM. "
+            f"{protocol(bench)} {LEVELS}. Iterations of S-MPM are those of the fractional program "
+            "by quadratic interpolation, reconstructed from the paper's words; those of L0-MPM are "
+            "cone programs of the DC algorithm. Claim that L0-MPM keeps fewer features than S-MPM. "
             f"{fewer}"
         ),
     )

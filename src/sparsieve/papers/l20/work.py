@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from ...evaluation.curves import CLASSIFIERS, accuracy_curve
 from ...evaluation.protocol import Folds, derive_seed
+from ...selectors import AHIHT, HIHT, L20Selector
+from ...selectors.base import FeatureScores, TrainingData
 from ...studies.sources import DatasetSpec
 from ...studies.study import selector_class
 from ..splits import PaperSplits
@@ -22,6 +25,20 @@ SEED = 0
 MOST_POINTS = 100
 # Iterations that count as early.
 EARLY = 10
+
+
+_SOLVERS = {"hiht": HIHT, "ahiht": AHIHT}
+
+
+class FilledHomotopy(L20Selector):
+    """The method as the paper uses it: any number of features, at any price.
+
+    Beyond the nonzero rows of W features follow by the norm of their gradient. The selector of
+    the library refuses to call that a selection.
+    """
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        return replace(super()._fit(data), complete=True)
 
 
 class Part(NamedTuple):
@@ -36,6 +53,18 @@ class Part(NamedTuple):
 def protocol(n_repeats: int) -> PaperSplits:
     """The splits of the paper; those of a larger number of repeats begin with the same ones."""
     return PaperSplits("2/3", n_repeats)
+
+
+def homotopy_scores(setting: dict) -> dict:
+    """Scores of one split at every number of features, as a study gives them."""
+    curve = accuracy_curve(
+        _selector(setting),
+        *_part(setting),
+        ks=setting["ks"],
+        classifiers=setting["classifiers"],
+        metrics=["accuracy"],
+    )
+    return {"scores": curve.scores, "selections": curve.selections, "seconds": curve.seconds}
 
 
 def nested_accuracy(setting: dict) -> dict:
@@ -142,7 +171,17 @@ def _fitted(setting: dict, part: Part):
     with warnings.catch_warnings():
         # Published step rules need not converge; that is what these experiments show.
         warnings.simplefilter("ignore")
-        return selector_class(setting["selector"])(**parameters).fit(part.X, part.y)
+        return _selector({**setting, "parameters": parameters}).fit(part.X, part.y)
+
+
+def _selector(setting: dict, **candidate):
+    parameters = {**setting["parameters"], **candidate}
+    if isinstance(parameters.get("solver"), list):  # its name and its own settings
+        name, options = parameters["solver"]
+        parameters["solver"] = _SOLVERS[name](**options)
+    if setting["selector"] == "L20Selector":
+        return FilledHomotopy(**parameters)
+    return selector_class(setting["selector"])(**parameters)
 
 
 def _accuracy(part: Part, support: np.ndarray) -> float:
@@ -155,7 +194,7 @@ def _accuracy(part: Part, support: np.ndarray) -> float:
 
 def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> dict:
     """Accuracy by classifier and number of features."""
-    selector = selector_class(setting["selector"])(**setting["parameters"], **candidate)
+    selector = _selector(setting, **candidate)
     curves = [
         accuracy_curve(
             selector, *part, ks=asked, classifiers=setting["classifiers"], metrics=["accuracy"]
