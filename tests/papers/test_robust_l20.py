@@ -204,9 +204,13 @@ def test_the_lead_in_redundancy_is_counted_among_the_published():
             for method, value in values.items()
         ]
 
-    rows = case(5, nmAPG=0.1, Fisher=0.2) + case(10, nmAPG=0.3, t_test=0.2)
+    rows = case(5, nmAPG=0.1, Fisher=0.2, t_test=0.3) + case(10, nmAPG=0.3, Fisher=1, t_test=0.2)
     rows.append({"dataset": "a", "method": scoring.OURS, "k": 5, "rate": 0.0})
-    assert redundancy._lead(rows, "rate") == (1, 2)
+    verdict = redundancy.least_redundant(rows, "rate", 10)
+    assert verdict.wins == [("a", 5)]
+    assert len(verdict.complete) == 2
+    assert "nmAPG against Fisher and t-test" in str(verdict)
+    assert redundancy.least_redundant([], "rate", 10) is None
 
 
 @pytest.mark.parametrize(
@@ -339,7 +343,7 @@ def test_a_full_run_follows_the_paper(tmp_path):
     assert first.protocol == RepeatedSplits(0.7, 10)
     assert second.protocol == Folds(5, 10)
     assert list(second.ks) == list(range(1, 51))
-    assert second.selectors[0].grid == {"gamma": [0.001, 0.01, 0.1, 0.2, 0.8, 1.0]}
+    assert second.selectors[0].grid == {"alpha": [0.001, 0.01, 0.1, 0.2, 0.8, 1.0]}
     assert {spec.name for spec in second.datasets} == set(EMBEDDED.values())
     scored = [job for job in jobs if job["job"] == "score_per_k"]
     settings = {json.dumps(job["parameters"], sort_keys=True) for job in scored}
