@@ -198,15 +198,19 @@ def test_claims_follow_the_rows():
         ]
 
     good = claims(rows([50, 51, 52, 60, 55, 66, 40]), "k")
-    assert "(beta = alpha): best on 2 of 2" in good
+    sparse = "exclusive l2,1 (beta = alpha) against F-statistic, ReliefF, mRMR, l2,1 and exclusive"
+    assert sparse in good
+    assert "is the highest on 2 of 2 sets, none of them tied, 6 points ahead on average" in good
     assert "+6.0 points on average (+6.0 to +6.0)" in good
-    assert "(beta = 10 alpha): best on 0 of 2" in good
-    assert "higher on 2 of 2 sets, by +4.2 points" in good
-    assert "It is on 2 of 2 sets" in good
+    assert "is the highest on 0 of 2 sets, 20 points behind on average" in good
+    models = "mean of the sparse models against mean of the filters: its accuracy averaged over"
+    assert models in good
+    assert "at least as high on 2 of 2 sets, none of them tied, 4.25 points ahead" in good
+    assert "mRMR against F-statistic and ReliefF" in good
     assert "l2,1: a -5.0, b -5.0." in good
     bad = claims(rows([70, 51, 52, 60, 55, 66, 40])[1:], "k")  # the first row of set a is gone
-    assert "best on 0 of 1" in bad
-    assert "It is on 0 of 1 sets" in bad
+    assert "is the highest on 0 of 1 sets, 4 points behind" in bad
+    assert "is the highest on 0 of 1 sets, 18 points behind" in bad
     assert "No set" in claims([], "k")
 
 

@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsieve import L20Selector, MRMRSelector, RFSSelector, RPMFSSelector
 from sparsieve.papers import Bench, find_preset, published
-from sparsieve.papers.l20 import plan, work
-from sparsieve.papers.l20.table import _table_row, _wins
+from sparsieve.papers.l20 import plan, sensitivity, work
+from sparsieve.papers.l20.table import _table_row, best_of_selectors
 
 TINY = plan.Scale(
     most_sets=2,
@@ -266,8 +266,25 @@ def test_wins_count_ties_and_leave_out_the_baseline():
     rows = [row("baseline", 99.0), row("RFS", 90.0), row("l20-FS", 90.0)]
     rows += [row("RFS", 80.0, "b"), row("l20-FS", 85.0, "b"), row("ESFS", None, "b")]
     rows += [row("RFS", 80.0, "c"), row("l20-FS", 70.0, "c")]
-    cases = [("a", "5nn"), ("b", "5nn"), ("c", "5nn")]
-    assert _wins(rows, cases, "accuracy") == (2, 1, 3)
+    verdict = best_of_selectors(rows, "accuracy")
+    assert verdict.rivals == ["RFS"]
+    assert verdict.wins == [("a", "5nn"), ("b", "5nn")]
+    assert verdict.ties == [("a", "5nn")]
+    assert len(verdict.complete) == 3
+    assert best_of_selectors(rows[:1], "accuracy") is None
+
+
+def test_the_initial_w_is_judged_fit_by_fit():
+    def fit(init, rows, repeat):
+        return {
+            "label": "a", "lam": 0.1, "repeat": repeat, "constant": "L0 = 1", "init": init,
+            "rows": rows, "n_rows": len(rows), "accuracy": 0.5,
+        }  # fmt: skip
+
+    outcomes = [fit("zero", [1, 2], 0), fit("zero", [1], 1), fit("gaussian", [1, 2], 0)]
+    said = sensitivity._initial_verdicts([*outcomes, fit("gaussian", [2], 1)])
+    # As many rows, but not the same ones, are not the same.
+    assert "Gaussian against zero with L0 = 1: the same rows of W in 1 of 2 fits" in said[1]
 
 
 def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):

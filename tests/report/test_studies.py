@@ -88,7 +88,7 @@ def test_ranks_are_friedmans(report, rows):
 def test_stability_is_nogueiras_over_the_splits(report, rows):
     k = int(chart(report, "Stability").title.split("at ")[1].split()[0])
     cells = {
-        r["cell"]: json.loads(r["features"])[:k]
+        r["cell"]: json.loads(r["feature_indices"])[:k]
         for r in rows
         if r["dataset"] == "wine" and r["class"] == "FisherSelector"
     }

@@ -262,14 +262,14 @@ def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
     from ..io.errors import DataError
 
     with _explained():
-        from ..studies import Store, Study
+        from ..studies import StoreReader, Study
 
         is_study = file.suffix.lower() == ".toml"
         path = _store_of(file, store) if is_study else file
         wanted = Study.from_toml(file).name if is_study else None
         if not path.exists():
             raise DataError(f"there is no store {path} yet; sparsieve study run makes it")
-        with Store(path) as results:
+        with StoreReader(path) as results:
             names = results.studies() if wanted is None else [wanted]
             yield results, names
 

@@ -269,14 +269,14 @@ def _metrics() -> tuple[str, ...]:
 
 
 def _rows(source: Any) -> list[dict]:
-    from ..studies import Store, result_rows
+    from ..studies import StoreReader, result_rows
 
-    if isinstance(source, Store):
+    if isinstance(source, StoreReader):
         rows = result_rows(source)
     elif isinstance(source, str | Path):
         if not Path(source).is_file():  # opening it would make an empty one
             raise ValueError(f"there is no study at {source}; give the .sqlite file of a study")
-        with Store(source) as store:
+        with StoreReader(source) as store:
             rows = result_rows(store)
     else:
         rows = list(source)

@@ -12,7 +12,7 @@ from ..studies.exhibits import Exhibit
 from ..studies.jobs import run_jobs
 from ..studies.results import result_rows
 from ..studies.run import run_study
-from ..studies.store import Store
+from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from ..studies.worker import Progress
 
@@ -119,7 +119,7 @@ class Bench:
             retry_failed=self.retry_failed,
             on_progress=self._progress_of(study.name),
         )
-        with Store(self.store) as store:
+        with StoreReader(self.store) as store:
             for cell in store.cells(study.name, states=("failed",)):
                 where = f"{cell['spec']['label']} on {cell['spec']['dataset']}"
                 self._failed(f"{study.name}: {where}: {cell['error']}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from .._checks import check_choice
 from ..datasets.registry import PAPERS
 from ..studies.exhibits import Exhibit
-from ..studies.sources import StudyError
+from ..studies.kinds import StudyError
 from ..studies.worker import Progress
 from .base import Bench, Experiment, Preset
 

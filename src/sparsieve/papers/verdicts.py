@@ -53,11 +53,12 @@ class Verdict:
     Examples
     --------
     >>> from sparsieve.papers.verdicts import Verdict
-    >>> accuracy = {"Colon": {"l0": 88.0, "l1": 80.0}, "Lung": {"l0": 100.0, "l1": 100.0},
+    >>> accuracy = {"Colon": {"l0": 94.0, "l1": 80.0}, "Lung": {"l0": 100.0, "l1": 100.0},
     ...             "CNS": {"l0": 60.0, "l1": 65.0}}
     >>> str(Verdict("l0", ["l1"], "accuracy", accuracy, splits=10, chance={"CNS": 65.0}))
     'l0 against l1: its accuracy is at least as high on 2 of 3 sets, one of them tied at 100 % \
-(Lung); means of 10 splits; guessing the largest class gives 65 %, and no method more on CNS.'
+(Lung), 3 points ahead on average; means of 10 splits; guessing the largest class gives 65 %, and \
+no method more on CNS.'
     >>> str(Verdict("l0", ["l0"], "accuracy", accuracy))
     Traceback (most recent call last):
     ValueError: a verdict compares l0 with itself
@@ -66,7 +67,7 @@ class Verdict:
     method: str
     rivals: Sequence[str]
     measure: str
-    values: Mapping[Hashable, Mapping[str, float | None]]
+    values: Mapping[Any, Mapping[str, float | None]]
     better: str = "higher"
     cases: str = "sets"
     splits: int | None = None
@@ -130,7 +131,7 @@ class Verdict:
         if not self.complete:
             return f"{against}: nothing to compare, no case has numbers of all of them."
         said = f"the {_BETTER[self.better]}" if many else f"at least as {self._word()}"
-        parts = [f"{against}: its {self.measure} is {said} {self.score}"]
+        parts = [f"{against}: its {self.measure} is {said} {self.score}, {self._about_lead()}"]
         if self.splits is not None:
             parts.append(f"means of {self.splits} splits" if self.splits > 1 else "one split")
         if self.chance:
@@ -149,6 +150,14 @@ class Verdict:
         if n_sets != len(self.complete):
             said += f" ({n_sets} data sets)"
         return said + self._about_ties()
+
+    def _about_lead(self) -> str:
+        leads = [self._lead(found) for found in self.complete.values()]
+        mean = sum(leads) / len(leads)
+        unit = " points" if self.unit == " %" else self.unit
+        if mean == 0:
+            return "level on average"
+        return f"{abs(mean):.3g}{unit} {'ahead' if mean > 0 else 'behind'} on average"
 
     def _word(self) -> str:
         return {"higher": "high", "lower": "low"}[self.better]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import friedman_nemenyi
-from ..studies import Store, StoreError, result_rows
+from ..studies import StoreError, StoreReader, result_rows
 from .data import Section, Table, table_of
 from .page import Report
 from .provenance import how_made
@@ -61,10 +61,10 @@ def study_report(
     >>> report.title
     'Study small'
     """
-    if not isinstance(store, Store):
+    if not isinstance(store, StoreReader):
         if not Path(store).exists():
             raise StoreError(f"there is no store {store}; run_study makes it")
-        with Store(store) as opened:
+        with StoreReader(store) as opened:
             return study_report(opened, study, title=title, command=command)
     name = _the_study(store, study)
     rows = result_rows(store, name)
@@ -104,7 +104,7 @@ def study_report(
     )
 
 
-def _the_study(store: Store, study: str | None) -> str:
+def _the_study(store: StoreReader, study: str | None) -> str:
     names = store.studies()
     if study is None and len(names) == 1:
         return names[0]

@@ -59,7 +59,7 @@ class StudyResults:
         }
         supports: dict[tuple, list[np.ndarray]] = defaultdict(list)
         for row in cells.values():
-            features = json.loads(row["features"])
+            features = json.loads(row["feature_indices"])
             mask = np.zeros(row["n_features"], dtype=bool)
             mask[features if k is None else features[:k]] = True
             supports[row["dataset"], row["selector"]].append(mask)

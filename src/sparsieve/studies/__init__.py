@@ -1,26 +1,34 @@
 """Resumable comparisons of many selectors on many data sets, kept in one SQLite file."""
 
 from .baseline import AllFeatures
-from .results import ScoreTable, result_rows, score_table, summarise
+from .comparison import Gap, Standing, standings
+from .kinds import StudyError
+from .results import ScoreTable, kept_rows, result_rows, score_table, summarise
 from .run import RunSummary, run_study
-from .sources import DatasetSpec, StudyError
-from .store import Store, StoreError
+from .sources import DatasetSpec
+from .store import Store
+from .store_reader import StoreError, StoreReader
 from .study import SelectorSpec, Study
 from .worker import Progress
 
 __all__ = [
     "AllFeatures",
     "DatasetSpec",
+    "Gap",
     "Progress",
     "RunSummary",
     "ScoreTable",
     "SelectorSpec",
+    "Standing",
     "Store",
     "StoreError",
+    "StoreReader",
     "Study",
     "StudyError",
+    "kept_rows",
     "result_rows",
     "run_study",
     "score_table",
+    "standings",
     "summarise",
 ]

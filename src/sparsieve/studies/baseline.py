@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AllFeatures(BaseSelector):
     """Keep every feature, whatever number is asked for.
 
@@ -24,8 +28,7 @@ class AllFeatures(BaseSelector):
     (178, 13)
     """
 
-    def __init__(self, n_features_to_select=None):
-        self.n_features_to_select = n_features_to_select
+    _score_meaning: ClassVar[str] = "Zero for every feature: nothing is judged."
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]

@@ -33,9 +33,9 @@ class Outcome:
     traceback: str = ""
 
 
-def compute(key: str, spec: dict, X, y, groups, relevant, train, test) -> Outcome:
+def compute(key: str, spec: dict, X, y, groups, relevant, names, train, test) -> Outcome:
     """Select on the training rows and score on the test rows; never raises for a bad cell."""
-    return guarded(key, _computed, spec, X, y, groups, relevant, train, test)
+    return guarded(key, _computed, spec, X, y, groups, relevant, names, train, test)
 
 
 def guarded(key: str, function: Callable[..., dict], *arguments) -> Outcome:
@@ -61,7 +61,7 @@ def end_with(parent: int) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _computed(spec: dict, X, y, groups, relevant, train, test) -> dict:
+def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
     start = time.perf_counter()
     selector = _selector(spec)
     _compiled(spec["selector"])
@@ -96,6 +96,7 @@ def _computed(spec: dict, X, y, groups, relevant, train, test) -> dict:
         "scores": curve.scores,
         "selections": curve.selections,
         "features": curve.features,
+        "feature_names": [] if names is None else [str(names[j]) for j in curve.features],
         "warnings": curve.warnings,
         "chosen": chosen,
         "seconds": curve.seconds,

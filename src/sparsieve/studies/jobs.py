@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from joblib import delayed
 
@@ -16,14 +18,14 @@ from .worker import Progress, Worker, chosen_backend
 
 def run_jobs(
     name: str,
-    function: Callable[[dict], dict],
-    settings: Sequence[Mapping],
-    store_path,
+    function: Callable[[dict[str, Any]], dict[str, Any]],
+    settings: Sequence[Mapping[str, Any]],
+    store_path: str | os.PathLike[str],
     *,
     n_jobs: int = 1,
     retry_failed: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Call a function with every setting, unless the store has its result already.
 
     Parameters

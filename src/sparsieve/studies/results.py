@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..evaluation.metrics import METRICS
-from .store import Store
+from .checked import trouble_with
+from .store_reader import StoreReader
+from .study import ALL_FEATURES
 
 _FACTS = ("redundancy_signed", "redundancy_absolute", "precision", "recall")
 # What the rows of one mean have in common.
-_PLACE = ("study", "dataset", "selector", "parameters", "tuning", "protocol", "classifier", "k")
+_PLACE = (
+    "study", "dataset", "selector", "class", "parameters", "tuning", "protocol", "classifier", "k",
+)  # fmt: skip
 
 
 class ScoreTable(NamedTuple):
@@ -26,12 +30,12 @@ class ScoreTable(NamedTuple):
     selectors: list[str]
 
 
-def result_rows(store: Store, study: str | None = None) -> list[dict]:
+def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, Any]]:
     """Every score of the finished cells as flat rows.
 
     Parameters
     ----------
-    store : Store
+    store : StoreReader
     study : str, default=None
         Only this study; all studies of the store if not given.
 
@@ -40,22 +44,68 @@ def result_rows(store: Store, study: str | None = None) -> list[dict]:
     rows : list of dict
         ``tuning`` says in every row how the parameters are chosen: "none", "inner-cv", or
         "best-on-test" for the candidates of an optimistic choice on the test samples. ``k`` is
-        None where the model's own number of features was asked for; ``chosen`` are the
-        parameters found by "inner-cv".
+        None where the model's own number of features was asked for; that of AllFeatures is the
+        number of features there are, whatever was asked for. ``chosen`` are the parameters found
+        by "inner-cv". ``features`` names what the largest selection keeps, ``feature_indices``
+        says where. ``warnings`` are those of the fit: a model that did not converge says so.
     """
-    names = store.studies() if study is None else [study]
+    return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
+
+
+def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, Any]]:
+    """What every finished cell keeps, one row per feature.
+
+    Parameters
+    ----------
+    store : StoreReader
+    study : str, default=None
+        Only this study; all studies of the store if not given.
+
+    Returns
+    -------
+    rows : list of dict
+        Study, data set, selector, split, and for every feature of the largest selection its
+        ``rank`` (1 is the best, where the selector ranks), name and index.
+    """
     return [
-        row
-        for name in names
-        for cell in store.cells(name, states=("done",))
-        if "fingerprint" in cell["spec"]  # the others are jobs, see run_jobs
-        for row in _cell_rows(name, cell)
+        {
+            "study": name,
+            "dataset": cell["spec"]["dataset"],
+            "selector": cell["spec"]["label"],
+            "parameters": json.dumps(cell["spec"]["parameters"], sort_keys=True),
+            "repeat": cell["spec"]["repeat"],
+            "fold": cell["spec"]["fold"],
+            "rank": rank,
+            "feature": feature,
+            "index": index,
+        }
+        for name, cell in _finished(store, study)
+        for rank, (feature, index) in enumerate(
+            zip(_feature_names(cell["result"]), cell["result"]["features"], strict=True), start=1
+        )
     ]
 
 
-def _cell_rows(study: str, cell: dict) -> list[dict]:
+def _finished(store: StoreReader, study: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Finished cells of studies, not of jobs (see run_jobs), with the study's name."""
+    for name in store.studies() if study is None else [study]:
+        for cell in store.cells(name, states=("done",)):
+            if "fingerprint" in cell["spec"]:
+                wrong = trouble_with(cell)
+                if wrong:
+                    raise store.damaged(f"cell {cell['key'][:12]!r}: {wrong}")
+                yield name, cell
+
+
+def _feature_names(result: dict[str, Any]) -> list[str]:
+    """As the data call them; stores of the first version know only where they are."""
+    return result.get("feature_names") or [f"x{j}" for j in result["features"]]
+
+
+def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
     spec, result = cell["spec"], cell["result"]
     facts = {selection["k"]: selection for selection in result["selections"]}
+    some: dict[str, Any] = next(iter(facts.values()), {})
     before = {
         "study": study,
         "dataset": spec["dataset"],
@@ -79,7 +129,8 @@ def _cell_rows(study: str, cell: dict) -> list[dict]:
         "peak_mib": result["peak_mib"],
         "memory_source": result["memory_source"],
         "warnings": " | ".join(result["warnings"]),
-        "features": json.dumps(result["features"]),
+        "features": json.dumps(_feature_names(result), ensure_ascii=False),
+        "feature_indices": json.dumps(result["features"]),
         "fingerprint": spec["fingerprint"],
         **{f"{name.replace('-', '_')}_version": version for name, version in software.items()},
         "machine": "; ".join(str(value) for value in result["machine"].values()),
@@ -91,14 +142,26 @@ def _cell_rows(study: str, cell: dict) -> list[dict]:
             **before,
             **{name: value for name, value in score.items() if name not in METRICS},
             **{metric: score[metric] for metric in METRICS if metric in score},
-            **{name: facts[score["k"]].get(name) for name in _FACTS},
+            **{name: facts.get(score["k"], some).get(name) for name in _FACTS},
             **after,
         }
-        for score in result["scores"]
+        for score in _scores(spec, result)
     ]
 
 
-def summarise(rows: Sequence[dict]) -> list[dict]:
+def _scores(spec: dict[str, Any], result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The scores, those of AllFeatures once instead of at every number that it ignores."""
+    scores = result["scores"]
+    if spec["selector"] != ALL_FEATURES or any(score["k"] is None for score in scores):
+        return scores
+    once = {score["classifier"]: score for score in scores}
+    return [
+        {**score, "k": spec["n_features"], "n_selected": spec["n_features"]}
+        for score in once.values()
+    ]
+
+
+def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Mean and standard deviation over the splits.
 
     Parameters
@@ -111,15 +174,16 @@ def summarise(rows: Sequence[dict]) -> list[dict]:
     means : list of dict
         One for every data set, selector, parameters, classifier and k: ``n_splits``, the mean
         and, as ``<metric>_sd``, the standard deviation of every metric, and the means of
-        n_selected, redundancy, recovery, seconds and memory. Where ``tuning`` is "best-on-test"
+        n_selected, redundancy, recovery, seconds and memory; ``n_warned`` splits warned of
+        ``warnings``. Where ``tuning`` is "best-on-test"
         only the parameters with the best mean of the first metric are left.
     """
     metrics = [name for name in METRICS if rows and name in rows[0]]
-    groups: dict[tuple, list[dict]] = defaultdict(list)
+    groups: dict[tuple, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        groups[tuple(row[name] for name in _PLACE)].append(row)
+        groups[tuple(row.get(name) for name in _PLACE)].append(row)
     means = [_mean(dict(zip(_PLACE, place, strict=True)), group) for place, group in groups.items()]
-    best: dict[tuple, dict] = {}
+    best: dict[tuple, dict[str, Any]] = {}
     for mean in means:
         same = ("study", "dataset", "selector", "tuning", "protocol", "classifier", "k")
         place = tuple(mean[name] for name in same)
@@ -130,8 +194,8 @@ def summarise(rows: Sequence[dict]) -> list[dict]:
     return list(best.values())
 
 
-def _mean(place: dict, rows: list[dict]) -> dict:
-    mean = {**place, "n_splits": len(rows)}
+def _mean(place: dict[str, Any], rows: list[Mapping[str, Any]]) -> dict[str, Any]:
+    mean: dict[str, Any] = {**place, "n_splits": len(rows)}
     for name in METRICS:
         if name in rows[0]:
             values = np.array([row[name] for row in rows])
@@ -140,11 +204,18 @@ def _mean(place: dict, rows: list[dict]) -> dict:
     for name in ("n_selected", *_FACTS, "seconds", "peak_mib"):
         known = [row[name] for row in rows if row[name] is not None]
         mean[name] = float(np.mean(known)) if known else None
+    said = [row["warnings"] for row in rows if row.get("warnings")]
+    mean["n_warned"] = len(said)
+    mean["warnings"] = " | ".join(dict.fromkeys(said))
     return mean
 
 
 def score_table(
-    rows: Sequence[dict], *, classifier: str, k: int | None, metric: str = "accuracy"
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    classifier: str,
+    k: int | None,
+    metric: str = "accuracy",
 ) -> ScoreTable:
     """Mean scores as a matrix of data sets x selectors.
 
@@ -179,7 +250,7 @@ def score_table(
     return ScoreTable(np.array(scores), datasets, selectors)
 
 
-def as_columns(rows: Sequence[dict]) -> dict[str, np.ndarray]:
+def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Rows as named columns, for :func:`sparsieve.io.write_table`; missing numbers are NaN.
 
     Examples

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from joblib import delayed
 
 from .compute import compute
-from .sources import StudyData, StudyError
+from .kinds import StudyError
+from .sources import DatasetSpec, StudyData
 from .store import Store
 from .study import Cell, Study
 from .worker import Progress, Worker, chosen_backend
+
+# What a data set that cannot be had, made or split may raise.
+_UNUSABLE = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class RunSummary:
 
 def run_study(
     study: Study,
-    store_path,
+    store_path: str | os.PathLike[str],
     *,
     n_jobs: int = 1,
     cluster: str | None = None,
@@ -90,11 +95,15 @@ def run_study(
             study.name, {cell.key: cell.spec for cells in planned.values() for cell in cells}
         )
         worker = Worker(study.name, store, retry_failed=retry_failed, on_progress=on_progress)
-        for spec in study.datasets:
+        for spec in study.dataset_specs:
             cells = {cell.key: cell for cell in planned.get(spec.name, [])}
             todo = [cells[key] for key in worker.open_keys(cells)]
             if todo:
-                data = spec.load()
+                try:
+                    data = _as_planned(spec, todo[0])
+                except _UNUSABLE as error:
+                    skipped[spec.name] = _one_line(error)
+                    continue
                 calls = {cell.key: _call(cell, data) for cell in todo}
                 worker.work(calls, backend, large=[data.X])
         counts = store.counts(study.name)
@@ -112,14 +121,29 @@ def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str]]:
     """Cells by data set, and why some data sets have none."""
     planned: dict[str, list[Cell]] = {}
     skipped: dict[str, str] = {}
-    for spec in study.datasets:
+    for spec in study.dataset_specs:
         try:
             planned[spec.name] = study.cells(spec.load())
-        except (ValueError, OSError, ImportError) as error:
-            skipped[spec.name] = " ".join(str(error).split())
+        except _UNUSABLE as error:
+            skipped[spec.name] = _one_line(error)
     if not planned:
         raise StudyError(f"no data set can be used: {'; '.join(skipped.values())}")
     return planned, skipped
+
+
+def _as_planned(spec: DatasetSpec, cell: Cell) -> StudyData:
+    """The data that the cells were planned for: they may change while a study runs."""
+    data = spec.load()
+    if data.fingerprint != cell.spec["fingerprint"]:
+        raise StudyError(
+            f"the data of {spec.name!r} changed while the study was running; nothing was computed "
+            "from the new ones: run the study again"
+        )
+    return data
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _call(cell: Cell, data: StudyData):
@@ -132,6 +156,7 @@ def _call(cell: Cell, data: StudyData):
         data.y,
         data.groups,
         data.relevant,
+        data.feature_names,
         cell.split.train,
         cell.split.test,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,10 +17,7 @@ from scipy import sparse
 from .. import datasets as catalogue
 from ..datasets.dataset import encode_labels
 from ..io import read_table
-
-
-class StudyError(ValueError):
-    """A study is not well defined, said in one sentence."""
+from .kinds import StudyError, check_kinds, shortened
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,14 @@ class StudyData:
     y: np.ndarray
     groups: np.ndarray | None = None
     relevant: np.ndarray | None = None
+    feature_names: np.ndarray | None = None
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes with every value of X, y and the groups, and with nothing else."""
+        """Changes with every value of X, y and the groups, and with nothing else.
+
+        Names of features are no part of what is computed.
+        """
         digest = hashlib.sha256()
         parts = [self.y, self.groups]
         if sparse.issparse(self.X):
@@ -101,7 +103,22 @@ class DatasetSpec:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     data: Any = field(default=None, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise StudyError(f"a data set needs a name, got {shortened(self.name)}")
+        check_kinds(
+            vars(self),
+            {
+                "file": "text",
+                "target": "text",
+                "drop": "a list of texts",
+                "groups": "text",
+                "make": "text",
+                "parameters": "a table",
+            },
+            f"data set {self.name!r}",
+            absent=("file", "target", "groups", "make"),
+        )
         origins = [o for o in ("file", "make", "data") if getattr(self, o) is not None]
         if len(origins) > 1:
             raise StudyError(f"data set {self.name!r} has both {' and '.join(origins)}; keep one")
@@ -115,7 +132,7 @@ class DatasetSpec:
                 f"{self.make!r}"
             )
 
-    def relative_to(self, folder) -> DatasetSpec:
+    def relative_to(self, folder: str | os.PathLike[str]) -> DatasetSpec:
         """The same with its file looked for in a folder."""
         if self.file is None:
             return self
@@ -125,21 +142,24 @@ class DatasetSpec:
         """Read or make the data; an error says why they cannot be had."""
         relevant = None
         if self.file is not None:
-            X, y, groups = self._read()
+            X, y, groups, names = self._read()
         else:
             data = self._dataset()
             X, y, relevant = data["X"], data["y"], data.get("relevant")
+            names = data.get("feature_names")
             entry = self.groups or "groups"
             groups = data.get(entry)
             if self.groups is not None and groups is None:
                 raise StudyError(f"data set {self.name!r} has no entry {self.groups!r}")
-        labels, names = encode_labels(y)
-        if names is None:
+        labels, classes = encode_labels(y)
+        if classes is None:
             raise StudyError(
                 f"data set {self.name!r} has a target of real numbers; studies compare "
                 "classifiers and need class labels"
             )
-        return StudyData(self.name, X, labels, groups, relevant)
+        if names is not None:
+            names = np.array([str(name) for name in names])
+        return StudyData(self.name, X, labels, groups, relevant, names)
 
     def _dataset(self) -> Mapping:
         if self.data is not None:
@@ -158,12 +178,12 @@ class DatasetSpec:
         drop = list(self.drop)
         if self.groups is None:
             table = read_table(self.file, self.target, drop)
-            return table.X, table.y, None
+            return table.X, table.y, None, table.feature_names
         by_column = Path(str(self.file)).suffix.lower() not in (".npz", ".mat")
         table = read_table(self.file, self.target, drop + [self.groups] * by_column)
         hidden = [self.target] if by_column and self.target is not None else []
         groups = read_table(self.file, self.groups, drop + hidden).y
-        return table.X, table.y, groups
+        return table.X, table.y, groups, table.feature_names
 
 
 def _makers() -> list[str]:

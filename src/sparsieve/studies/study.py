@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +20,12 @@ from .._version import __version__
 from ..evaluation.curves import CLASSIFIERS, OWN, check_asked
 from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
 from ..selectors.renamed import replacement
-from .sources import DatasetSpec, StudyData, StudyError
+from .kinds import StudyError, check_kinds, shortened
+from .sources import DatasetSpec, StudyData
 
+_MOST_CELLS = 1_000_000
 TUNING = ("none", "inner-cv", "best-on-test")
-_ALL_FEATURES = "AllFeatures"
+ALL_FEATURES = "AllFeatures"  # the baseline
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,12 @@ class SelectorSpec:
     inner_folds: int = 3
     label: str = ""
 
-    def __post_init__(self):
-        def put(name, value):
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
+        kinds = {"parameters": "a table", "grid": "a table of lists", "label": "text"}
+        check_kinds(vars(self), kinds, f"selector {shortened(self.name)}")
         put("name", _class_name(self.name))
         put("parameters", dict(self.parameters))
         put("grid", {name: list(values) for name, values in self.grid.items()})
@@ -100,7 +105,7 @@ class SelectorSpec:
         mark = " (best on test)"
         return label + mark if self.tuning == "best-on-test" and mark not in label else label
 
-    def variants(self) -> Iterator[dict]:
+    def variants(self) -> Iterator[dict[str, Any]]:
         """Fixed parameters of every cell: one choice, or all candidates for "best-on-test"."""
         if self.tuning == "best-on-test":
             for candidate in ParameterGrid(self.grid):
@@ -153,8 +158,8 @@ class Study:
     """
 
     name: str
-    datasets: Sequence[Any]
-    selectors: Sequence[Any]
+    datasets: Sequence[DatasetSpec | str]
+    selectors: Sequence[SelectorSpec | str]
     protocol: RepeatedSplits | Folds = field(default_factory=RepeatedSplits)
     ks: Sequence[int] | str = (5, 10, 20, 50)
     classifiers: Sequence[str] = tuple(CLASSIFIERS)
@@ -162,10 +167,18 @@ class Study:
     zscore: bool = True
     seed: int = 0
 
-    def __post_init__(self):
-        def put(name, value):
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
+        kinds = {
+            "datasets": "a list",
+            "selectors": "a list",
+            "ks": 'a list or "own"',
+            "classifiers": "a list of texts",
+            "metrics": "a list of texts",
+        }
+        check_kinds(vars(self), kinds, "a study")
         if not isinstance(self.name, str) or not self.name.strip():
             raise StudyError("a study needs a name")
         put("datasets", tuple(_made(DatasetSpec, spec) for spec in self.datasets))
@@ -176,8 +189,8 @@ class Study:
         check_flag("zscore", self.zscore)
         check_integer("seed", self.seed, minimum=0)
         for kind, names in (
-            ("data set", [spec.name for spec in self.datasets]),
-            ("selector", [spec.label for spec in self.selectors]),
+            ("data set", [spec.name for spec in self.dataset_specs]),
+            ("selector", [spec.label for spec in self.selector_specs]),
         ):
             if not names:
                 raise StudyError(f"a study needs at least one {kind}")
@@ -185,7 +198,7 @@ class Study:
                 if names.count(name) > 1:
                     raise StudyError(f"{kind} {name!r} is listed twice; give one another name")
         seen: dict[str, str] = {}
-        for spec in self.selectors:
+        for spec in self.selector_specs:
             what = json.dumps([spec.name, spec.parameters, spec.grid, spec.tuning], sort_keys=True)
             if what in seen:
                 raise StudyError(
@@ -195,7 +208,7 @@ class Study:
             seen[what] = spec.label
 
     @classmethod
-    def from_toml(cls, path) -> Study:
+    def from_toml(cls, path: str | os.PathLike[str]) -> Study:
         """Read a study from a TOML file; data files are found relative to it.
 
         Parameters
@@ -212,7 +225,9 @@ class Study:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise StudyError(f"file {path} does not exist") from None
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except RecursionError:
+            raise StudyError(f"{path} cannot be read as TOML: it is nested too deeply") from None
+        except (OSError, ValueError) as error:
             raise StudyError(f"{path} cannot be read as TOML: {error}") from None
         try:
             return cls.from_dict({"name": path.stem, **content}, folder=path.parent)
@@ -220,7 +235,9 @@ class Study:
             raise StudyError(f"{path.name}: {error}") from None
 
     @classmethod
-    def from_dict(cls, content: Mapping, folder=None) -> Study:
+    def from_dict(
+        cls, content: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+    ) -> Study:
         """Make a study from plain data, as a TOML file holds it.
 
         Parameters
@@ -243,8 +260,11 @@ class Study:
         >>> study.protocol
         Folds(n_folds=3, n_repeats=1, grouped=False)
         """
+        check_kinds({"content": content}, {"content": "a table"}, "a study")
         content = dict(content)
         _known(content, cls, "a study")
+        kinds = {"datasets": "a list", "selectors": "a list", "protocol": "a table"}
+        check_kinds(content, kinds, "a study")
         protocol = dict(content.pop("protocol", {"kind": "splits"}))
         kind = protocol.pop("kind", None)
         check_choice("kind of the protocol", kind, PROTOCOLS)
@@ -257,6 +277,7 @@ class Study:
             lists[name] = []
             for item in content.pop(name, ()):
                 if isinstance(item, Mapping):
+                    check_kinds({what: item}, {what: "a table"}, "a study")
                     _known(item, made, what)
                     if "name" not in item:
                         raise StudyError(f"{what} needs a name: {dict(item)}")
@@ -266,18 +287,42 @@ class Study:
             lists["datasets"] = [spec.relative_to(folder) for spec in lists["datasets"]]
         return cls(**content, **lists, protocol=PROTOCOLS[kind](**protocol))
 
+    @property
+    def dataset_specs(self) -> tuple[DatasetSpec, ...]:
+        """The data sets, those given by name as specs too."""
+        return tuple(spec for spec in self.datasets if isinstance(spec, DatasetSpec))
+
+    @property
+    def selector_specs(self) -> tuple[SelectorSpec, ...]:
+        """The selectors, those given by name as specs too."""
+        return tuple(spec for spec in self.selectors if isinstance(spec, SelectorSpec))
+
     def cells(self, data: StudyData) -> list[Cell]:
         """Every cell of one data set, in order: splits outside, selectors inside."""
+        per_split = sum(1 for spec in self.selector_specs for _ in spec.variants())
+        n_splits = self.protocol.n_repeats * getattr(self.protocol, "n_folds", 1)
+        if n_splits * per_split > _MOST_CELLS:
+            raise StudyError(
+                f"a study may have {_MOST_CELLS:,} selections of one data set; {n_splits:,} splits "
+                f"with {per_split:,} models each are more"
+            )
         splits = self.protocol.splits(data.y, data.groups, seed=self.seed)
         fingerprint = data.fingerprint
         return [
             self._cell(data, fingerprint, split, selector, parameters)
             for split in splits
-            for selector in self.selectors
+            for selector in self.selector_specs
             for parameters in selector.variants()
         ]
 
-    def _cell(self, data, fingerprint, split, selector, parameters) -> Cell:
+    def _cell(
+        self,
+        data: StudyData,
+        fingerprint: str,
+        split: Split,
+        selector: SelectorSpec,
+        parameters: dict[str, Any],
+    ) -> Cell:
         identity = {
             "dataset": data.name,
             "fingerprint": fingerprint,
@@ -312,18 +357,20 @@ def selector_class(name: str) -> type:
     from ..discovery import all_selectors
     from .baseline import AllFeatures
 
-    return AllFeatures if name == _ALL_FEATURES else all_selectors()[name]
+    return AllFeatures if name == ALL_FEATURES else all_selectors()[name]
 
 
 def _class_name(name: str) -> str:
     from ..discovery import all_selectors
 
-    by_key = {_folded(known): known for known in (*all_selectors(), _ALL_FEATURES)}
+    by_key = {_folded(known): known for known in (*all_selectors(), ALL_FEATURES)}
     key = _folded(str(name))
     if key not in by_key:
         close = difflib.get_close_matches(key, list(by_key), n=1, cutoff=0.5)
         hint = f"did you mean {by_key[close[0]]!r}? " if close else ""
-        raise StudyError(f"unknown selector {name!r}; {hint}sparsieve methods lists them all")
+        raise StudyError(
+            f"unknown selector {shortened(name)}; {hint}sparsieve methods lists them all"
+        )
     return by_key[key]
 
 
@@ -331,8 +378,12 @@ def _folded(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
 
 
-def _made(cls, spec):
-    return cls(spec) if isinstance(spec, str) else spec
+def _made(cls: type, spec: Any) -> Any:
+    made = cls(spec) if isinstance(spec, str) else spec
+    if not isinstance(made, cls):
+        kind = "data set" if cls is DatasetSpec else "selector"
+        raise StudyError(f"a {kind} must be a name or a {cls.__name__}, got {shortened(spec)}")
+    return made
 
 
 def _known(content: Mapping, cls, what: str) -> None:
@@ -351,5 +402,5 @@ def _hint(name: str, known) -> str:
 def _plain(value, what: str) -> None:
     try:
         json.dumps(value)
-    except TypeError as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise StudyError(f"{what} must be plain numbers, text and lists: {error}") from None

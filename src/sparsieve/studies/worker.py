@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,7 +14,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from .._optional import require
 from .compute import Outcome, end_with
-from .sources import StudyError
+from .kinds import StudyError
 from .store import Store
 
 
@@ -68,6 +69,14 @@ class Worker:
                         under_way.discard(outcome.key)
                         self._record(outcome)
                 remaining = False
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+                # Processes share large arrays in files.
+                raise StudyError(
+                    "there is no space left for temporary files; what is finished is kept: free "
+                    "some, or set JOBLIB_TEMP_FOLDER to a folder on another disk, and run it again"
+                ) from None
             except BrokenProcessPool:
                 # Which cell was fatal cannot be told; all that were under way can be retried.
                 for key in under_way:

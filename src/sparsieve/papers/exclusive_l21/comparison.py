@@ -10,6 +10,7 @@ from ...evaluation.protocol import Folds
 from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
 from ..numbers import mean
+from ..verdicts import chance_levels
 from .claims import claims
 from .data import absent, data_at_hand, loaded, standardised_parts
 from .methods import FACTS, METHODS, choose
@@ -66,10 +67,15 @@ def compared(bench: Bench) -> list[Exhibit]:
     for found in bench.jobs("exclusive-l21 comparison", compare_fold, settings):
         groups[found["label"], found["method"]].append(found)
     where = absent(bench, names)
-    return [_per_class(groups, where), _equal_budget(groups, where), _sparsity(groups, where)]
+    chance = chance_levels(bench, names)
+    return [
+        _per_class(groups, where, chance),
+        _equal_budget(groups, where, chance),
+        _sparsity(groups, where),
+    ]
 
 
-def _per_class(groups: dict, where: str) -> Exhibit:
+def _per_class(groups: dict, where: str, chance: dict[str, float]) -> Exhibit:
     rows = []
     for place, i, folds in _points(groups):
         rows.append(
@@ -92,7 +98,7 @@ def _per_class(groups: dict, where: str) -> Exhibit:
         "number of nonzeros at the ratio of the strengths in their name (the paper states no "
         "ratio here, and 1 in its Figure 1). Data are standardised by the training part."
     )
-    note += " " + claims(rows, "features_per_class")
+    note += " " + claims(rows, "features_per_class", chance)
     columns = ("accuracy_percent", "accuracy_majority_percent")
     titles = ("accuracy (%), largest margin", "accuracy (%), majority vote")
     drawings = [
@@ -112,7 +118,7 @@ def _per_class(groups: dict, where: str) -> Exhibit:
     )
 
 
-def _equal_budget(groups: dict, where: str) -> Exhibit:
+def _equal_budget(groups: dict, where: str, chance: dict[str, float]) -> Exhibit:
     rows = [
         {
             **place,
@@ -126,7 +132,7 @@ def _equal_budget(groups: dict, where: str) -> Exhibit:
         "the same number of features in all for every method: those with the largest norm of "
         "coefficients, or the best ranks for all classes together. The paper does not show this. "
     )
-    note += claims(rows, "features")
+    note += claims(rows, "features", chance)
     drawing = Drawing(
         "features",
         "accuracy_percent",

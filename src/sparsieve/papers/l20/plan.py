@@ -15,8 +15,6 @@ from ..numbers import rounded
 CLASSIFIERS = {"5nn": "knn5", "softmax": "softmax"}
 OURS = "l20-FS"
 BASELINE = "baseline"
-# Means over splits that differ by less are the same number of hits.
-SAME = 1e-9
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +13,13 @@ from ...studies.exhibits import Drawing, Exhibit
 from .. import numbers
 from ..base import Bench, printed_name
 from ..published import published
+from ..verdicts import Verdict, chance_levels, verdict_of
 from .curves import about_methods, curve_means, is_at
 from .plan import (
     BASELINE,
     CLASSIFIERS,
+    FULL,
     OURS,
-    SAME,
     Method,
     Scale,
     about_data,
@@ -52,7 +55,7 @@ def accuracy_table(bench: Bench) -> list[Exhibit]:
         f"{scale.inner_folds}-fold cross-validation inside the training part.",
         about_methods(scale),
         about_data(bench, sets),
-        *_verdicts(rows),
+        *_verdicts(rows, scale.n_repeats, chance_levels(bench, sets)),
     ]
     return [
         Exhibit(
@@ -196,20 +199,17 @@ def _table_summary(rows: list[dict]) -> list[dict]:
 # -- what the rows say about the claims --------------------------------------------------
 
 
-def _verdicts(rows: list[dict]) -> list[str]:
-    cases = list(dict.fromkeys((row["dataset"], row["classifier"]) for row in rows))
-    sentences = []
+def _verdicts(rows: list[dict], n_repeats: int, chance: Mapping[str, float]) -> list[str]:
+    sentences = [f"Claim that {OURS} is the most accurate selector."]
     for column, what in (
         ("accuracy_best_on_test", "With choices on test samples"),
         ("accuracy_nested", "With choices inside the training part"),
         ("published", "In the printed table"),
     ):
-        wins, alone, n_cases = _wins(rows, cases, column)
-        if n_cases:
-            sentences.append(
-                f"{what} {OURS} has the highest accuracy of the selectors in {wins} of {n_cases} "
-                f"pairs of data set and classifier ({alone} of them alone)."
-            )
+        splits = FULL.n_repeats if column == "published" else n_repeats
+        verdict = best_of_selectors(rows, column, splits=splits, chance=chance)
+        if verdict is not None:
+            sentences.append(f"{what}, {verdict}")
     differences = [row["difference"] for row in rows if row["difference"] is not None]
     if differences:
         sentences.append(
@@ -228,22 +228,17 @@ def _verdicts(rows: list[dict]) -> list[str]:
     return sentences
 
 
-def _wins(rows, cases, column) -> tuple[int, int, int]:
-    """Cases where ours is best among the selectors, where it is so alone, and all cases."""
-    wins = alone = n_cases = 0
-    for case in cases:
-        found = {
-            row["method"]: row[column]
-            for row in rows
-            if (row["dataset"], row["classifier"]) == case
-            and row["method"] != BASELINE
-            and row[column] is not None
-        }
-        if OURS not in found or len(found) < 2:
-            continue
-        n_cases += 1
-        best = max(found.values())
-        holders = [method for method, value in found.items() if value >= best - SAME]
-        wins += OURS in holders
-        alone += holders == [OURS]
-    return wins, alone, n_cases
+def best_of_selectors(rows: list[dict], column: str, **settings: Any) -> Verdict | None:
+    """How often ours is the best of the selectors; the baseline is none."""
+    selectors = [row for row in rows if row["method"] != BASELINE and row[column] is not None]
+    if len({row["method"] for row in selectors} | {OURS}) < 2:
+        return None
+    return verdict_of(
+        selectors,
+        column,
+        OURS,
+        by=("dataset", "classifier"),
+        measure="accuracy",
+        cases="pairs of data set and classifier",
+        **settings,
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
@@ -14,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from ...evaluation.curves import CLASSIFIERS, accuracy_curve
 from ...evaluation.protocol import Folds, derive_seed
+from ...selectors import AHIHT, HIHT, L20Selector
+from ...selectors.base import FeatureScores, TrainingData
 from ...studies.sources import DatasetSpec
 from ...studies.study import selector_class
 from ..splits import PaperSplits
@@ -23,6 +25,20 @@ SEED = 0
 MOST_POINTS = 100
 # Iterations that count as early.
 EARLY = 10
+
+
+_SOLVERS = {"hiht": HIHT, "ahiht": AHIHT}
+
+
+class FilledHomotopy(L20Selector):
+    """The method as the paper uses it: any number of features, at any price.
+
+    Beyond the nonzero rows of W features follow by the norm of their gradient. The selector of
+    the library refuses to call that a selection.
+    """
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        return replace(super()._fit(data), complete=True)
 
 
 class Part(NamedTuple):
@@ -37,6 +53,18 @@ class Part(NamedTuple):
 def protocol(n_repeats: int) -> PaperSplits:
     """The splits of the paper; those of a larger number of repeats begin with the same ones."""
     return PaperSplits("2/3", n_repeats)
+
+
+def homotopy_scores(setting: dict) -> dict:
+    """Scores of one split at every number of features, as a study gives them."""
+    curve = accuracy_curve(
+        _selector(setting),
+        *_part(setting),
+        ks=setting["ks"],
+        classifiers=setting["classifiers"],
+        metrics=["accuracy"],
+    )
+    return {"scores": curve.scores, "selections": curve.selections, "seconds": curve.seconds}
 
 
 def nested_accuracy(setting: dict) -> dict:
@@ -83,6 +111,7 @@ def homotopy_fit(setting: dict) -> dict:
     own = fitted.get_support() if n_rows else np.zeros(part.X.shape[1], dtype=bool)
     return {
         "n_rows": n_rows,
+        "rows": np.flatnonzero(own).tolist(),
         "accuracy": _accuracy(part, own),
         # Beyond the rows of W the others follow by the norm of their gradient.
         "accuracies": [_accuracy(part, fitted.ranking_ <= k) for k in setting["ks"]],
@@ -144,17 +173,17 @@ def _fitted(setting: dict, part: Part):
     with warnings.catch_warnings():
         # Published step rules need not converge; that is what these experiments show.
         warnings.simplefilter("ignore")
-        return _built(setting["selector"], parameters).fit(part.X, part.y)
+        return _selector({**setting, "parameters": parameters}).fit(part.X, part.y)
 
 
-def _built(name: str, parameters: dict):
-    """The selector; ``solver__x`` beside the plain name of a solver is a setting of its object."""
-    cls: Any = selector_class(name)
-    plain = {name: value for name, value in parameters.items() if "__" not in name}
-    own = {name.partition("__")[2]: parameters[name] for name in parameters if name not in plain}
-    if own:
-        plain["solver"] = cls._solvers[plain["solver"]](**own)
-    return cls(**plain)
+def _selector(setting: dict, **candidate):
+    parameters = {**setting["parameters"], **candidate}
+    if isinstance(parameters.get("solver"), list):  # its name and its own settings
+        name, options = parameters["solver"]
+        parameters["solver"] = _SOLVERS[name](**options)
+    if setting["selector"] == "L20Selector":
+        return FilledHomotopy(**parameters)
+    return selector_class(setting["selector"])(**parameters)
 
 
 def _accuracy(part: Part, support: np.ndarray) -> float:
@@ -166,8 +195,8 @@ def _accuracy(part: Part, support: np.ndarray) -> float:
 
 
 def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> dict:
-    """Accuracy by classifier and number of features, as far as the selector goes."""
-    selector = _built(setting["selector"], {**setting["parameters"], **candidate})
+    """Accuracy by classifier and number of features."""
+    selector = _selector(setting, **candidate)
     curves = [
         accuracy_curve(
             selector, *part, ks=asked, classifiers=setting["classifiers"], metrics=["accuracy"]

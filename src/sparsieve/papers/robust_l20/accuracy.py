@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...studies.exhibits import Drawing, Exhibit
 from ...studies.study import SelectorSpec, Study
 from ..base import Bench
 from ..numbers import rounded
+from ..verdicts import Verdict, chance_levels
 from .scoring import (
     FILTERS,
     GREEDY,
@@ -22,7 +24,6 @@ from .scoring import (
     PerK,
     at_hand,
     left_out,
-    listed,
     mean_scores,
 )
 
@@ -36,6 +37,7 @@ NMAPG = tuple(
 )
 TOP_K = PerK("TopK", "TopK")
 FIGURES = {"1nn": ("Figure 2", "1-NN"), "svm": ("Figure 3", "linear SVM")}
+BETTER_RHO = "nmAPG (at every K the better of its two rho on the test samples)"
 MANY_FEATURES = 20  # beyond, the paper says, nmAPG is better than TopK
 
 Curves = Mapping[str, Mapping[str, Mapping[int, float]]]  # data set, method, K: percent
@@ -64,6 +66,7 @@ def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
     printed = {name: shown for shown, name in sets.items()}
     order = [*(m.label for m in (*NMAPG, TOP_K)), rfs.label, *(s.label for s in FILTERS), OURS]
     means.sort(key=lambda mean: order.index(mean["selector"]))
+    chance = chance_levels(bench, sets)
     for classifier, (name, shown) in FIGURES.items():
         rows = [_row(m, printed[m["dataset"]]) for m in means if m["classifier"] == classifier]
         yield Exhibit(
@@ -80,7 +83,7 @@ def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
                     y_title=f"{shown} accuracy, percent",
                 )
             ],
-            note=_note(study, gammas, rows) + left_out(bench, sets),
+            note=_note(study, gammas, rows, chance) + left_out(bench, sets),
             summary=_summary(rows),
         )
 
@@ -97,7 +100,7 @@ def _row(mean: dict, dataset: str) -> dict:
     }
 
 
-def _note(study: Study, gammas, rows: list[dict]) -> str:
+def _note(study: Study, gammas, rows: list[dict], chance: Mapping[str, float]) -> str:
     folds = study.protocol
     assert isinstance(folds, Folds)
     curves = _curves(rows)
@@ -109,7 +112,8 @@ def _note(study: Study, gammas, rows: list[dict]) -> str:
         "taken. TopK is fitted for every K. RFS (best on "
         f"test) takes at every K the best of gamma = {', '.join(map(str, gammas))} on the test "
         f"samples, as the paper does, which is optimistic. {OURS} is an extra line: the default of "
-        f"this library. {PREPARATION} {_claims(curves)}"
+        f"this library. {PREPARATION} "
+        f"{_claims(curves, folds.n_repeats * folds.n_folds, chance)}"
     )
 
 
@@ -120,44 +124,57 @@ def _curves(rows: list[dict]) -> Curves:
     return curves
 
 
-def _claims(curves: Curves) -> str:
+def _claims(curves: Curves, splits: int, chance: Mapping[str, float]) -> str:
     """What the paper says of these curves, checked on ours; nmAPG by its better rho."""
-    leads, cases, against_top_k = 0, 0, []
-    falls: dict[str, list[float]] = defaultdict(list)
-    for methods in curves.values():
-        better = _better(methods)
-        others = [m for m in methods if m not in (OURS, *(n.label for n in NMAPG))]
-        for k, value in better.items():
-            rivals = [methods[m][k] for m in others if k in methods[m]]
-            cases += bool(rivals)
-            leads += bool(rivals) and value > max(rivals)
-            if k > MANY_FEATURES and k in methods.get(TOP_K.label, {}):
-                against_top_k.append(value - methods[TOP_K.label][k])
-        for method, curve in methods.items():
-            values = [curve[k] for k in sorted(curve)]
-            falls[method] += np.maximum(-np.diff(values), 0.0).tolist()
-    said = (
-        f"Claim that nmAPG outperforms the others: the better of its two rho, taken on the test "
-        f"samples at every K, is above all six others in {leads} of {cases} pairs of data set and "
-        "K."
-    )
-    if against_top_k:
-        wins = sum(difference > 0 for difference in against_top_k)
-        said += (
-            f" Claim that it beats TopK for K > {MANY_FEATURES}: so in {wins} of "
-            f"{len(against_top_k)} pairs, by {np.mean(against_top_k):+.1f} points on average."
-        )
+    names = dict.fromkeys(method for methods in curves.values() for method in methods)
+    others = [m for m in names if m not in (OURS, *(n.label for n in NMAPG))]
+    accuracy: dict[tuple[str, int], dict[str, float | None]] = {}
+    for dataset, methods in curves.items():
+        for k, value in _better(methods).items():
+            found = {m: methods[m].get(k) for m in others if m in methods}
+            accuracy[dataset, k] = {BETTER_RHO: value, **found}
+    said = []
+    if others:
+        pairs: dict[str, Any] = {
+            "cases": "pairs of data set and K",
+            "splits": splits,
+            "chance": chance,
+        }
+        outperforms = Verdict(BETTER_RHO, others, "accuracy", accuracy, **pairs)
+        said.append(f"Claim that nmAPG outperforms the others. {outperforms}")
+        many = {case: found for case, found in accuracy.items() if case[1] > MANY_FEATURES}
+        if TOP_K.label in others and many:
+            beats = Verdict(BETTER_RHO, [TOP_K.label], "accuracy", many, **pairs)
+            said.append(f"Claim that it beats TopK for K > {MANY_FEATURES}. {beats}")
+    return " ".join([*said, *_steadiness(curves)])
+
+
+def _steadiness(curves: Curves) -> list[str]:
+    falls: dict[str, dict[str, float | None]] = {
+        dataset: {
+            method: float(np.maximum(-np.diff([curve[k] for k in sorted(curve)]), 0.0).mean())
+            for method, curve in methods.items()
+            if len(curve) > 1
+        }
+        for dataset, methods in curves.items()
+    }
     steady = [
-        f"{method} {np.mean(falls[method]):.2f}"
-        for method in falls
-        if falls[method] and method.startswith(("nmAPG", "RFS", "TopK"))
-    ]
-    if steady:
-        said += (
-            " Claim that the curves of RFS and nmAPG are steadier than that of TopK: the mean fall "
-            f"from one K to the next is {listed(steady)} points."
+        str(
+            Verdict(
+                method,
+                [TOP_K.label],
+                "mean fall from one K to the next",
+                falls,
+                better="lower",
+                unit=" points",
+            )
         )
-    return said
+        for method in dict.fromkeys(name for found in falls.values() for name in found)
+        if method.startswith(("nmAPG", "RFS"))
+    ]
+    if not steady:
+        return []
+    return ["Claim that the curves of RFS and nmAPG are steadier than that of TopK.", *steady]
 
 
 def _better(methods: Mapping[str, Mapping[int, float]]) -> dict[int, float]:

@@ -16,6 +16,7 @@ from ...studies.exhibits import Drawing, Exhibit
 from ...studies.sources import DatasetSpec
 from ..base import Bench
 from ..numbers import rounded
+from ..verdicts import Verdict
 from .methods import ITERATE_TOLERANCE, MANY, STAGE_ITERATIONS, robust_data
 from .scoring import at_hand, left_out
 
@@ -129,20 +130,40 @@ def _claims(found: list[dict], printed: dict[str, str]) -> str:
     for run in found:
         runs[run["dataset"]][run["method"]] = run
     sentences = []
+    ends: dict[str, dict[str, float | None]] = {}
+    counts: dict[str, dict[str, float | None]] = {}
     for name, methods in runs.items():
         if not {FIRST, SECOND, REFERENCE} <= set(methods):
             continue
         goal = methods[FIRST]["objectives"][-1]
         reached = _first_below(methods[SECOND], goal)
         best = min(run["lowest"] for run in methods.values())
+        label = printed[name]
+        ends[label] = {m: methods[m]["objectives"][-1] for m in (FIRST, SECOND)}
+        counts[label] = {FIRST: _first_below(methods[FIRST], goal), SECOND: reached}
         sentences.append(
-            f"{printed[name]}: Algorithm 1 ends at {goal:.4g} after "
+            f"{label}: Algorithm 1 ends at {goal:.4g} after "
             f"{methods[FIRST]['iterations'][-1]} iterations; Algorithm 2 "
             + (f"is there after about {reached}" if reached is not None else "never gets there")
             + f" and ends at {methods[SECOND]['objectives'][-1]:.4g}; the lowest value known is "
             f"{best:.4g}."
         )
-    return "Claim that Algorithm 2 converges much faster than Algorithm 1. " + " ".join(sentences)
+    said = ["Claim that Algorithm 2 converges much faster than Algorithm 1.", *sentences]
+    if ends:
+        said += [
+            str(Verdict(SECOND, [FIRST], "last objective", ends, better="lower", unit="")),
+            str(
+                Verdict(
+                    SECOND,
+                    [FIRST],
+                    "number of iterations to where Algorithm 1 ends",
+                    counts,
+                    better="lower",
+                    unit=" iterations",
+                )
+            ),
+        ]
+    return " ".join(said)
 
 
 def _first_below(run: dict, goal: float) -> int | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from ...design import as_design
 from ...evaluation.curves import accuracy_curve
@@ -123,6 +123,15 @@ class SelectionPerK(BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.k_ = max(ks)
         return self
+
+    def reaching(self, n_features: int) -> SelectionPerK:
+        """Return a copy that solves up to this number of features."""
+        return clone(self).set_params(n_features_to_select=n_features)
+
+    @property
+    def n_ranked_(self) -> int:
+        """How many features it can be asked for."""
+        return max(self.features_)
 
     def at(self, n_selected: int) -> SelectionPerK:
         """The selection of this size."""

@@ -11,6 +11,7 @@ from ...evaluation.protocol import Folds, RepeatedSplits
 from ...studies.results import summarise
 from ...studies.study import SelectorSpec, Study
 from ..base import Bench
+from ..scored import like_a_study
 from .methods import score_per_k
 
 RFS_GAMMAS = (0.001, 0.01, 0.1, 0.2, 0.8, 1.0)
@@ -66,7 +67,7 @@ def mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]
     }
     labels = {}
     settings = []
-    for spec in study.datasets:
+    for spec in study.dataset_specs:
         for repeat, fold in _places(study.protocol):
             for method in per_k:
                 chosen = {"method": method.method, "parameters": dict(method.parameters)}
@@ -75,7 +76,7 @@ def mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]
                 settings.append({**place, **chosen, **common})
     for outcome in bench.jobs(f"{study.name}, fitted for every K", score_per_k, settings):
         chosen = {"method": outcome["method"], "parameters": outcome["parameters"]}
-        rows += _like_a_study(study.name, labels[json.dumps(chosen)], outcome)
+        rows += like_a_study(study.name, labels[json.dumps(chosen)], outcome)
     return summarise(rows)
 
 
@@ -84,29 +85,3 @@ def _places(protocol: RepeatedSplits | Folds) -> Iterator[tuple[int, int]]:
     for repeat in range(protocol.n_repeats):
         for fold in range(n_folds):
             yield repeat, fold
-
-
-def _like_a_study(study: str, label: str, outcome: dict) -> list[dict]:
-    facts = {selection["k"]: selection for selection in outcome["selections"]}
-    return [
-        {
-            "study": study,
-            "dataset": outcome["dataset"],
-            "selector": label,
-            "parameters": json.dumps(outcome["parameters"], sort_keys=True),
-            "tuning": "none",
-            "protocol": json.dumps(outcome["protocol"], sort_keys=True),
-            "precision": None,
-            "recall": None,
-            "seconds": outcome["seconds"],
-            "peak_mib": None,
-            **facts[score["k"]],
-            **score,
-        }
-        for score in outcome["scores"]
-    ]
-
-
-def listed(parts: Sequence[str]) -> str:
-    """a, b and c."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -14,6 +14,7 @@ from ...studies.exhibits import Drawing, Exhibit
 from ...studies.sources import DatasetSpec
 from ..base import Bench
 from ..numbers import rounded
+from ..verdicts import verdict_of
 from .accuracy import NMAPG, TOP_K
 from .methods import FITS
 from .scoring import at_hand, left_out
@@ -109,16 +110,30 @@ def rows_above(setting: dict) -> dict:
 
 def _claims(levels: list[dict]) -> str:
     """The paper: the level of nmAPG is nearly K, that of TopK is not."""
-    said = "Claim that the level of nmAPG is nearly K and that of TopK is not: "
-    parts = []
-    for method in dict.fromkeys(row["method"] for row in levels):
+    off = [{**row, "off": abs(row["rows_above"] - row["k"])} for row in levels]
+    methods = list(dict.fromkeys(row["method"] for row in off))
+    said = ["Claim that the level of nmAPG is nearly K and that of TopK is not."]
+    for method in methods:
         offs = []
         for tolerance in TOLERANCES:
-            same = [r for r in levels if r["method"] == method and r["tolerance"] == tolerance]
-            off = float(np.mean([abs(row["rows_above"] - row["k"]) for row in same]))
-            offs.append(f"{off:.1f} above {tolerance:g}")
-        parts.append(f"{method} is off by {', '.join(offs)}")
-    return said + "; ".join(parts) + " (rows on average over K)."
+            same = [r["off"] for r in off if (r["method"], r["tolerance"]) == (method, tolerance)]
+            offs.append(f"{np.mean(same):.1f} above {tolerance:g}")
+        said.append(f"{method} is off by {', '.join(offs)} (rows on average over K).")
+    for method in methods:
+        if method != TOP_K.label and TOP_K.label in methods:
+            verdict = verdict_of(
+                off,
+                "off",
+                method,
+                [TOP_K.label],
+                by=("dataset", "k", "tolerance"),
+                measure="distance of the level from K",
+                better="lower",
+                cases="cases of K and tolerance",
+                unit=" rows",
+            )
+            said.append(str(verdict))
+    return " ".join(said)
 
 
 def _summary(levels: list[dict]) -> list[dict]:

@@ -1,0 +1,262 @@
+"""Who is ahead in a study, and whether that can be told from chance."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from ..evaluation.metrics import METRICS
+from .results import summarise
+from .study import ALL_FEATURES
+
+LEVEL = 0.95  # of the intervals that decide the words
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far a selector is behind the best: mean difference and half width of its interval."""
+
+    mean: float
+    margin: float
+
+    @property
+    def separable(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.mean > self.margin
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Selectors compared where all of them can be: the same data sets and numbers of features.
+
+    Attributes
+    ----------
+    classifier, metric : str
+    datasets : list of str
+    ks : list of int or None
+        Numbers of features that all these data sets have; None is each model's own number.
+    means : dict of str to float
+        Mean score by selector, the best first.
+    gaps : dict of str to Gap
+        Of all selectors but the first. Over data sets the differences are paired by data set;
+        on one data set by split, with a margin that allows for training parts that overlap.
+    n_splits : int
+        Splits behind every score.
+    baseline : float or None
+        Mean score with all features, no contender at any number of them.
+    """
+
+    classifier: str
+    metric: str
+    datasets: list[str]
+    ks: list[int | None]
+    means: dict[str, float]
+    gaps: dict[str, Gap]
+    n_splits: int
+    baseline: float | None = None
+    _scale: float = field(default=100.0, repr=False)
+
+    @property
+    def best(self) -> str:
+        """The selector with the highest mean."""
+        return next(iter(self.means))
+
+    @property
+    def tied(self) -> list[str]:
+        """Selectors with exactly the same mean as the best."""
+        top = self.means[self.best]
+        return [n for n, v in self.means.items() if n != self.best and abs(v - top) < 1e-12]
+
+    @property
+    def level(self) -> list[str]:
+        """Selectors that cannot be told from the best, ties left aside."""
+        return [
+            name for name, gap in self.gaps.items() if not gap.separable and name not in self.tied
+        ]
+
+    def __str__(self) -> str:
+        top = self.means[self.best]
+        leaders = [self.best, *self.tied]
+        where = _listed(self.datasets) if len(self.datasets) <= 3 else f"{len(self.datasets)} sets"
+        what = f"mean {self.metric} with {self.classifier} on {where} {_at(self.ks)}"
+        verb = "share" if len(leaders) > 1 else "has"
+        parts = [f"{_listed(leaders)} {verb} the highest {what}: {self._shown(top)}"]
+        if self.level:
+            shown = [f"{name} ({self._shown(self.means[name])})" for name in self.level]
+            parts.append(f"not separable from {_listed(shown)}")
+        if any(gap.separable for gap in self.gaps.values()):
+            gaps = [
+                f"{name} by {self._shown(gap.mean)} ± {self._shown(gap.margin)}"
+                for name, gap in self.gaps.items()
+                if gap.separable
+            ]
+            parts.append(f"ahead of {_listed(gaps)}")
+        if self.baseline is not None:
+            parts.append(f"with all features {self._shown(self.baseline)}")
+        return "; ".join(parts) + "."
+
+    def _shown(self, value: float) -> str:
+        return f"{self._scale * value:.1f}"
+
+
+def standings(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    classifier: str | None = None,
+    metric: str | None = None,
+) -> list[Standing]:
+    """Compare the selectors of a study where they can be compared.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From :func:`result_rows`, of one study.
+    classifier : str, default=None
+        The linear SVM where there is one, else the first.
+    metric : str, default=None
+        The first of the study.
+
+    Returns
+    -------
+    standings : list of Standing
+        One over all data sets and the numbers of features that all of them have; one for every
+        data set where there is no such number.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, standings
+    >>> study = Study("small", ["wine"], ["fisher", "relieff"], Folds(3), ks=[2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         [standing] = standings(result_rows(store))
+    >>> standing.ks, standing.datasets
+    ([2], ['wine'])
+    """
+    if not rows:
+        return []
+    metric = metric or next(name for name in METRICS if name in rows[0])
+    known = list(dict.fromkeys(row["classifier"] for row in rows))
+    classifier = classifier or ("svm" if "svm" in known else known[0])
+    scores = _scores([row for row in rows if row["classifier"] == classifier], metric)
+    contenders = [row for row in rows if row["class"] != ALL_FEATURES]
+    selectors = list(dict.fromkeys(row["selector"] for row in contenders))
+    datasets = list(dict.fromkeys(row["dataset"] for row in contenders))
+    # A selector that failed somewhere must not look as if it had won or lost there.
+    ks = {
+        dataset: [
+            k
+            for k in sorted({k for d, _, k in scores if d == dataset}, key=lambda k: (k is None, k))
+            if all((dataset, selector, k) in scores for selector in selectors)
+        ]
+        for dataset in datasets
+    }
+    datasets = [dataset for dataset in datasets if ks[dataset]]
+    if not datasets or not selectors:
+        return []
+    common = [k for k in ks[datasets[0]] if all(k in ks[dataset] for dataset in datasets)]
+    groups = [(datasets, common)] if common else [([name], ks[name]) for name in datasets]
+    baseline = _baselines(rows, classifier, metric)
+    return [
+        _standing(scores, names, numbers, selectors, baseline, classifier, metric)
+        for names, numbers in groups
+    ]
+
+
+def _scores(rows: Sequence[Mapping[str, Any]], metric: str) -> dict[tuple, dict[tuple, tuple]]:
+    """By data set, selector and k: the score and sizes of every split, as the means choose."""
+    chosen = {
+        (mean["dataset"], mean["selector"], mean["k"]): mean["parameters"]
+        for mean in summarise(rows)
+        if mean["class"] != ALL_FEATURES
+    }
+    scores: dict[tuple, dict[tuple, tuple]] = defaultdict(dict)
+    for row in rows:
+        place = row["dataset"], row["selector"], row["k"]
+        if chosen.get(place) == row["parameters"]:
+            split = row["repeat"], row["fold"]
+            scores[place][split] = (row[metric], row["n_test"] / max(row["n_train"], 1))
+    return dict(scores)
+
+
+def _baselines(rows: Sequence[Mapping[str, Any]], classifier: str, metric: str) -> dict[str, float]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row["class"] == ALL_FEATURES and row["classifier"] == classifier:
+            found[row["dataset"]].append(row[metric])
+    return {dataset: float(np.mean(values)) for dataset, values in found.items()}
+
+
+def _standing(scores, datasets, ks, selectors, baseline, classifier, metric) -> Standing:
+    by_set = {
+        selector: np.array(
+            [
+                np.mean([[s for s, _ in scores[d, selector, k].values()] for k in ks])
+                for d in datasets
+            ]
+        )
+        for selector in selectors
+    }
+    means = {name: float(values.mean()) for name, values in by_set.items()}
+    order = sorted(selectors, key=lambda name: -means[name])
+    best = order[0]
+    gaps = {}
+    for name in order[1:]:
+        if len(datasets) > 1:
+            differences, extra = by_set[best] - by_set[name], 0.0
+        else:
+            differences, extra = _by_split(scores, datasets[0], best, name, ks)
+        gaps[name] = _gap(differences, extra)
+    known = [baseline[dataset] for dataset in datasets if dataset in baseline]
+    return Standing(
+        classifier,
+        metric,
+        list(datasets),
+        list(ks),
+        {name: means[name] for name in order},
+        gaps,
+        min(len(scores[d, s, k]) for d in datasets for s in selectors for k in ks),
+        float(np.mean(known)) if len(known) == len(datasets) else None,
+    )
+
+
+def _by_split(scores, dataset: str, first: str, second: str, ks) -> tuple[np.ndarray, float]:
+    """Differences on the splits that both have, and the share of test to training samples."""
+    common = set(scores[dataset, first, ks[0]])
+    for name in (first, second):
+        for k in ks:
+            common &= set(scores[dataset, name, k])
+    differences = [
+        np.mean([scores[dataset, first, k][s][0] - scores[dataset, second, k][s][0] for k in ks])
+        for s in sorted(common)
+    ]
+    sizes = [scores[dataset, first, ks[0]][s][1] for s in common]
+    return np.array(differences), float(np.mean(sizes)) if sizes else 0.0
+
+
+def _gap(differences: np.ndarray, extra: float) -> Gap:
+    """Mean and interval; ``extra`` is the correction of Nadeau and Bengio for splits."""
+    n = len(differences)
+    if n < 2:
+        return Gap(float(differences.mean()) if n else 0.0, float("inf"))
+    error = float(differences.std(ddof=1)) * (1.0 / n + extra) ** 0.5
+    return Gap(float(differences.mean()), float(student.ppf(0.5 + LEVEL / 2, n - 1)) * error)
+
+
+def _at(ks: Sequence[int | None]) -> str:
+    if ks == [None]:
+        return "with the features that each keeps"
+    shown = [str(k) for k in ks]
+    return f"at {_listed(shown if len(shown) <= 6 else [f'{shown[0]} to {shown[-1]}'])} features"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
