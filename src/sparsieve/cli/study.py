@@ -106,12 +106,12 @@ def run(
 
 def _say_oddities(planned: Study) -> None:
     from ..diagnosis import diagnose
-    from ..studies import StudyError
+    from ..studies import DatasetSpec, StudyError
 
     with progress("Looking at the data"):
         for dataset in planned.datasets:
             try:
-                data = dataset.load()
+                data = (DatasetSpec(dataset) if isinstance(dataset, str) else dataset).load()
                 found = diagnose(data.X, data.y, task="classification")
             except (StudyError, ValueError, OSError):
                 continue  # the run itself says why it is skipped

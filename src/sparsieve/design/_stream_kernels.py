@@ -8,16 +8,19 @@ many rows are collected in double precision now and then.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+
+from .._compiled import compiled
 
 STRIP = 16384  # columns
 CHUNK = 1024  # rows between two collections in double precision
 
-_options = {"cache": True, "nogil": True, "fastmath": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 
 
-@njit(**_options)
+@compiled(**_options)
 def _add_one(x, low, high, u, total):
     for j in range(len(total)):
         a, lo, hi = x[j], low[j], high[j]
@@ -26,7 +29,7 @@ def _add_one(x, low, high, u, total):
         total[j] += u * a
 
 
-@njit(**_options)
+@compiled(**_options)
 def _add_four(x0, x1, x2, x3, low, high, u0, u1, u2, u3, total):
     for j in range(len(total)):
         lo, hi = low[j], high[j]
@@ -42,7 +45,7 @@ def _add_four(x0, x1, x2, x3, low, high, u0, u1, u2, u3, total):
         total[j] += (u0 * a + u1 * b) + (u2 * c + u3 * d)
 
 
-@njit(**_options)
+@compiled(**_options)
 def products_by_row(X, low, high, u, start, stop, out):
     """out[start:stop] = clip(X[:, start:stop])' u for X with contiguous rows."""
     n = X.shape[0]
@@ -80,7 +83,7 @@ def products_by_row(X, low, high, u, start, stop, out):
             out[first:last] = collected
 
 
-@njit(**_options)
+@compiled(**_options)
 def products_by_column(X, low, high, u, start, stop, out):
     """The same for X with contiguous columns."""
     n = X.shape[0]
@@ -98,7 +101,7 @@ def products_by_column(X, low, high, u, start, stop, out):
         out[j] = collected
 
 
-@njit(**_options)
+@compiled(**_options)
 def _add_squares(x0, x1, x2, x3, low, high, mean, u0, u1, u2, u3, total):
     for j in range(len(total)):
         lo, hi, m = low[j], high[j], mean[j]
@@ -115,7 +118,7 @@ def _add_squares(x0, x1, x2, x3, low, high, mean, u0, u1, u2, u3, total):
         total[j] += (u0 * (e * e) + u1 * (f * f)) + (u2 * (g * g) + u3 * (h * h))
 
 
-@njit(**_options)
+@compiled(**_options)
 def moments(X, low, high, weights, start, stop, width, means, variances):
     """Weighted means and variances of the clipped columns; ``weights`` sum to one."""
     n = X.shape[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -50,15 +50,14 @@ def products(array: np.ndarray, low: np.ndarray, high: np.ndarray, U: np.ndarray
     kernel = kernels.products_by_row if by_row else kernels.products_by_column
     out = np.empty((array.shape[1], U.shape[1]), dtype=array.dtype, order="F")
     for k in range(U.shape[1]):
-        u, column = np.ascontiguousarray(U[:, k], dtype=array.dtype), out[:, k]
-        in_strips(
-            lambda start, stop, u=u, column=column: kernel(
-                array, low, high, u, start, stop, column
-            ),
-            array.shape[1],
-            array.size,
-        )
+        u = np.ascontiguousarray(U[:, k], dtype=array.dtype)
+        work = partial(_strip, kernel, (array, low, high, u), out[:, k])
+        in_strips(work, array.shape[1], array.size)
     return out
+
+
+def _strip(kernel: Callable, given: tuple, out: np.ndarray, start: int, stop: int) -> None:
+    kernel(*given, start, stop, out)
 
 
 def moments(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .._compiled import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def joint_entropies(codes, n_levels, other, n_other, weights):
     """Entropy (in nats) of every feature together with one other variable.
 
@@ -30,7 +31,7 @@ def joint_entropies(codes, n_levels, other, n_other, weights):
     return entropies
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def mdl_levels(ordered, order, classes, n_classes, weights, levels):
     """Cut every feature by Fayyad and Irani's rule and write the level of every sample.
 
@@ -57,7 +58,7 @@ def mdl_levels(ordered, order, classes, n_classes, weights, levels):
             waiting -= 1
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _best_cut(values, order, low, high, classes, weights, left, right):
     """Where to cut the segment low..high, or 0 where no cut pays for itself.
 
@@ -107,6 +108,6 @@ def _best_cut(values, order, low, high, classes, weights, left, right):
     return cut if spread - best > np.log(total - 1.0) + delta else 0
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _x_log_x(x):
     return x * np.log(x) if x > 0.0 else 0.0

@@ -7,7 +7,8 @@ left to right, so it is the same on every machine and for every number of thread
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .._compiled import compiled
 
 # Multiplying by this and subtracting again rounds a number to 36 bits (Veltkamp's splitting).
 # Distances are compared like that, so that sums that are equal on paper are ties whatever the
@@ -15,7 +16,7 @@ from numba import njit
 SPLIT = 2.0**17 + 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def tile_distances(rows, columns, n_numeric, same):
     """Distances between the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
 
@@ -44,7 +45,7 @@ def tile_distances(rows, columns, n_numeric, same):
     return distances
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest):
     """Offer the candidates of a tile to the lists of nearest samples, one list per group.
 
@@ -71,7 +72,7 @@ def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest
                 nearest[slot, group, place] = candidate
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def weighted_differences(block, discrete, starts, partners, weights):
     """Sum over pairs of weight * |u - v| (or u != v) for every column of ``block`` (n, b).
 

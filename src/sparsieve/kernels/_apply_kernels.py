@@ -1,11 +1,12 @@
 """Compiled products with expanded kernel matrices."""
 
 import numpy as np
-from numba import njit
+
+from .._compiled import compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath={"reassoc", "contract", "nsz"})
 def apply_expansion(values, features, shift, radius, coefficients, beta, out):
     """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features."""
     n_samples = values.shape[1]

@@ -4,10 +4,10 @@ Plain loops over scalars and scratch space handed in: array expressions would be
 several times as long to compile.
 """
 
-from numba import njit
+from .._compiled import compiled
 
 
-@njit(cache=True)
+@compiled()
 def _sort_magnitudes(v, magnitudes):
     """Absolute values of v, the largest first, by insertion: rows are short."""
     for k in range(v.shape[0]):
@@ -19,7 +19,7 @@ def _sort_magnitudes(v, magnitudes):
         magnitudes[place] = value
 
 
-@njit(cache=True)
+@compiled()
 def _exclusive_level(v, q, magnitudes):
     """The level of the proximal map of q ||w||_1^2 alone, which sorting makes explicit."""
     _sort_magnitudes(v, magnitudes)
@@ -33,7 +33,7 @@ def _exclusive_level(v, q, magnitudes):
     return 0.0
 
 
-@njit(cache=True)
+@compiled()
 def _joint_level(v, p, q, guess):
     """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p > 0.
 
@@ -79,7 +79,7 @@ def _joint_level(v, p, q, guess):
     return theta
 
 
-@njit(cache=True)
+@compiled()
 def shrink_row(v, p, q, guess, magnitudes):
     """Replace v by the proximal map of p ||w||_2 + q ||w||_1^2 at v.
 
@@ -102,14 +102,14 @@ def shrink_row(v, p, q, guess, magnitudes):
         v[k] *= factor
 
 
-@njit(cache=True)
+@compiled()
 def shrink_rows(V, p, q, magnitudes):
     """The same for every row of V."""
     for j in range(V.shape[0]):
         shrink_row(V[j], p, q, 0.0, magnitudes)
 
 
-@njit(cache=True)
+@compiled()
 def soft_level_rows(G, alpha, theta, magnitudes):
     """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha.
 

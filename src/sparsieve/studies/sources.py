@@ -175,6 +175,7 @@ class DatasetSpec:
         return maker(**seeded)
 
     def _read(self) -> tuple:
+        assert self.file is not None
         drop = list(self.drop)
         if self.groups is None:
             table = read_table(self.file, self.target, drop)

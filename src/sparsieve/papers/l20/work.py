@@ -201,16 +201,11 @@ def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> di
         accuracy_curve(
             selector, *part, ks=asked, classifiers=setting["classifiers"], metrics=["accuracy"]
         )
-        for asked in ([[k] for k in ks] if setting["each_k"] else [with_one(ks)])
+        for asked in ([[k] for k in ks] if setting["each_k"] else [list(ks)])
     ]
     return {
         (row["classifier"], row["k"]): row["accuracy"] for curve in curves for row in curve.scores
     }
-
-
-def with_one(ks: Sequence[int]) -> list[int]:
-    """A high price keeps a single feature; that is left when it keeps fewer than all ks ask for."""
-    return sorted({1, *ks})
 
 
 def _at(accuracies: dict, classifier: str, k: int) -> float:

@@ -4,10 +4,10 @@ Plain loops over scalars: array expressions would be shorter but take several ti
 compile.
 """
 
-from numba import njit
+from ..._compiled import compiled
 
 
-@njit(cache=True)
+@compiled()
 def _new_row(target, curvature, alpha):
     """Replace ``target`` by the minimiser of curvature/2 ||w||^2 - <target, w> + alpha ||w||."""
     square = 0.0
@@ -19,7 +19,7 @@ def _new_row(target, curvature, alpha):
         target[k] *= factor
 
 
-@njit(cache=True)
+@compiled()
 def residual_pass(X, norms, R, W, pull, alpha, nu, row):
     """One pass with the residual R = (Y - XW)', as published."""
     n_samples = X.shape[0]

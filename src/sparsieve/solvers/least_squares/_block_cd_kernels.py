@@ -3,15 +3,14 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
-from numba import njit
-
+from ..._compiled import compiled
 from ...penalties._row_kernels import shrink_row
 
 PENDING = 8  # changed rows whose effect on Q is written in one go
 CHUNK = 512  # features written at a time: eight pieces of Gram rows stay in the first-level cache
 
 
-@njit(cache=True)
+@compiled()
 def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
     """Cyclic block coordinate descent for ||XW - Y||^2 + sum_j alpha ||w_j|| + beta ||w_j||_1^2.
 
@@ -56,7 +55,7 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
         subtract_rows(gram, Q, rows, deltas)
 
 
-@njit(cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def subtract_rows(gram, Q, rows, deltas):
     """Q -= deltas' gram[rows] for a multiple of eight rows.
 

@@ -1,12 +1,13 @@
 """Compiled search for the best addition to a support and the best exchange, in one pass."""
 
 import numpy as np
-from numba import njit
+
+from ..._compiled import compiled
 
 BLOCK = 256  # features worked on together: their scratch stays in the first-level cache
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def best_changes(C, Z, nu, spent, is_open, places, W, h, costs, ridge):
     """Best feature to add, and best exchange of an open feature for one of ``places``.
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+
+from ..._compiled import compiled
 
 STRIP = 8192  # features whose sums stay in the first-level cache
 
-_options = {
-    "cache": True,
+_options: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"contract", "reassoc"},
     "error_model": "numpy",
 }
 
 
-@njit(**_options)
+@compiled(**_options)
 def winner(squares, residual, ridge, open_, score):
     """Set every feature's score, what it would gain, and find the best."""
     best = 0
@@ -29,7 +31,7 @@ def winner(squares, residual, ridge, open_, score):
     return best
 
 
-@njit(**_options)
+@compiled(**_options)
 def advance(p, r, C, squares, residual):
     """Take a direction with products p and responses r out of all features."""
     power = 0.0

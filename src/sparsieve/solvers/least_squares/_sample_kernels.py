@@ -3,12 +3,11 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
-from numba import njit
-
+from ..._compiled import compiled
 from ...penalties._row_kernels import shrink_row
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def sample_epochs(columns, norms, W, R, alpha, beta, rows, n_epochs, enough, v, scratch):
     """Cyclic block coordinate descent for ||XW - Y||^2 + sum_j alpha ||w_j|| + beta ||w_j||_1^2.
 

@@ -59,7 +59,8 @@ def best_subsets(
     if search is not None:
         for k in range(1, len(supports)):
             objectives[k] = search.objective(supports[k])
-    n_nodes, trace = 0, []
+    n_nodes = 0
+    trace: list[float] = []
     for k in range(1, len(supports)):
         if search is None:
             found = every_support(design, Y, k, eligible)

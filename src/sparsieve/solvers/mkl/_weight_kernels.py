@@ -1,11 +1,12 @@
 """Compiled coordinate descent for the kernel weights."""
 
 import numpy as np
-from numba import njit
+
+from ..._compiled import compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath={"reassoc", "contract", "nsz"})
 def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
     """Cyclic descent for linear'd + sum_i max(0, r_i)^2 over 0 <= d <= bound and the bias.
 

@@ -1,0 +1,27 @@
+"""The one place that compiles functions. Imported by kernels only, which are imported when used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(**options: Any) -> Callable[[Function], Function]:
+    """Compile a function by numba at its first call, and remember the result where possible.
+
+    Compiled code is kept beside the source or in the user's cache folder. Where neither can be
+    written (a read-only installation without a home), numba refuses to cache, and the function
+    is compiled anew in every process.
+    """
+
+    def decorate(function: Function) -> Function:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # "cannot cache function: no locator available"
+            return njit(**options)(function)
+
+    return decorate
