@@ -41,8 +41,9 @@ class ScoreCurve:
 class AccuracyCurveDisplay(Display):
     """Score over the number of features, with bands of one standard error.
 
-    The standard error is the standard deviation over the splits divided by the square root of
-    their number. Splits share samples, so it is a guide for the eye and not a test.
+    Standard errors of a ``SelectorCV`` allow for the training samples that its folds share (Nadeau
+    and Bengio); those of a study are the standard deviation over the splits divided by the square
+    root of their number, a guide for the eye and not a test.
 
     Parameters
     ----------
