@@ -296,17 +296,21 @@ def _say_certificate(certificate: Certificate, n_kept: int) -> None:
     for i in few:
         say(
             f"{sizes[i]:>8}  {certificate.objective[i]:>10.5g}  {certificate.lower_bound[i]:>10.5g}"
-            f"  {math.ceil(1e4 * certificate.gap[i]) / 1e4:>7.2%}"
-            f"  {math.floor(1e4 * certificate.share[i]) / 1e4:>7.2%}"
+            f"  {_no_less(certificate.gap[i]):>7.2%}"
+            f"  {1.0 - _no_less(1.0 - certificate.share[i]):>7.2%}"
         )
+
+
+def _no_less(gap: float) -> float:
+    """Rounded up to the two digits of a percentage that are shown, but for rounding errors."""
+    return math.ceil(round(1e4 * gap, 5)) / 1e4
 
 
 def _proven_gap(selector: Any) -> str:
     """How good the best found is at least, in words."""
     if selector.converged_:
         return "stopped early; the selection is the best of its size (training objective, proven)"
-    gap = math.ceil(1e4 * selector.optimality_) / 1e4  # no less than what is proven
     return (
         "stopped early with the best selection found; no other of its size has a training "
-        f"objective lower by more than {gap:.2%} (proven)"
+        f"objective lower by more than {_no_less(selector.optimality_):.2%} (proven)"
     )

@@ -197,6 +197,10 @@ class Certifiable:
 
     def _check_same(self, data: TrainingData, problem: Prepared) -> None:
         centre, scale, digest = self._seen
+        if digest != _digest(data):
+            raise ValueError(
+                "y or sample_weight is not what the selector was fitted to; pass those of the fit"
+            )
         tolerance = ALIKE[np.dtype(problem.design.dtype)]
         units = problem.units
         same = len(centre) == len(units.centre) and bool(
@@ -207,10 +211,6 @@ class Certifiable:
             raise ValueError(
                 "X is not the data that the selector was fitted to: its columns have other means "
                 "or variances; pass the X of the fit"
-            )
-        if digest != _digest(data):
-            raise ValueError(
-                "y or sample_weight is not what the selector was fitted to; pass those of the fit"
             )
 
     def _sizes(self, n_features: int | Sequence[int] | None, n_always: int) -> list[int]:

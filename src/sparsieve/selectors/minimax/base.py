@@ -199,7 +199,7 @@ class LevelSelector(MinimaxSelector):
         reach = 1.0 if best is None else best.solution.accuracy
         level = self._level(task, reach)
         self._levels.append(level)
-        if best is not None and level >= reach * (1.0 - 1e-9):
+        if best is not None and level >= reach * (1.0 - 1e-9) and not self._counts():
             return self._dense(task, best, np.arange(moments.n_features))
         if np.any(moments.difference[task.free]):
             alone = solve_mpm(moments.restricted(task.free))
@@ -224,6 +224,10 @@ class LevelSelector(MinimaxSelector):
                 'delta="auto" for 0.8 of the largest'
             )
         return float(self.delta)
+
+    def _counts(self) -> bool:
+        """Whether the number of features itself is minimised, so that not all need take part."""
+        return False
 
     @abstractmethod
     def _solve_at(
