@@ -194,7 +194,8 @@ class LevelSelector(MinimaxSelector):
         best = None
         # Without a ridge, more features than samples almost surely separate the classes
         # perfectly: the best level is 1, and need not be computed until the program objects.
-        if max(moments.ridges) > 0.0 or moments.n_features <= sum(moments.n_rows) - 2:
+        few = moments.n_features <= sum(moments.n_rows) - 2
+        if few or max(moments.ridges) > 0.0 or self._counts():
             best = solve_mpm(moments)
         reach = 1.0 if best is None else best.solution.accuracy
         level = self._level(task, reach)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -253,9 +253,12 @@ class L0MPMSelector(HasSolver, LevelSelector):
         )
         support = found.solution.support
         best = self._dense(task, solve_mpm(task.moments.restricted(support)), support)
-        return replace(
-            found,
-            solution=best.solution,
-            objective=best.objective,
-            converged=found.optimality <= self.tol,
+        gap = found.optimality
+        return Result(
+            best.solution, best.objective, gap, found.n_iter, gap <= self.tol, found.trace
         )
+
+    def _keep_result(self, results, **words) -> None:
+        if self._counts():
+            words = {"measure": "a proven gap of", "remedy": "raise the solver's time_limit"}
+        super()._keep_result(results, **words)

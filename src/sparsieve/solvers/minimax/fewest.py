@@ -30,6 +30,7 @@ MOST_FEATURES = 30
 REACHED, EXCLUDED = 1e-9, 1e-6
 # Pieces of (0, 1) are halved until their ends differ by this factor, or are this close to 0 or 1.
 PIECE, END = 1.1, 1e-2
+POINTLESS = 1e6  # or the bound is so many times what is asked for
 # Added to M, relative to its mean diagonal: equal columns make it singular.
 REGULAR = 1e-13
 
@@ -105,9 +106,9 @@ class _Search:
         inside = self.free.copy()
         inside[start] = True
         best = self._thinned(inside)
-        size = bound = 0
+        bound = 0
         try:
-            pieces = [m for m in self._pieces(0.0, 1.0) if self._could(m)]
+            pieces = self._pieces(0.0, 1.0)
             while bound < (size := self._count(best)):
                 self._tell(size, bound)
                 found = next(
@@ -122,8 +123,8 @@ class _Search:
         size = self._count(best)
         self.trace.append(float(size))
         gap = (size - bound) / size if size else 0.0
-        found = FewestFeatures(np.flatnonzero(best), bound)
-        return Result(found, float(size), gap, self.n_nodes, gap == 0.0, self.trace)
+        fewest = FewestFeatures(np.flatnonzero(best), bound)
+        return Result(fewest, float(size), gap, self.n_nodes, gap == 0.0, self.trace)
 
     def _count(self, inside: np.ndarray) -> int:
         return int(np.count_nonzero(inside & ~self.free))
@@ -162,8 +163,11 @@ class _Search:
     def _pieces(self, low: float, high: float) -> list[np.ndarray]:
         """M of every piece of (low, high) on which all features together could reach the level."""
         matrix = self.spread[0] / high + self.spread[1] / (1.0 - low)
-        if not self._could(matrix):
+        reach = self._reach(matrix)
+        if reach < self.power:
             return []
+        if reach > POINTLESS * self.power:  # next to singular, on a smaller piece as well
+            return [matrix]
         narrow = low > 0.0 and high < 1.0 and max(high / low, (1 - low) / (1 - high)) <= PIECE
         if narrow or high <= END or low >= 1.0 - END:
             return [matrix]
@@ -174,10 +178,9 @@ class _Search:
             middle = 1.0 - max(0.25 * (1.0 - low), END)
         return [*self._pieces(low, middle), *self._pieces(middle, high)]
 
-    def _could(self, matrix: np.ndarray) -> bool:
-        inverse = _inverse(matrix)
+    def _reach(self, matrix: np.ndarray) -> float:
         d = self.moments.difference
-        return float(d @ inverse @ d) >= self.power
+        return float(d @ _inverse(matrix) @ d)
 
     # -- the search for one size ---------------------------------------------------------
 
