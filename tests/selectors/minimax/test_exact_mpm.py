@@ -86,7 +86,7 @@ def test_settings_and_refusals():
     X, y = random_problem(0, 60, 31)
     with pytest.raises(ValueError, match="up to 30 features, got 31"):
         L0MPMSelector(solver="exact").fit(X, y)
-    L0MPMSelector(solver="exact", never_keep=[0]).fit(X, y)
+    L0MPMSelector(solver="exact", delta=0.1, never_keep=[0]).fit(X, y)
     with pytest.raises(ValueError, match="time_limit must be positive"):
         L0MPMSelector(solver=ExactMinimax(time_limit=0)).fit(X, y)
     with pytest.raises(ValueError, match="solver must be one of 'surrogate', 'exact'"):

@@ -80,6 +80,18 @@ def test_equal_columns_are_counted_once():
     assert found.objective == exhaustive(X, y, level, 0.0)
 
 
+def test_features_that_determine_each_other_are_searched_without_bounds():
+    X, y = random_problem(4, 80, 4)
+    X = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(80)])
+    moments = moments_of(X, y)
+    level = 0.9 * solve_mpm(moments).solution.accuracy
+    found = fewest_features(
+        moments, level, np.arange(6), free=np.empty(0, dtype=np.int64), time_limit=60.0
+    )
+    assert found.converged
+    assert found.objective == exhaustive(X[:, :5], y, level, 0.0)
+
+
 def test_a_time_limit_leaves_a_bound_on_the_size():
     X, y = random_problem(5, 400, 28, shift=0.25)
     moments = moments_of(X, y)

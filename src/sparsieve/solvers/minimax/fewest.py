@@ -9,7 +9,8 @@ and for t between t_1 and t_2 the matrix is at least M = Sigma_1 / t_2 + Sigma_2
 on every piece of (0, 1) the power D_S'M_SS^-1 D_S bounds kappa(S)^2 from above, and it falls when
 features leave S. What it loses by one feature alone is v_j^2 / (M_SS^-1)_jj, v = M_SS^-1 D_S: a
 feature that costs too much is in every support that reaches the level (Furnival and Wilson's
-leaps and bounds). Supports that no bound excludes are solved.
+leaps and bounds). Supports that no bound excludes are solved. Where features nearly determine each
+other, M cannot be inverted reliably; then only machines themselves exclude their subsets.
 """
 
 from __future__ import annotations
@@ -30,9 +31,8 @@ MOST_FEATURES = 30
 REACHED, EXCLUDED = 1e-9, 1e-6
 # Pieces of (0, 1) are halved until their ends differ by this factor, or are this close to 0 or 1.
 PIECE, END = 1.1, 1e-2
-POINTLESS = 1e6  # or the bound is so many times what is asked for
-# Added to M, relative to its mean diagonal: equal columns make it singular.
-REGULAR = 1e-13
+# Least eigenvalue of M, with a unit diagonal, at which its inverse is good to less than EXCLUDED.
+TRUSTED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ class _Search:
             factor.T @ factor + ridge * np.eye(moments.n_features)
             for factor, ridge in zip(factors, moments.ridges, strict=True)
         ]
+        self.used = self.free | _first_copies(moments)
         self.power = kappa_of(level) ** 2 * (1.0 - EXCLUDED) if level < 1.0 else np.inf
         self.known: dict[bytes, bool] = {}
         self.n_nodes = 0
@@ -108,7 +109,9 @@ class _Search:
         best = self._thinned(inside)
         bound = 0
         try:
-            pieces = self._pieces(0.0, 1.0)
+            pieces: list[np.ndarray | None] = [None]
+            if self._is_trusted():
+                pieces = [*self._pieces(0.0, 1.0)]
             while bound < (size := self._count(best)):
                 self._tell(size, bound)
                 found = next(
@@ -163,11 +166,9 @@ class _Search:
     def _pieces(self, low: float, high: float) -> list[np.ndarray]:
         """M of every piece of (low, high) on which all features together could reach the level."""
         matrix = self.spread[0] / high + self.spread[1] / (1.0 - low)
-        reach = self._reach(matrix)
-        if reach < self.power:
+        d = self.moments.difference[self.used]
+        if d @ np.linalg.solve(matrix[np.ix_(self.used, self.used)], d) < self.power:
             return []
-        if reach > POINTLESS * self.power:  # next to singular, on a smaller piece as well
-            return [matrix]
         narrow = low > 0.0 and high < 1.0 and max(high / low, (1 - low) / (1 - high)) <= PIECE
         if narrow or high <= END or low >= 1.0 - END:
             return [matrix]
@@ -178,27 +179,30 @@ class _Search:
             middle = 1.0 - max(0.25 * (1.0 - low), END)
         return [*self._pieces(low, middle), *self._pieces(middle, high)]
 
-    def _reach(self, matrix: np.ndarray) -> float:
-        d = self.moments.difference
-        return float(d @ _inverse(matrix) @ d)
+    def _is_trusted(self) -> bool:
+        """Whether M, on every piece, can be inverted; it is at least Sigma_1 + Sigma_2."""
+        total = (self.spread[0] + self.spread[1])[np.ix_(self.used, self.used)]
+        size = np.sqrt(np.diag(total))
+        if len(size) == 0 or not size.min() > 0.0:
+            return False
+        return bool(np.linalg.eigvalsh(total / np.outer(size, size))[0] >= TRUSTED)
 
     # -- the search for one size ---------------------------------------------------------
 
-    def _of_size(self, size: int, matrix: np.ndarray) -> np.ndarray | None:
+    def _of_size(self, size: int, matrix: np.ndarray | None) -> np.ndarray | None:
         """A support with so many features that are not free, of those this bound allows."""
-        n_features = self.moments.n_features
-        stack = [(np.arange(n_features), _inverse(matrix), self.free.copy())]
+        used = np.flatnonzero(self.used)
+        inverse = None if matrix is None else np.linalg.inv(matrix[np.ix_(used, used)])
+        stack = [(used, inverse, self.free.copy())]
         while stack:
             left, inverse, held = stack.pop()
             self.n_nodes += 1
             if time.monotonic() > self.deadline:
                 raise _OutOfTime
-            d = self.moments.difference[left]
-            v = inverse @ d
-            power = float(d @ v)
-            if power < self.power:
+            lost = self._lost(left, inverse)
+            if lost is None:
                 continue
-            needed = power - v * v / np.diag(inverse) < self.power
+            costs, needed = lost
             held = held.copy()
             held[left[needed]] = True
             n_held = self._count(held)
@@ -211,19 +215,37 @@ class _Search:
                 if self._reaches(inside):
                     return inside
                 continue
-            costs = np.where(held[left], -1.0, v * v / np.diag(inverse))
-            place = int(np.argmax(costs))
+            place = int(np.argmax(np.where(held[left], -np.inf, costs)))
             with_it = held.copy()
             with_it[left[place]] = True
-            stack.append((np.delete(left, place), _without(inverse, place), held))
+            fewer = None if inverse is None else _without(inverse, place)
+            stack.append((np.delete(left, place), fewer, held))
             stack.append((left, inverse, with_it))
         return None
 
+    def _lost(self, left, inverse) -> tuple[np.ndarray, np.ndarray] | None:
+        """What every feature of a set costs to drop, and if too much; None: not even all reach."""
+        if inverse is None:
+            inside = np.zeros(self.moments.n_features, dtype=bool)
+            inside[left] = True
+            if not self._reaches(inside):
+                return None
+            return np.zeros(len(left)), np.zeros(len(left), dtype=bool)
+        d = self.moments.difference[left]
+        v = inverse @ d
+        power = float(d @ v)
+        if power < self.power:
+            return None
+        costs = v * v / np.diag(inverse)
+        return costs, power - costs < self.power
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
-    size = len(matrix)
-    more = REGULAR * float(np.trace(matrix)) / size + np.finfo(float).tiny
-    return np.linalg.inv(matrix + more * np.eye(size))
+
+def _first_copies(moments: TwoClassMoments) -> np.ndarray:
+    """Features that are neither constant nor equal to an earlier one: others add nothing."""
+    columns = moments.design.dense_columns(np.arange(moments.n_features))
+    first = np.zeros(moments.n_features, dtype=bool)
+    first[np.unique(columns, axis=1, return_index=True)[1]] = True
+    return first & (np.ptp(columns, axis=0) > 0)
 
 
 def _without(inverse: np.ndarray, place: int) -> np.ndarray:
