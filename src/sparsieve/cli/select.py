@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +18,7 @@ from .output import check_page, command_line, print_json, print_rows, progress, 
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report import Report
+    from ..selectors.least_squares.certificate import Certificate
     from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
@@ -116,6 +118,14 @@ def select(
             help="Shuffle the target N times to see what scores noise reaches.",
         ),
     ] = 0,
+    certify: Annotated[
+        bool,
+        typer.Option(
+            "--certify",
+            help="Prove how much of what any as many features could explain these do, on the "
+            "training data (ridge-forward, l20).",
+        ),
+    ] = False,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
@@ -138,10 +148,12 @@ def select(
     _check_outputs(file, output, ranking, report)
     with progress("Loading"):
         from ..io import TargetNeededError, read_table
-        from .selection import build_selector, parse_count, run_selection
+        from .selection import build_selector, check_certifiable, parse_count, run_selection
 
         chosen = find_method(method)
         selector = build_selector(chosen, parse_count(count), task.value, param or ())
+        if certify:
+            check_certifiable(chosen, selector)
     try:
         with progress(f"Reading {file.name}"):
             table = read_table(file, target, drop or ())
@@ -151,14 +163,14 @@ def select(
         for note in table.notes:
             say(f"note: {note}")
     with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
-        selection = run_selection(chosen, selector, table, null)
+        selection = run_selection(chosen, selector, table, null, certify)
     if not quiet:
         for warning in selection.warnings:
             say(f"warning: {warning}")
         for oddity in selection.oddities:
             say(f"note: {oddity}")
     written = _write(selection, output, ranking, escape_formulas)
-    if report is not None:
+    if report is not None and not selection.interrupted:
         with progress("Cross-validating for the report"):
             _report(selection, command_line()).save(report)
         written.append(report)
@@ -170,6 +182,9 @@ def select(
         _print_selected(selection)
     if not quiet:
         _say_summary(selection, written)
+    if selection.interrupted:
+        say(_proven_gap(selection.selector))
+        raise KeyboardInterrupt
 
 
 def _check_outputs(
@@ -228,6 +243,7 @@ def _report(selection: Selection, command: str) -> Report:
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command,
         null=selection.null or "auto",
+        certify=selection.certificate is not None,
         oddities=selection.oddities,
     )
 
@@ -263,5 +279,38 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     say(f"score: {selection.ranked.meaning}")
     if selection.null is not None:
         say(str(selection.null))
+    if selection.certificate is not None:
+        _say_certificate(selection.certificate, selection.n_kept)
     for path in written:
         say(f"wrote {path}")
+
+
+def _say_certificate(certificate: Certificate, n_kept: int) -> None:
+    """The sentence about what was kept, and a table of a few sizes up to it."""
+    sizes = certificate.n_features.tolist()
+    say(certificate.sentence(n_kept if n_kept in sizes else None))
+    few = [i for i, k in enumerate(sizes) if k in (1, 2, 5, 10, 20, 50, 100, 200, 500, n_kept)]
+    if not few:
+        return
+    say(f"{'features':>8}  {'objective':>10}  {'at least':>10}  {'gap':>7}  {'share':>7}")
+    for i in few:
+        say(
+            f"{sizes[i]:>8}  {certificate.objective[i]:>10.5g}  {certificate.lower_bound[i]:>10.5g}"
+            f"  {_no_less(certificate.gap[i]):>7.2%}"
+            f"  {1.0 - _no_less(1.0 - certificate.share[i]):>7.2%}"
+        )
+
+
+def _no_less(gap: float) -> float:
+    """Rounded up to the two digits of a percentage that are shown, but for rounding errors."""
+    return math.ceil(round(1e4 * gap, 5)) / 1e4
+
+
+def _proven_gap(selector: Any) -> str:
+    """How good the best found is at least, in words."""
+    if selector.converged_:
+        return "stopped early; the selection is the best of its size (training objective, proven)"
+    return (
+        "stopped early with the best selection found; no other of its size has a training "
+        f"objective lower by more than {_no_less(selector.optimality_):.2%} (proven)"
+    )

@@ -39,6 +39,8 @@ class Selection:
     warnings: list[str] = field(default_factory=list)
     null: PermutationNull | None = None
     oddities: list[str] = field(default_factory=list)
+    certificate: Any = None
+    interrupted: bool = False
 
     @property
     def kept(self) -> np.ndarray:
@@ -81,6 +83,7 @@ class Selection:
             "null": None
             if self.null is None
             else {"level": self.null.level, "n_repeats": self.null.n_repeats},
+            "certificate": None if self.certificate is None else self.certificate.as_dict(),
             "ranking": [
                 dict(zip(ranking, values, strict=True))
                 for values in zip(*(c.tolist() for c in ranking.values()), strict=True)
@@ -162,8 +165,31 @@ def _literal(text: str) -> Any:
         return text.strip()
 
 
-def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int = 0) -> Selection:
-    """Fit the selector on the table."""
+def check_certifiable(method: Method, selector: Any) -> None:
+    """Refuse --certify, before any work, for a method that nothing can be proven about."""
+    from .catalogue import all_methods
+
+    if not hasattr(selector, "certify"):
+        able = [each.name for each in all_methods().values() if hasattr(each.cls, "certify")]
+        raise UsageError(
+            f"--certify: nothing can be proven about the selections of {method.name}; "
+            f"{' and '.join(able)} can be certified"
+        )
+    try:
+        selector._check_certifiable()
+    except ValueError as error:
+        sentence = str(error).replace(f"{method.cls.__name__} was fitted", f"{method.name} is")
+        raise UsageError(f"--certify: {sentence}") from None
+
+
+def run_selection(
+    method: Method, selector: Any, table: Table, n_shuffles: int = 0, certify: bool = False
+) -> Selection:
+    """Fit the selector on the table.
+
+    An interrupt that leaves the selector fitted, with the best that it had found, gives a
+    selection that says so.
+    """
     from .._checks import check_finite, resolve_count
 
     if sparse.issparse(table.X) and not method.takes_sparse:
@@ -174,7 +200,7 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
     _resolved(
         resolve_count, selector.get_params()["n_features_to_select"], len(table.feature_names)
     )
-    start = time.perf_counter()
+    start, interrupted = time.perf_counter(), False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -184,12 +210,20 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
             selector.fit(table.X, table.y)
         except ValueError as error:
             raise DataError(str(error)) from error
+        except KeyboardInterrupt:
+            if getattr(selector, "support_", None) is None:
+                raise
+            interrupted = True
     seconds = time.perf_counter() - start
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
-    found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
-    null = None
-    if n_shuffles:
-        null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
+    null, certificate, oddities = None, None, []
+    if not interrupted:  # who interrupts does not want to wait
+        found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
+        oddities = found.for_user_of(selector)
+        if n_shuffles:
+            null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
+        if certify:
+            certificate = selector.certify(table.X, table.y)
     return Selection(
         method=method,
         selector=selector,
@@ -201,7 +235,9 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
         classes=getattr(selector, "classes_", None),
         warnings=_sentences(caught),
         null=null,
-        oddities=found.for_user_of(selector),
+        oddities=oddities,
+        certificate=certificate,
+        interrupted=interrupted,
     )
 
 

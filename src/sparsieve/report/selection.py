@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_integer, check_real
+from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
+from .certificate_section import certificate_section, certified
 from .page import Report
 from .provenance import how_made
 from .selected_data import SelectedData
@@ -44,6 +45,7 @@ def selector_report(
     null: PermutationNull | str | None = "auto",
     oddities: Sequence[str] | None = None,
     command: str = "",
+    certify: bool = False,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -71,6 +73,9 @@ def selector_report(
         Sentences of :func:`~sparsieve.diagnose` on these data; found here if not given.
     command : str, default=""
         The command line that made it, to be shown.
+    certify : bool, default=False
+        Prove how much of what any as many features could explain these do, on the training data.
+        A selector that has been certified already shows that anyway.
 
     Returns
     -------
@@ -98,7 +103,9 @@ def selector_report(
     check_integer("folds", folds, minimum=0)
     check_integer("seed", seed, minimum=0)
     check_real("threshold", threshold, minimum=0, strict=True)
+    check_flag("certify", certify)
     kept = SelectedData.of(selector, X, y, feature_names)
+    certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")
     if folds >= 2 and len(kept.order):
         assessment = assess(
@@ -116,6 +123,7 @@ def selector_report(
         oddities = found.for_user_of(selector)
     sections = [
         accuracy_section(assessment, kept),
+        certificate_section(certificate, len(kept.order)),
         ranking_section(kept, _null(null, kept)),
         class_section(kept),
         weight_section(kept),
@@ -125,7 +133,7 @@ def selector_report(
         how_made(
             selector.get_params(deep=False),
             command=command,
-            code=_code(selector, folds, seed),
+            code=_code(selector, folds, seed, certificate is not None),
             seed=seed if folds else None,
         ),
     ]
@@ -227,11 +235,12 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     return found
 
 
-def _code(selector: Any, folds: int, seed: int) -> str:
+def _code(selector: Any, folds: int, seed: int, is_certified: bool) -> str:
     name = type(selector).__name__
+    more = ", certify=True" if is_certified else ""
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.report import selector_report\n\n"
         f"selector = {selector!r}.fit(X, y)\n"
-        f"selector_report(selector, X, y, folds={folds}, seed={seed}).save('report.html')"
+        f"selector_report(selector, X, y, folds={folds}, seed={seed}{more}).save('report.html')"
     )

@@ -257,11 +257,9 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             }
         return self.substitutes_
 
-    def _keep_result(
-        self, results: Result | Sequence[Result], *, measure: str = "optimality"
-    ) -> None:
-        """Say how a fit went, for one model or several."""
-        keep_result(self, results, measure=measure)
+    def _keep_result(self, results: Result | Sequence[Result], **words: str) -> None:
+        """Say how a fit went, for one model or several; ``words`` as :func:`keep_result` takes."""
+        keep_result(self, results, **words)
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
@@ -304,12 +302,17 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
 
 
 def keep_result(
-    estimator: Any, results: Result | Sequence[Result], *, measure: str = "optimality"
+    estimator: Any,
+    results: Result | Sequence[Result],
+    *,
+    measure: str = "optimality",
+    remedy: str = "raise max_iter or tol",
 ) -> None:
     """Say how a fit went, for one model or several: the only place that decides.
 
     Objectives of several models add up, and the worst of their optimalities counts. A fit
-    that did not reach its tolerance is warned about with ``measure`` as its name.
+    that did not reach its tolerance is warned about with ``measure`` as its name, and told how
+    to get further by ``remedy``.
     """
     several = [results] if isinstance(results, Result) else list(results)
     estimator.objective_ = float(sum(one.objective for one in several))
@@ -318,16 +321,18 @@ def keep_result(
     estimator.history_ = _summed([one.trace for one in several])
     estimator.converged_ = bool(all(one.converged for one in several))
     if not estimator.converged_:
-        warn_not_converged(estimator, measure, estimator.optimality_)
+        warn_not_converged(estimator, measure, estimator.optimality_, remedy)
 
 
-def warn_not_converged(estimator: Any, measure: str, reached: float) -> None:
+def warn_not_converged(
+    estimator: Any, measure: str, reached: float, remedy: str = "raise max_iter or tol"
+) -> None:
     """Say how far an iterative fit got."""
     tol = getattr(estimator, "tol", None)
     wanted = "" if tol is None else f" instead of {tol:.3g}"
     warn_user(
         f"{type(estimator).__name__} stopped after {estimator.n_iter_} iterations with {measure} "
-        f"{reached:.3g}{wanted}; raise max_iter or tol",
+        f"{reached:.3g}{wanted}; {remedy}",
         ConvergenceWarning,
     )
 
