@@ -30,7 +30,7 @@ class DesignMatrix(ABC):
     unit: np.ndarray | float = 1.0
 
     def _in_unit_of(self, other: DesignMatrix, columns=None) -> Self:
-        """This design, made of (some columns of) another, with its unit."""
+        """Give this design, made of (some columns of) another, its unit."""
         if np.ndim(other.unit):
             unit = np.asarray(other.unit)
             self.unit = unit if columns is None else unit[columns]

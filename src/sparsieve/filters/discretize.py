@@ -42,9 +42,9 @@ def discretize(
         The features.
     method : {"mdl", "frequency", "std"} or None
         "mdl": recursive cuts of least class entropy while the gain pays for its description
-        (Fayyad and Irani 1993); "frequency": ``n_bins`` levels of equal size, fewer where one
-        value fills several (equal values are never separated); "std": three levels cut at the mean plus and minus half a standard deviation; None: the values are
-        levels already.
+        (Fayyad and Irani 1993); "frequency": ``n_bins`` levels of equal size, fewer where
+        one value fills several (equal values are never separated); "std": three levels cut at the
+        mean plus and minus half a standard deviation; None: the values are levels already.
     n_bins : int
         Levels of "frequency".
     classes : ndarray of int

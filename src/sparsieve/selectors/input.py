@@ -83,7 +83,7 @@ def training_data(
             X, y, sample_weight, rows = X[used], y[used], sample_weight[used], rows[used]
         check_weight_size(sample_weight)
     name = type(estimator).__name__
-    X, unit = with_usual_columns(X, scale_free=_is_scale_free(estimator), owner=name)
+    X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
     with np.errstate(over="ignore"):  # of float32, and refused below
         target = encode_target(
             y,
@@ -112,7 +112,7 @@ def training_data(
     return TrainingData(design, target, weights, fixed, rows)
 
 
-def _is_scale_free(estimator: Any) -> bool:
+def is_scale_free(estimator: Any) -> bool:
     """Whether the unit of a column makes no difference to what an estimator finds."""
     declared = getattr(estimator, "_scale_free", None)
     return bool(getattr(estimator, "standardize", False) if declared is None else declared)

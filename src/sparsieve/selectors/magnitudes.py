@@ -10,7 +10,7 @@ from scipy import sparse
 # Squares, and their products with weights and with each other, must neither overflow nor vanish.
 COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 TARGET_LIMITS = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
-WEIGHT_LIMIT = 1e50
+WEIGHT_LIMITS = (1e-50, 1e15)  # linear programs take 1e20 for infinity
 _SAMPLE_ROWS = 32  # enough to see that most columns are not tiny
 
 
@@ -54,12 +54,12 @@ def check_target_size(y: np.ndarray, dtype: Any) -> None:
 
 def check_weight_size(weights: np.ndarray, name: str = "sample_weight") -> None:
     """Refuse positive weights of which sums and products are no numbers."""
+    low, high = WEIGHT_LIMITS
     for value in (float(weights.max()), float(weights.min())):
-        if not 1.0 / WEIGHT_LIMIT <= value <= WEIGHT_LIMIT:
+        if not low <= value <= high:
             raise ValueError(
                 f"{name} holds {value:.3g}; weights stand for repeated samples: scale them to lie "
-                f"between {1.0 / WEIGHT_LIMIT:g} and {WEIGHT_LIMIT:g}, or pass 0 to leave a "
-                "sample out"
+                f"between {low:g} and {high:g}, or pass 0 to leave a sample out"
             )
 
 
