@@ -198,7 +198,7 @@ class SelectorCV(MetaSelector):
         return [self._models()[0]]
 
     @property
-    def _scale_free(self):
+    def _scale_free(self):  # type: ignore[override]
         return False  # the estimator may not be, and predicts from the columns as they are
 
     def _check_parameters(self) -> None:

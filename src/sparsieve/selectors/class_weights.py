@@ -43,7 +43,7 @@ def class_weights(class_weight: Any, target: Target, sample_weight=None) -> np.n
     for label, weight in class_weight.items():
         if isinstance(weight, bool | np.bool_) or not isinstance(weight, Real):
             raise TypeError(f"class_weight of {label!r} must be a number, got {weight!r}")
-        if not (math.isfinite(weight) and weight > 0):
+        if not 0.0 < float(weight) < math.inf:
             raise ValueError(
                 f"class_weight of {label!r} must be positive and finite, got {weight!r}; leave "
                 "out the samples of a class that is not to count"
