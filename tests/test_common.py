@@ -19,8 +19,10 @@ from sklearn.utils.estimator_checks import (
     check_transformer_get_feature_names_out_pandas,
     parametrize_with_checks,
 )
+from sklearn.utils.validation import has_fit_parameter
 
 from sparsieve import all_estimators
+from sparsieve.selectors.input import is_scale_free
 
 ESTIMATORS = all_estimators()
 
@@ -336,3 +338,104 @@ def test_classifiers_and_selectors_do_not_mix():
     for estimator in INSTANCES:
         name = type(estimator).__name__
         assert name.endswith("Classifier") == (is_classifier(estimator) and "Sel" not in name)
+
+
+# -- invariances ---------------------------------------------------------------------------
+
+INVARIANT = [
+    clone(s).set_params(n_features_to_select=3)
+    if "n_repeats" not in s.get_params(deep=False)
+    else clone(s).set_params(n_features_to_select=3, n_repeats=1)
+    for s in SELECTORS
+]
+# Which samples or features are looked at together depends on their order.
+DRAWS_BY_PLACE = {"StabilitySelection"}
+each_invariant = pytest.mark.parametrize("selector", INVARIANT, ids=lambda s: type(s).__name__)
+
+
+@pytest.fixture(scope="module")
+def clear_case():
+    """Five features that differ clearly in what they say, out of eight."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 18)
+    X = rng.standard_normal((36, 8)) + y[:, None] * np.array([0, 1.6, 0, 0.9, 2.6, 0, 1.2, 2.0])
+    return X - X.min(), y
+
+
+def assert_same_scores(found, wanted):
+    """As far as solvers are exact: scores to a thousandth of the largest, and the support."""
+    finite = np.isfinite(wanted.scores_)
+    size = np.abs(wanted.scores_[finite]).max(initial=0.0)
+    np.testing.assert_allclose(found.scores_, wanted.scores_, rtol=0, atol=1e-3 * (size or 1.0))
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_the_order_of_samples_makes_no_difference(selector, clear_case):
+    if type(selector).__name__ in DRAWS_BY_PLACE:
+        pytest.skip("draws samples by their place")
+    X, y = clear_case
+    order = np.random.default_rng(0).permutation(len(y))
+    assert_same_scores(fitting(selector, X[order], y[order]), fitting(selector, X, y))
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_the_order_of_features_makes_no_difference(selector, clear_case):
+    X, y = clear_case
+    order = np.random.default_rng(1).permutation(X.shape[1])
+    found, wanted = fitting(selector, X[:, order], y), fitting(selector, X, y)
+    back = np.argsort(order)
+    found.scores_, found.support_ = found.scores_[back], found.support_[back]
+    assert_same_scores(found, wanted)
+    best = np.argsort(wanted.ranking_)[:3]
+    assert set(order[np.argsort(found.ranking_)[:3]]) == set(best)
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_the_names_of_classes_make_no_difference(selector, clear_case):
+    """Also where their order turns around."""
+    X, y = clear_case
+    wanted = fitting(selector, X, y)
+    for names in (np.array(["a", "b"]), np.array([7, -3])):
+        assert_same_scores(fitting(selector, X, names[y]), wanted)
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_the_units_of_features_make_no_difference(selector, clear_case):
+    if not is_scale_free(selector):
+        pytest.skip("uses the columns as they are")
+    X, y = clear_case
+    units = np.logspace(-6, 6, X.shape[1])
+    assert_same_scores(fitting(selector, X * units, y), fitting(selector, X, y))
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_a_weight_of_two_is_the_sample_twice(selector, clear_case):
+    name = type(selector).__name__
+    if name in DRAWS_BY_PLACE or "n_repeats" in selector.get_params(deep=False):
+        pytest.skip("splits the samples at random")
+    if not has_fit_parameter(selector, "sample_weight"):
+        pytest.skip("takes no weights")
+    X, y = clear_case
+    times = np.random.default_rng(2).integers(1, 4, len(y))
+    weighted = clone(selector).fit(X, y, sample_weight=times)
+    repeated = clone(selector).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert_same_scores(weighted, repeated)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [s for s in INVARIANT if "n_jobs" in s.get_params(deep=False)],
+    ids=lambda s: type(s).__name__,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_number_of_jobs_makes_no_difference(selector, clear_case):
+    X, y = clear_case
+    one, two = (fitting(selector, X, y, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+    np.testing.assert_array_equal(one.ranking_, two.ranking_)

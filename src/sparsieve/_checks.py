@@ -51,9 +51,10 @@ def check_columns(X) -> None:
 
 
 def _is_text(column, dtype) -> bool:
-    if str(dtype) in ("category", "string", "str") or str(dtype).startswith(("string", "str")):
+    kind = str(dtype).lower()
+    if kind.startswith(("string", "str", "utf8", "categor", "enum")):
         return True
-    return str(dtype) == "object" and any(isinstance(value, str) for value in column)
+    return kind == "object" and any(isinstance(value, str) for value in column)
 
 
 def check_finite(X, names=None, allow_nan: bool = False) -> None:

@@ -102,10 +102,43 @@ def test_std_and_frequency_equal_their_definitions():
     low, high = X.mean(axis=0) - X.std(axis=0) / 2, X.mean(axis=0) + X.std(axis=0) / 2
     assert_array_equal(codes, np.where(low > X, 0, np.where(high < X, 2, 1)))
     codes = levels_of(X, y, "frequency", n_bins=4)
-    cuts = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
-    assert_array_equal(codes, (cuts[:, None] < X).sum(axis=0))
+    assert_array_equal(codes, np.column_stack([frequency_levels(x, 4) for x in X.T]))
+    cuts = np.quantile(X[:, 0], [0.25, 0.5, 0.75], method="inverted_cdf")
+    assert_array_equal(codes[:, 0], (cuts[:, None] < X[:, 0]).sum(axis=0))
     # Without ties the levels are equally large.
     assert_array_equal(np.bincount(codes[:, 0]), [15, 15, 15, 15])
+
+
+def frequency_levels(x, n_bins):
+    """Cut at every quantile: above it, but below a value that fills a level if that is nearer."""
+    codes = np.zeros(len(x), dtype=int)
+    for k in range(1, n_bins):
+        edge = np.quantile(x, k / n_bins, method="inverted_cdf")
+        below, through = np.mean(x < edge), np.mean(x <= edge)
+        nearer = k / n_bins - below < through - k / n_bins - 1e-12
+        codes += x >= edge if through - below > 1 / n_bins + 1e-12 and nearer else x > edge
+    return codes
+
+
+@pytest.mark.parametrize("n_bins", [2, 3, 5, 20])
+@pytest.mark.parametrize("share", [1, 3, 10, 25, 50, 97, 99])
+def test_two_levels_stay_two_whatever_their_shares(n_bins, share):
+    """A label and its complement say the same."""
+    y = np.arange(100) < share
+    X = np.column_stack([y, ~y, 3.0 - 2.0 * y])
+    codes = levels_of(X, y.astype(int), "frequency", n_bins=n_bins)
+    for column in codes.T:
+        assert len(np.unique(column)) == len(np.unique(np.column_stack([column, y]), axis=0)) == 2
+    scores = InfoGainSelector(discretize="frequency", n_bins=n_bins).fit(X, y).scores_
+    assert_allclose(scores, mutual_information(y, y), atol=1e-12)
+
+
+@pytest.mark.parametrize("rare", [1, 4, 9])
+def test_rare_values_on_both_sides_of_a_common_one(rare):
+    x = np.repeat([0.0, 1.0, 2.0], [rare, 100 - 2 * rare, rare])
+    codes = levels_of(np.column_stack([x, -x]), np.arange(100) % 2, "frequency", n_bins=5)
+    assert len(np.unique(codes[:, 0])) == 3
+    assert_array_equal(codes[:, 1], 4 - codes[:, 0])
 
 
 @pytest.mark.parametrize("method", ["mdl", "frequency", "std"])

@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.input import is_scale_free
 from ..selectors.target import Target
 
 
@@ -40,6 +41,10 @@ class MetaSelector(BaseSelector):
     @property
     def _accepts_nan(self):  # type: ignore[override]
         return all(tags.allow_nan for tags in self._input_tags())
+
+    @property
+    def _scale_free(self):  # type: ignore[override]
+        return all(map(is_scale_free, self._members()))
 
     def _training_data(self, X, y, sample_weight) -> TrainingData:
         is_column = getattr(y, "shape", ())[1:] == (1,)

@@ -197,6 +197,10 @@ class SelectorCV(MetaSelector):
         # The estimator's own needs show in its own messages; it may sit in a pipeline.
         return [self._models()[0]]
 
+    @property
+    def _scale_free(self):  # type: ignore[override]
+        return False  # the estimator may not be, and predicts from the columns as they are
+
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
         check_integer("n_repeats", self.n_repeats)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Self
 
 import numpy as np
 
@@ -24,6 +25,16 @@ class DesignMatrix(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype
+    # What one stands for in the units of the user, column by column: powers of two where columns
+    # were of extreme size. ``standardised`` reports centre and scale in the units of the user.
+    unit: np.ndarray | float = 1.0
+
+    def _in_unit_of(self, other: DesignMatrix, columns=None) -> Self:
+        """Give this design, made of (some columns of) another, its unit."""
+        if np.ndim(other.unit):
+            unit = np.asarray(other.unit)
+            self.unit = unit if columns is None else unit[columns]
+        return self
 
     @abstractmethod
     def matmul(self, W):

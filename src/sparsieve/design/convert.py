@@ -62,6 +62,7 @@ def standardised(
     ``dtype``, by default that of X.
     """
     means, deviations, constant = _moments(design, sample_weight)
+    unit = design.unit
     if clip is not None:
         low, high = means - clip * deviations, means + clip * deviations
         if isinstance(design, SparseDesign):
@@ -78,7 +79,7 @@ def standardised(
     row_scale = np.sqrt(sample_weight) if weight_rows and sample_weight is not None else None
 
     if not (centre or scale or row_scale is not None):
-        return Standardisation(design, shift, factor, constant)
+        return Standardisation(design, shift * unit, factor * unit, constant)
     held = np.dtype(design.dtype if dtype is None else dtype)
     if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
         array = design.array - shift  # in double precision also when X is float32
@@ -90,7 +91,7 @@ def standardised(
         view: DesignMatrix = DenseDesign(array.astype(held, copy=False))
     else:
         view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
-    return Standardisation(view, shift, factor, constant)
+    return Standardisation(view, shift * unit, factor * unit, constant)
 
 
 def _moments(design, sample_weight):

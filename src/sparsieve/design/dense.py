@@ -28,10 +28,10 @@ class DenseDesign(DesignMatrix):
         return self.array.T @ R
 
     def rows(self, index):
-        return DenseDesign(self.array[index])
+        return DenseDesign(self.array[index])._in_unit_of(self)
 
     def columns(self, index):
-        return DenseDesign(self.array[:, index])
+        return DenseDesign(self.array[:, index])._in_unit_of(self, index)
 
     def dense_columns(self, index):
         return np.asfortranarray(self.array[:, index])

@@ -26,10 +26,10 @@ class SparseDesign(DesignMatrix):
         return self.matrix.T @ R
 
     def rows(self, index):
-        return SparseDesign(self.matrix[index])
+        return SparseDesign(self.matrix[index])._in_unit_of(self)
 
     def columns(self, index):
-        return SparseDesign(self.by_column[:, index])
+        return SparseDesign(self.by_column[:, index])._in_unit_of(self, index)
 
     def dense_columns(self, index):
         return self.by_column[:, index].toarray(order="F")

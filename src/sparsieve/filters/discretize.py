@@ -42,9 +42,9 @@ def discretize(
         The features.
     method : {"mdl", "frequency", "std"} or None
         "mdl": recursive cuts of least class entropy while the gain pays for its description
-        (Fayyad and Irani 1993); "frequency": ``n_bins`` levels of equal size; "std": three
-        levels cut at the mean plus and minus half a standard deviation; None: the values are
-        levels already.
+        (Fayyad and Irani 1993); "frequency": ``n_bins`` levels of equal size, fewer where
+        one value fills several (equal values are never separated); "std": three levels cut at the
+        mean plus and minus half a standard deviation; None: the values are levels already.
     n_bins : int
         Levels of "frequency".
     classes : ndarray of int
@@ -84,11 +84,24 @@ def _frequency_levels(block, weights, n_bins: int) -> np.ndarray:
     order = np.argsort(block, axis=1, kind="stable")
     ordered = np.take_along_axis(block, order, axis=1)
     reached = np.cumsum(weights[order], axis=1)
+    reached = np.hstack(
+        [np.zeros((len(block), 1)), reached]
+    )  # before the first, ..., after the last
+    total = reached[:, -1:]
     levels = np.zeros(block.shape, dtype=np.uint8)
     for k in range(1, n_bins):
         # The smallest value that k / n_bins of the samples do not exceed.
-        place = (reached * n_bins >= k * reached[:, -1:]).argmax(axis=1)
-        levels += block > np.take_along_axis(ordered, place[:, None], axis=1)
+        place = (reached[:, 1:] * n_bins >= k * total).argmax(axis=1)[:, None]
+        edge = np.take_along_axis(ordered, place, axis=1)
+        first = (ordered < edge).sum(axis=1, keepdims=True)
+        last = (ordered <= edge).sum(axis=1, keepdims=True)
+        below = np.take_along_axis(reached, first, axis=1)
+        through = np.take_along_axis(reached, last, axis=1)
+        # A value that fills more than a level is cut off on the nearer side: cutting above it
+        # always would leave rare low values together with it.
+        heavy = (through - below) * n_bins > total
+        before = heavy & (k * total - below * n_bins < through * n_bins - k * total)
+        levels += np.where(before, block >= edge, block > edge)
     return levels
 
 

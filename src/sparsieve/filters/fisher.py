@@ -83,6 +83,7 @@ class FisherSelector(BaseSelector):
     ridge: float = 0.1
     class_weight: ClassWeight = None
 
+    _scale_free: ClassVar[bool | None] = True
     _accepts_regression: ClassVar[bool] = False
 
     @property

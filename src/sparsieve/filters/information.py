@@ -68,6 +68,7 @@ class InfoGainSelector(BaseSelector):
     class_weight: ClassWeight = None
 
     _accepts_regression: ClassVar[bool] = False
+    _scale_free: ClassVar[bool | None] = True
     _score_meaning: ClassVar[str] = (
         "Information gain: mutual information of the discretised feature and the class, in nats."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -113,6 +114,8 @@ class MRMRSelector(BaseSelector):
     discretize: str | None = "std"
     n_bins: int = 5
     task: str = "auto"
+
+    _scale_free: ClassVar[bool | None] = True
 
     @property
     def score_meaning(self) -> str:

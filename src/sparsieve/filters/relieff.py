@@ -110,6 +110,7 @@ class ReliefFSelector(BaseSelector):
     random_state: RandomState = None
     n_jobs: int | None = None
 
+    _scale_free: ClassVar[bool | None] = True
     _accepts_sparse: ClassVar[bool] = False
     _accepts_nan: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (

@@ -59,6 +59,7 @@ class FStatisticSelector(BaseSelector):
 
     task: str = "auto"
 
+    _scale_free: ClassVar[bool | None] = True
     _score_meaning: ClassVar[str] = (
         "F statistic: variance that the target explains over variance that it leaves, each per "
         "degree of freedom; about 1 for noise."
@@ -140,6 +141,7 @@ class TTestSelector(BaseSelector):
 
     equal_var: bool = False
 
+    _scale_free: ClassVar[bool | None] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Largest absolute t statistic of one class against the others: the distance of two means "

@@ -20,6 +20,8 @@ from ..solvers.base import Result
 from .fitted import FittedAttributes
 from .html_repr import selector_html
 from .input import TrainingData, training_data
+from .magnitudes import with_usual_columns
+from .plain import canonical
 from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
 
@@ -96,6 +98,8 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     _accepts_sparse: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = False
+    # Whether the unit of a column makes no difference; None: as far as it is standardised.
+    _scale_free: ClassVar[bool | None] = None
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
     _html_repr = selector_html  # what notebooks show
@@ -247,6 +251,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             ensure_min_samples=2,
         )
         names = getattr(self, "feature_names_in_", None)
+        X, _ = with_usual_columns(canonical(X), scale_free=True, owner=type(self).__name__)
         found = correlated_features(as_design(X), self.support_, threshold)
         if names is None:
             self.substitutes_ = found

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .._checks import check_columns, check_finite
 from ..design import DesignMatrix, as_design
+from .class_weights import class_weights
 from .fixed import FixedColumns
+from .magnitudes import check_target_size, check_weight_size, with_usual_columns
+from .plain import canonical, plain_matrix, plain_vector
 from .target import Target, encode_target
 
 
@@ -53,6 +55,8 @@ def training_data(
     The parameters ``task``, ``class_weight``, ``always_keep`` and ``never_keep`` are read where
     the estimator has them.
     """
+    X, y = plain_matrix(X), plain_vector("y", y)
+    sample_weight = plain_vector("sample_weight", sample_weight)
     check_columns(X)
     X, y = validate_data(
         estimator,
@@ -66,6 +70,7 @@ def training_data(
     )
     check_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan=accept_nan)
     _check_finite_target(y)
+    X = canonical(X)
     rows = np.arange(X.shape[0])
     if sample_weight is not None:
         sample_weight = _check_sample_weight(
@@ -76,14 +81,19 @@ def training_data(
             raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
         if not used.all():
             X, y, sample_weight, rows = X[used], y[used], sample_weight[used], rows[used]
+        check_weight_size(sample_weight)
     name = type(estimator).__name__
-    target = encode_target(
-        y,
-        task=getattr(estimator, "task", "auto"),
-        dtype=X.dtype,
-        owner=name,
-        classes_only=not accept_regression,
-    )
+    X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
+    with np.errstate(over="ignore"):  # of float32, and refused below
+        target = encode_target(
+            y,
+            task=getattr(estimator, "task", "auto"),
+            dtype=X.dtype,
+            owner=name,
+            classes_only=not accept_regression,
+        )
+    if target.task == "regression":
+        check_target_size(y, X.dtype)
     if target.task != "classification" and not accept_regression:
         raise ValueError(
             f"Unknown label type: {name} needs one column of class labels, but y looks like "
@@ -96,7 +106,16 @@ def training_data(
         del estimator.classes_  # of an earlier fit on labels
     weights = _combined_weights(sample_weight, getattr(estimator, "class_weight", None), target)
     fixed = FixedColumns.of(estimator, X.shape[1])
-    return TrainingData(as_design(X), target, weights, fixed, rows)
+    design = as_design(X)
+    if unit is not None:
+        design.unit = unit
+    return TrainingData(design, target, weights, fixed, rows)
+
+
+def is_scale_free(estimator: Any) -> bool:
+    """Whether the unit of a column makes no difference to what an estimator finds."""
+    declared = getattr(estimator, "_scale_free", None)
+    return bool(getattr(estimator, "standardize", False) if declared is None else declared)
 
 
 def _check_finite_target(y: np.ndarray) -> None:
@@ -113,13 +132,8 @@ def _combined_weights(sample_weight, class_weight, target: Target) -> np.ndarray
             "class_weight is for class labels, but y is used as numbers; leave class_weight=None "
             "and pass sample_weight instead"
         )
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        # Weighted class sizes, so that a sample of weight two counts as two samples.
-        sizes = np.bincount(target.codes, weights=sample_weight)
-        per_class = sizes.sum() / (len(sizes) * sizes)
-    else:
-        per_class = compute_class_weight(
-            class_weight, classes=target.classes, y=target.classes[target.codes]
-        )
-    weights = per_class[target.codes]
-    return weights if sample_weight is None else weights * sample_weight
+    weights = class_weights(class_weight, target, sample_weight)[target.codes]
+    if sample_weight is not None:
+        weights = weights * sample_weight
+    check_weight_size(weights, "class_weight times sample_weight")
+    return weights

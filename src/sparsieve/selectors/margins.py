@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._checks import check_columns
+from .plain import canonical, plain_matrix
 from .target import Target
 
 # Margins closer than this share of their size are equal up to rounding.
@@ -93,6 +95,8 @@ class MarginPredictions:
             of duels won, plus less than one half for the margins, which decide ties.
         """
         check_is_fitted(self)
+        X = plain_matrix(X)
+        check_columns(X)
         X = validate_data(
             self,
             X,
@@ -100,7 +104,7 @@ class MarginPredictions:
             accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=(np.float64, np.float32),
         )
-        margins = self._margins(X)
+        margins = self._margins(canonical(X))
         lengths = getattr(self, "_lengths", None)
         if lengths is not None:
             margins = margins / lengths.astype(margins.dtype)

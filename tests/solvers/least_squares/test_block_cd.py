@@ -128,3 +128,17 @@ def test_newton_lowers_the_objective_to_the_optimum_of_its_rows():
     improved = newton_rows(X.T @ X, X.T @ Y, alpha, W, (Y**2).sum(), 1e-12, max_steps=50)
     assert objective(improved) <= objective(W)
     assert objective(improved) == pytest.approx(certified_optimum(X, Y, alpha), rel=1e-6)
+
+
+def test_no_exclusive_part_is_compiled_as_a_part_of_zero(rng):
+    from sparsieve.solvers.least_squares._block_cd_kernels import PENDING, gram_epochs
+
+    X, Y = rng.standard_normal((30, 12)), rng.standard_normal((30, 3))
+    results = []
+    for beta in (None, 0.0):
+        W, Q = np.zeros((12, 3)), np.ascontiguousarray((X.T @ Y).T)
+        scratch = np.empty(3), np.empty(3), np.zeros(PENDING, dtype=np.int64)
+        gram_epochs(X.T @ X, W, Q, 8.0, beta, 5, *scratch, np.zeros((PENDING, 3)))
+        results.append(W)
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-13)
+    assert 0 < (results[0] != 0).any(axis=1).sum() < 12

@@ -196,7 +196,9 @@ class RLSRSelector(LinearSelector):
         n_sweeps = result.n_iter
         for _ in range(LABEL_ROUNDS):
             coef, intercept = problem.units.coefficients(result.solution.W)
-            labels[hidden] = project_to_simplex(design.matmul(coef.T) + intercept)
+            labels[hidden] = project_to_simplex(
+                design.matmul(coef.T * np.reshape(design.unit, (-1, 1))) + intercept
+            )
             target = replace(data.target, Y=labels.astype(data.target.Y.dtype))
             problem = self._prepared(
                 replace(data, target=target), squared_loss=True, compress=False

@@ -110,6 +110,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNa
     tol: float = 1e-4
 
     _accepts_sparse: ClassVar[bool] = True
+    _scale_free: ClassVar[bool] = False  # similarities are standardised, features are not
 
     def fit(self, X, y, sample_weight=None):
         """Find the machine and the samples it needs.

@@ -30,6 +30,8 @@ PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
 SOLVED = 100.0
 # Below this share of the price of all samples an objective is as good as zero.
 ZERO_LOSS = 1e-6
+# Prices of samples beyond this are blamed where the solver of linear programs gives up.
+LARGEST_PRICE = 1e7
 
 
 @dataclass(frozen=True)
@@ -248,6 +250,11 @@ def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
         method="highs",
     )
     if solution.x is None:
+        if C.max() > LARGEST_PRICE:
+            raise ValueError(
+                f"the linear program was not solved, because C times sample_weight reaches "
+                f"{C.max():.3g}; lower C or scale the weights down"
+            )
         raise RuntimeError(f"the linear program was not solved: {solution.message}")
     weights = solution.x[:n_columns].copy()
     weights[charged] -= solution.x[n_columns : n_columns + int(charged.sum())]

@@ -17,7 +17,9 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
     ``gram`` is X'X, ``W`` has one row per feature, and ``Q`` = (X'(Y - XW))' has one row per
     output, so that updates run over contiguous memory. W and Q are updated in place. A row
     that stays zero costs next to nothing. The effect of changed rows on Q is kept pending and
-    written for eight of them together, because Q's traffic is what limits the speed.
+    written for eight of them together, because Q's traffic is what limits the speed. ``beta`` is
+    None rather than 0: the other branch is then left out when this is compiled, which halves
+    the time.
     """
     n_rows, n_outputs = W.shape
     pending = 0
@@ -39,7 +41,13 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
             threshold = 0.5 * alpha / a
             if length == 0.0 and square <= threshold * threshold:
                 continue
-            shrink_row(v, threshold, 0.5 * beta / a, beta * length / a, scratch)
+            if beta is None:
+                norm = square**0.5
+                factor = 1.0 - threshold / norm if norm > threshold else 0.0
+                for k in range(n_outputs):
+                    v[k] *= factor
+            else:
+                shrink_row(v, threshold, 0.5 * beta / a, beta * length / a, scratch)
             rows[pending] = j
             for k in range(n_outputs):
                 deltas[pending, k] = v[k] - W[j, k]

@@ -173,7 +173,7 @@ def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
     n_outputs = W.shape[1]
     row, scratch = np.empty(n_outputs), np.empty(n_outputs)
     pending = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
-    gram_epochs(gram, W, Q, alpha, beta, n_epochs, row, scratch, *pending)
+    gram_epochs(gram, W, Q, alpha, beta or None, n_epochs, row, scratch, *pending)
 
 
 def _subtract(gram, Q, rows, deltas) -> None:

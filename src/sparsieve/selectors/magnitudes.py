@@ -1,0 +1,101 @@
+"""Numbers whose squares are no numbers: columns of X change their unit, the rest is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+# Squares, and their products with weights and with each other, must neither overflow nor vanish.
+COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
+TARGET_LIMITS = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
+WEIGHT_LIMITS = (1e-50, 1e15)  # linear programs take 1e20 for infinity
+_SAMPLE_ROWS = 32  # enough to see that most columns are not tiny
+
+
+def with_usual_columns(X: Any, *, scale_free: bool, owner: str) -> tuple[Any, np.ndarray | None]:
+    """X with columns of extreme size divided by powers of two, and these powers.
+
+    (X, None) where nothing is extreme. Only a model that does not depend on the scale of the
+    columns may have them rescaled; for others X as a whole must be of a usual size.
+    """
+    limit = COLUMN_LIMITS[np.dtype(X.dtype)]
+    if not _may_be_extreme(X, limit):
+        return X, None
+    sizes = _column_sizes(X)
+    if not scale_free:
+        largest = float(sizes.max(initial=0.0))
+        if largest > limit or 0.0 < largest < 1.0 / limit:
+            raise ValueError(_sentence("X", largest, f"{owner} uses its columns as they are"))
+        return X, None
+    extreme = (sizes > limit) | ((sizes < 1.0 / limit) & (sizes > 0.0))
+    if not extreme.any():
+        return X, None
+    exponents = np.where(extreme, np.frexp(sizes)[1], 0)
+    if sparse.issparse(X):
+        X = X.copy()
+        columns = (
+            X.indices if X.format == "csr" else np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        )
+        X.data = np.ldexp(X.data, -exponents[columns])
+    else:
+        X = np.ldexp(X, -exponents).astype(X.dtype, copy=False)
+    return X, np.ldexp(1.0, exponents)
+
+
+def check_target_size(y: np.ndarray, dtype: Any) -> None:
+    """Refuse real targets whose squares are no numbers."""
+    largest = float(np.abs(y.astype(np.float64)).max(initial=0.0))
+    limit = TARGET_LIMITS[np.dtype(dtype)]
+    if largest > limit or 0.0 < largest < 1.0 / limit:
+        raise ValueError(_sentence("y", largest, "its squares would be no numbers"))
+
+
+def check_weight_size(weights: np.ndarray, name: str = "sample_weight") -> None:
+    """Refuse positive weights of which sums and products are no numbers."""
+    low, high = WEIGHT_LIMITS
+    for value in (float(weights.max()), float(weights.min())):
+        if not low <= value <= high:
+            raise ValueError(
+                f"{name} holds {value:.3g}; weights stand for repeated samples: scale them to lie "
+                f"between {low:g} and {high:g}, or pass 0 to leave a sample out"
+            )
+
+
+def _sentence(name: str, largest: float, why: str) -> str:
+    small = largest < 1.0
+    where = "nothing larger in size than" if small else "values as large as"
+    remedy = "multiply it by a large constant" if small else "divide it by a large constant"
+    return f"{name} holds {where} {largest:.3g}, and {why}; {remedy} first"
+
+
+def _may_be_extreme(X: Any, limit: float) -> bool:
+    """One fast pass over X, and a look at a few rows for columns that may be tiny."""
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0:
+        return False
+    letters = "ij"[: values.ndim]
+    with np.errstate(over="ignore", invalid="ignore"):
+        power = np.einsum(f"{letters},{letters}->", values, values)
+    if not power <= limit**2:
+        return True
+    if sparse.issparse(X):
+        nonzero = np.abs(values[values != 0])
+        return bool(nonzero.size) and bool(nonzero.min() < 1.0 / limit)
+    some = np.abs(X[:: max(1, len(X) // _SAMPLE_ROWS)])
+    tiny = np.flatnonzero(some.max(axis=0) < 1.0 / limit)
+    if not len(tiny):
+        return False
+    rest = np.abs(X[:, tiny]).max(axis=0)
+    return bool(((rest > 0) & (rest < 1.0 / limit)).any())
+
+
+def _column_sizes(X: Any) -> np.ndarray:
+    """Largest absolute value of every column; missing values do not count."""
+    if not sparse.issparse(X):
+        return np.fmax.reduce(np.abs(X), axis=0, initial=0.0).astype(np.float64)
+    entries = X.tocoo(copy=False)
+    sizes = np.zeros(X.shape[1])
+    np.maximum.at(sizes, entries.col, np.abs(entries.data).astype(np.float64))
+    return sizes

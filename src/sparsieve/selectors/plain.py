@@ -1,0 +1,144 @@
+"""From whatever a user passes to plain arrays, or one sentence on what it is and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._checks import listed
+
+_DATES = ("datetime", "date", "timedelta", "duration", "period", "time")
+_MISSING_TYPES = ("NAType", "NaTType")
+
+
+def plain_matrix(X: Any) -> Any:
+    """X as something that scikit-learn can validate; data frames and sparse matrices pass."""
+    if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "X"):
+        raise TypeError(
+            f"X is an {type(X).__name__} object, not a matrix; pass its matrix X.X, and a column "
+            "of X.obs as y"
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, whose values are not known yet; pass X.collect()")
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        _check_frame(X)
+        return X
+    if sparse.issparse(X):
+        _check_kind("X", X.dtype)
+        return X
+    X = _plain("X", X)
+    if isinstance(X, np.ndarray):
+        _check_kind("X", X.dtype)
+        if X.dtype.kind == "O":
+            _refuse_missing("X", X)
+    return X
+
+
+def plain_vector(name: str, values: Any) -> Any:
+    """A target or weights as a plain array without missing values, dates or complex numbers."""
+    if values is None:
+        return None
+    if type(values).__name__ == "LazyFrame":
+        raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
+    if sparse.issparse(values):
+        _check_kind(name, values.dtype)
+        return values
+    plain = _plain(name, values)
+    array = plain if isinstance(plain, np.ndarray) else _array(name, plain)
+    _check_kind(name, array.dtype)
+    if array.dtype.kind == "O":
+        _refuse_missing(name, array)
+    return plain
+
+
+def canonical(X: Any) -> Any:
+    """A sparse matrix with one sorted entry per place; the user's own is never changed."""
+    if not sparse.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()  # sorts as well
+    return X
+
+
+def _plain(name: str, values: Any) -> Any:
+    """Lists, tensors and masked arrays as arrays."""
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.getmaskarray(values).any():
+            count = int(np.ma.getmaskarray(values).sum())
+            raise ValueError(
+                f"{name} is a masked array with {count} masked value{'s' * (count != 1)}; drop or "
+                "fill them, for example with .filled()"
+            )
+        return values.data
+    if getattr(values, "requires_grad", False) is True:
+        raise TypeError(f"{name} is a tensor that needs a gradient; pass {name}.detach().numpy()")
+    if isinstance(values, np.ndarray) or not hasattr(values, "__array__"):
+        return _array(name, values) if isinstance(values, list | tuple) else values
+    if hasattr(values, "iloc"):  # a pandas Series
+        _array(name, values)
+        return values
+    return _array(name, values)
+
+
+def _array(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if "inhomogeneous" in reason or "sequence" in reason:
+            reason = "its rows have different lengths"
+        raise ValueError(
+            f"{name} cannot be read as an array ({reason}); pass a NumPy array of numbers"
+        ) from None
+
+
+def _check_kind(name: str, dtype: np.dtype) -> None:
+    """Refuse dtypes that are no numbers or labels."""
+    if dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} holds complex numbers; pass their real parts or "
+            "absolute values"
+        )
+    if dtype.kind in "mM":
+        raise TypeError(
+            f"{name} holds dates or times; turn them into numbers (such as days) or class labels"
+        )
+    if dtype.kind == "V":
+        what = "has named fields" if dtype.names else f"has the dtype {dtype}"
+        raise TypeError(f"{name} {what}, which is not a plain number; convert it to float32 first")
+
+
+def _check_frame(X: Any) -> None:
+    names = list(X.columns)
+    kinds = [str(dtype).lower() for dtype in X.dtypes]
+    for what, starts in (("date or time", _DATES), ("complex", ("complex",))):
+        found = [name for name, kind in zip(names, kinds, strict=True) if kind.startswith(starts)]
+        if found:
+            raise TypeError(
+                f"X has {what} columns: {listed(found)}; turn them into real numbers or drop them"
+            )
+
+
+def _refuse_missing(name: str, array: np.ndarray) -> None:
+    """None, NA and NaT in an array of objects; complex numbers as well."""
+    values = array.ravel()
+    missing = sum(map(_is_missing, values))
+    if missing:
+        raise ValueError(
+            f"Input {name} contains NaN or missing values ({missing} of {values.size}); drop or "
+            "impute them"
+        )
+    if any(isinstance(value, complex | np.complexfloating) for value in values):
+        _check_kind(name, np.dtype(complex))
+    if any(isinstance(value, np.datetime64 | np.timedelta64) for value in values):
+        _check_kind(name, np.dtype("M8[s]"))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in _MISSING_TYPES:
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and bool(value != value)
