@@ -314,6 +314,14 @@ class SelectorCV(MetaSelector):
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
         self._told = describe(curve, {name: RULES[name](curve) for name in ("best", "one_se")})
 
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        fitted = getattr(self, "selector_", None)
+        if fitted is not None and not hasattr(fitted, "scores_"):
+            return "The ranks read backwards: the best feature has the largest number."
+        return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
+
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""
         check_is_fitted(self)

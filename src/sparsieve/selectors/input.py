@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from .._checks import check_columns, check_finite
 from ..design import DesignMatrix, as_design
 from .fixed import FixedColumns
+from .table import frame_library
 from .target import Target, encode_target
 
 
@@ -54,6 +55,7 @@ def training_data(
     the estimator has them.
     """
     check_columns(X)
+    estimator._frame_library = frame_library(X)  # what tables of the result are made with
     X, y = validate_data(
         estimator,
         X,
