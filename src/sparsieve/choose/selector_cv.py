@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import partial
 from numbers import Integral
 from textwrap import fill
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -182,6 +182,15 @@ class SelectorCV(MetaSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    # Made again from ``scoring`` where a file is loaded.
+    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+
+    def _restored(self) -> None:
+        """Complete what was loaded from a file."""
+        if hasattr(self, "support_"):
+            model = getattr(self, "estimator_", None) or self._models()[1]
+            self.scorer_ = check_scoring(model, self.scoring)
 
     def _models(self, data: TrainingData | None = None) -> tuple:
         """The selector and the estimator, as given or by default."""
