@@ -121,9 +121,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST_FILE) -> Any:
     save : Writes it, and has an example.
     """
     check_integer("max_bytes", max_bytes)
-    data = _read(path, max_bytes)
     try:
-        return _estimator(*unpacked(data))
+        return _estimator(*unpacked(_read(path, max_bytes)))
     except SavedFileError as error:
         raise SavedFileError(f"cannot load {shown(path)}: {error}") from None
     except MemoryError:
@@ -139,11 +138,11 @@ def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     with open(handle, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise SavedFileError(f"cannot load {shown(path)}: it is not a file")
+            raise SavedFileError("it is not a file")
         if status.st_size > max_bytes:
             raise SavedFileError(
-                f"cannot load {shown(path)}: it has {status.st_size:,} bytes, more than the "
-                f"{max_bytes:,} allowed; raise max_bytes if you trust it"
+                f"it has {status.st_size:,} bytes, more than the {max_bytes:,} allowed; raise "
+                "max_bytes if you trust it"
             )
         return file.read(status.st_size)
 
