@@ -73,7 +73,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ...     path = pathlib.Path(folder) / "wine.sparsieve"
     ...     sparsieve.save(selector, path)
     ...     again = sparsieve.load(path)
-    >>> bool((again.predict(X) == selector.predict(X)).all())
+    >>> bool((again.transform(X) == selector.transform(X)).all())
     True
     """
     if not isinstance(estimator, BaseEstimator) or type(estimator) not in names_by_class():
