@@ -33,7 +33,7 @@ def test_plain_output_for_scripts(sparsieve, flowers):
     assert "kept 2 of 6 features with fisher for kind (3 classes), 45 samples" in result.err
     table = read_table(flowers, "kind")
     scores = FisherSelector().fit(table.X, table.y).scores_
-    assert float(rows[0][2]) == scores[4]
+    assert rows[0][2] == f"{scores[4]:.4g}"
 
 
 def test_table_on_a_terminal(sparsieve, flowers, monkeypatch):
@@ -70,9 +70,12 @@ def test_json_to_stdout_and_file(sparsieve, flowers, tmp_path):
     assert stored["task"] == "classification"
     assert (stored["n_samples"], stored["n_features"], stored["n_selected"]) == (45, 6, 3)
     assert stored["selected"][:2] == ["t", "q"]
-    assert [entry["rank"] for entry in stored["ranking"]] == list(range(1, 7))
-    assert [e["feature"] for e in stored["ranking"] if e["selected"]] == stored["selected"]
+    assert [entry["rank"] for entry in stored["ranking"]] == [1, 2, 3]
+    assert [entry["feature"] for entry in stored["ranking"]] == stored["selected"]
     assert stored["version"] == __version__
+    everything = sparsieve(*arguments, *FISHER, "--json", "--all").json()["ranking"]
+    assert [entry["rank"] for entry in everything] == list(range(1, 7))
+    assert everything[:3] == stored["ranking"]
 
 
 def test_infinite_scores_are_null_in_json(sparsieve, tmp_path):
@@ -92,8 +95,8 @@ def test_selected_columns(sparsieve, flowers, tmp_path, suffix):
     result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "-o", out)
     assert result.code == 0
     before, after = read_table(flowers, "kind"), read_table(out, "kind")
-    assert after.feature_names == ("q", "t")  # in the order of the file
-    np.testing.assert_array_equal(after.X, before.X[:, [1, 4]])
+    assert after.feature_names == ("t", "q")  # best first
+    np.testing.assert_array_equal(after.X, before.X[:, [4, 1]])
     np.testing.assert_array_equal(after.y, before.y)
 
 
@@ -197,6 +200,8 @@ BAD_USAGE = [
     (("--ranking", "out.json", *FISHER), "unknown suffix '.json'"),
     (("-o", "no/such/folder/out.csv", *FISHER), "does not exist"),
     (("--names-only", "--json", *FISHER), "exclude each other"),
+    (("--all", *FISHER), "--all is for --json"),
+    (("--format", "csv", *FISHER), "--format is for standard input"),
 ]
 
 
@@ -316,9 +321,9 @@ def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, method, ol
 
 def test_settings_of_a_solver(sparsieve, flowers):
     arguments = ("select", flowers, "-t", "kind", "-k", 2, "-m", "l20", "--param")
-    found = sparsieve(*arguments, "solver=hiht", "--param", "solver__decay=0.9", "--json").json()
-    assert found["parameters"]["solver"] == "HIHT(decay=0.9)"
-    result = sparsieve(*arguments, "solver=hiht", "--param", "solver__dekay=0.9")
+    found = sparsieve(*arguments, "solver=hiht", "--param", "solver__decay=0.8", "--json").json()
+    assert found["parameters"]["solver"] == "HIHT(decay=0.8)"
+    result = sparsieve(*arguments, "solver=hiht", "--param", "solver__dekay=0.8")
     assert result.code == ExitCode.BAD_USAGE
     assert "HIHT has no parameter 'dekay'" in result.err
 

@@ -21,6 +21,9 @@ from ..selectors.target import Target
 class MetaSelector(BaseSelector):
     """Base of selectors that ask other selectors; says of itself what those can take."""
 
+    def _restored(self) -> None:
+        """Complete what was loaded from a file."""
+
     def _members(self) -> list:
         """The estimators that will see X, as given or by default."""
         raise NotImplementedError

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import partial
 from numbers import Integral
 from textwrap import fill
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -183,6 +183,15 @@ class SelectorCV(MetaSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    # Made again from ``scoring`` where a file is loaded.
+    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+
+    def _restored(self) -> None:
+        """Complete what was loaded from a file."""
+        if hasattr(self, "support_"):
+            model = getattr(self, "estimator_", None) or self._models()[1]
+            self.scorer_ = check_scoring(model, self.scoring)
+
     def _models(self, data: TrainingData | None = None) -> tuple:
         """The selector and the estimator, as given or by default."""
         selector, estimator = self.selector, self.estimator
@@ -317,6 +326,14 @@ class SelectorCV(MetaSelector):
         first, last = curve.plateau
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
         self._told = describe(curve, {name: RULES[name](curve) for name in ("best", "one_se")})
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        fitted = getattr(self, "selector_", None)
+        if fitted is not None and not hasattr(fitted, "scores_"):
+            return "The ranks read backwards: the best feature has the largest number."
+        return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""

@@ -15,6 +15,7 @@ from .errors import UsageError
 from .options import AsJson, Debug, EscapeFormulas
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
+from .standard_input import data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report import Report
@@ -38,7 +39,7 @@ def select(
         typer.Argument(
             metavar="FILE",
             help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
-            ".libsvm) or .h5ad.",
+            ".libsvm) or .h5ad; - reads standard input.",
             show_default=False,
         ),
     ],
@@ -81,14 +82,23 @@ def select(
         list[str] | None,
         typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="SUFFIX",
+            help="What standard input holds: csv, tsv, parquet, ...",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="OUT",
-            help=".csv, .tsv (also .gz) or .parquet: the selected columns, in the order of the "
-            "file, and the target; .json: the result for scripts.",
+            help=".csv, .tsv (also .gz) or .parquet: the selected columns, best first, and the "
+            "target; .json: the result for scripts.",
             show_default=False,
         ),
     ] = None,
@@ -130,6 +140,9 @@ def select(
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
     as_json: AsJson = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All features in the JSON, not only the selected.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No notes and no summary on stderr.")
     ] = False,
@@ -143,6 +156,8 @@ def select(
 
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """
+    if everything and not (as_json or (output is not None and output.suffix == ".json")):
+        raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
     _check_outputs(file, output, ranking, report)
@@ -155,8 +170,8 @@ def select(
         if certify:
             check_certifiable(chosen, selector)
     try:
-        with progress(f"Reading {file.name}"):
-            table = read_table(file, target, drop or ())
+        with data_file(file, form) as path, progress(f"Reading {path.name}"):
+            table = read_table(path, target, drop or ())
     except TargetNeededError as error:
         raise UsageError(f"--target is missing: {error}") from None
     if not quiet:
@@ -169,13 +184,14 @@ def select(
             say(f"warning: {warning}")
         for oddity in selection.oddities:
             say(f"note: {oddity}")
-    written = _write(selection, output, ranking, escape_formulas)
+    result = selection.as_dict(all_features=everything)
+    written = _write(selection, result, output, ranking, escape_formulas)
     if report is not None and not selection.interrupted:
         with progress("Cross-validating for the report"):
             _report(selection, command_line()).save(report)
         written.append(report)
     if as_json:
-        print_json(selection.as_dict())
+        print_json(result)
     elif names_only:
         print("\n".join(selection.kept_names))
     elif output is None and ranking is None:
@@ -217,13 +233,17 @@ def _check_outputs(
 
 
 def _write(
-    selection: Selection, output: Path | None, ranking: Path | None, escape_formulas: bool
+    selection: Selection,
+    result: dict,
+    output: Path | None,
+    ranking: Path | None,
+    escape_formulas: bool,
 ) -> list[Path]:
     from ..io.write import replacing, write_table
 
     if output is not None and output.suffix.lower() == ".json":
         with replacing(output) as scratch:
-            scratch.write_text(to_json(selection.as_dict()) + "\n", encoding="utf-8")
+            scratch.write_text(to_json(result) + "\n", encoding="utf-8")
     elif output is not None:
         write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
     if ranking is not None:
@@ -249,14 +269,12 @@ def _report(selection: Selection, command: str) -> Report:
 
 
 def _print_selected(selection: Selection) -> None:
-    from ..io.write import as_text
-
-    kept = selection.ranked.scores[: selection.n_kept]
-    scores, shown = as_text(kept), selection.n_kept
+    kept, shown = selection.ranked.scores[: selection.n_kept], selection.n_kept
+    scores = [f"{score:.4g}" for score in kept]  # --ranking and --json have all digits
     if sys.stdout.isatty():
         shown = min(shown, _SHOWN)
         notes = selection.ranked.notes
-        scores = [note or f"{score:.4g}" for score, note in zip(kept, notes, strict=False)]
+        scores = [note or score for score, note in zip(scores, notes, strict=False)]
     names = selection.kept_names
     rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
     print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))

@@ -58,16 +58,18 @@ class Selection:
         return "regression" if self.classes is None else "classification"
 
     def kept_columns(self) -> dict[str, np.ndarray]:
-        """The selected features in the order of the file, then the target."""
-        return self.table.select(np.sort(self.kept)).columns()
+        """The selected features, best first, then the target."""
+        return self.table.select(self.kept).columns()
 
     def ranking_columns(self) -> dict[str, np.ndarray]:
         """Every feature with rank, score, p-value where there is one, and what to know of it."""
         return self.ranked.columns(self.table.feature_names)
 
-    def as_dict(self) -> dict:
-        """Everything but the data, for JSON."""
+    def as_dict(self, *, all_features: bool = False) -> dict:
+        """Everything but the data, for JSON; the ranking of the selected or of all features."""
         ranking = self.ranking_columns()
+        if not all_features:
+            ranking = {name: column[: self.n_kept] for name, column in ranking.items()}
         return {
             "method": self.method.name,
             "class": self.method.cls.__name__,

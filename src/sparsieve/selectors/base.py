@@ -24,6 +24,7 @@ from .magnitudes import with_usual_columns
 from .plain import canonical
 from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
+from .table import as_frame, selection_columns
 
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = "int | float | None"
@@ -261,6 +262,35 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
                 for feature, others in found.items()
             }
         return self.substitutes_
+
+    def to_frame(self, *, all_features: bool = False) -> Any:
+        """Show what was found as a table, the best feature first.
+
+        Parameters
+        ----------
+        all_features : bool, default=False
+            Those left out too; a column "selected" then tells them apart.
+
+        Returns
+        -------
+        table : DataFrame or dict
+            Of pandas or polars as X was; for plain arrays of pandas, or a dict of columns where
+            pandas is not installed. Columns: rank, feature, score, meaning; coefficients and
+            p-values where the selector has them; substitutes once ``find_substitutes`` found
+            them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sparsieve import FStatisticSelector
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> table = FStatisticSelector(n_features_to_select=2).fit(X, y).to_frame()
+        >>> table[["rank", "feature"]].values.tolist()
+        [[1, 'flavanoids'], [2, 'proline']]
+        """
+        check_is_fitted(self)
+        columns = selection_columns(self, all_features=all_features)
+        return as_frame(columns, getattr(self, "_frame_library", None))
 
     def _keep_result(self, results: Result | Sequence[Result], **words: str) -> None:
         """Say how a fit went, for one model or several; ``words`` as :func:`keep_result` takes."""
