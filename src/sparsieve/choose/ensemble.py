@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_choice, check_integer, resolve_count
 from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.target import already_told, with_task
 from .aggregate import AGGREGATIONS
 from .base import MetaSelector, arrays_of, prepared, ranking_of, weights_for
 
@@ -108,6 +108,9 @@ class EnsembleSelector(MetaSelector):
             return [RidgeForwardSelector(), L21Selector()]
         return list(self.selectors)
 
+    def _members_with_task(self, task: str) -> dict[str, Any]:
+        return {"selectors": [with_task(member, task) for member in self._members()]}
+
     @property
     def score_meaning(self) -> str:
         """What ``scores_`` say, in one sentence for their reader."""
@@ -131,7 +134,7 @@ class EnsembleSelector(MetaSelector):
         members = self._members()
         self.selectors_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fitted)(
-                prepared(clone(member), n_ranked, data.target.task),
+                prepared(member, n_ranked, data.target.task),
                 *(X, y, weights_for(member, data.sample_weight)),
             )
             for member in members
@@ -163,4 +166,5 @@ class EnsembleSelector(MetaSelector):
 
 
 def _fitted(selector, X, y, fit_params: dict):
-    return selector.fit(X, y, **fit_params)
+    with already_told():
+        return selector.fit(X, y, **fit_params)

@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
@@ -24,7 +24,7 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._cross_validation import each_fold
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import Target
+from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
     arrays_of,
@@ -196,6 +196,14 @@ class SelectorCV(MetaSelector):
     def _members(self):
         # The estimator's own needs show in its own messages; it may sit in a pipeline.
         return [self._models()[0]]
+
+    @property
+    def _accepts_regression(self) -> bool:  # type: ignore[override]
+        scores_classes = self.estimator is not None and is_classifier(self.estimator)
+        return super()._accepts_regression and not scores_classes
+
+    def _members_with_task(self, task: str) -> dict[str, Any]:
+        return {"selector": with_task(self._models()[0], task)}
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
