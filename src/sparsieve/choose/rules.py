@@ -93,6 +93,8 @@ class CountCurve:
     def around(self, tolerance: np.ndarray | float) -> tuple[int, int]:
         """First and last index of the numbers around the top that give away no more than this."""
         missing = self.smooth[self.top] - self.smooth > tolerance + 10.0**-DECIMALS
+        # What scores the same on every split is as good, whatever its neighbours are.
+        missing &= (self.scores != self.scores[self.top]).any(axis=1)
         below, above = np.flatnonzero(missing[: self.top]), np.flatnonzero(missing[self.top :])
         first = below[-1] + 1 if len(below) else 0
         last = self.top + above[0] - 1 if len(above) else len(self.ks) - 1
@@ -168,8 +170,11 @@ def elbow(curve: CountCurve) -> int:
 RULES: dict[str, Callable[[CountCurve], int]] = {"best": best, "one_se": one_se, "elbow": elbow}
 
 
-def describe(curve: CountCurve, chosen: dict[str, int]) -> str:
-    """The curve in a few sentences; ``chosen`` holds the indices of "best" and "one_se"."""
+def describe(curve: CountCurve, chosen: dict[str, int], guess: float | None = None) -> str:
+    """The curve in a few sentences; ``chosen`` holds the indices of "best" and "one_se".
+
+    ``guess`` is the score without any feature, where it is known.
+    """
     ks, smooth = curve.ks, curve.smooth
     first, last = (int(ks[i]) for i in curve.plateau)
     top, error = smooth[curve.top], curve.standard_errors[curve.top]
@@ -184,4 +189,9 @@ def describe(curve: CountCurve, chosen: dict[str, int]) -> str:
         f"features; {flat}. Best: {best_k} features with {smooth[chosen['best']]:.3f}. Smallest "
         f"adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard error of "
         f"the highest."
+    ) + (
+        f" No number does better than a guess without features ({guess:.3f}): there may be "
+        "nothing to find."
+        if guess is not None and top - guess < 2 * error
+        else ""
     )

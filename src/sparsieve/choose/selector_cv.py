@@ -266,7 +266,8 @@ class SelectorCV(MetaSelector):
             partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
         )
         self.n_splits_ = len(folds)
-        self._choose(results, float(np.mean([len(test) / len(train) for train, test in folds])))
+        test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
+        self._choose(results, test_share, _guess(data.target) if work.fast else None)
         return self._refit_on_all(work)
 
     def _splitter(self, target: Target | None = None) -> Any:
@@ -293,7 +294,7 @@ class SelectorCV(MetaSelector):
             )
         return np.unique(np.array(ks, dtype=np.int64))
 
-    def _choose(self, results: list, test_share: float) -> None:
+    def _choose(self, results: list, test_share: float, guess: float | None) -> None:
         scores = np.array([scores for scores, *_ in results]).T
         if np.isnan(scores).any():
             raise ValueError(
@@ -320,7 +321,8 @@ class SelectorCV(MetaSelector):
         self.best_score_ = float(means[chosen[self.rule]])
         first, last = curve.plateau
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        self._told = describe(curve, {name: RULES[name](curve) for name in ("best", "one_se")})
+        kept = {name: RULES[name](curve) for name in ("best", "one_se")}
+        self._told = describe(curve, kept, guess)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""
@@ -435,3 +437,10 @@ class SelectorCV(MetaSelector):
                 tags.classifier_tags.multi_label &= tags.target_tags.multi_output
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
         return tags
+
+
+def _guess(target: Target) -> float:
+    """Score of the default model without features: the largest class, or R squared of the mean."""
+    if target.codes is None:
+        return 0.0
+    return float(np.bincount(target.codes).max() / len(target.codes))

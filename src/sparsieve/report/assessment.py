@@ -104,6 +104,9 @@ def assess(
     if len(y) > MOST_SAMPLES:
         some = np.sort(np.random.default_rng(seed).permutation(len(y))[:MOST_SAMPLES])
         X, y = X[some], y[some]
+    if not hasattr(selector, "reaching"):
+        kind = type(selector).__name__
+        return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
     folds = _folds(y, is_regression, n_folds, seed)
     if isinstance(folds, str):
         return Assessment(reason=folds)

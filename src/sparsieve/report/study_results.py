@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..studies import ScoreTable, score_table, summarise
+from ..studies import ScoreTable, Standing, score_table, standings, summarise
+from ..studies.study import ALL_FEATURES
 from .wording import counted
 
 _WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
@@ -22,12 +23,26 @@ MODELS = {
 }
 
 
-class StudyResults:
-    """The rows of a study and what can be read from them."""
+BASELINE = "all features"
 
-    def __init__(self, rows: list[dict]) -> None:
+
+class StudyResults:
+    """The rows of a study and what can be read from them.
+
+    Without any selection a model has all features whatever number is asked for, so such rows
+    are no contenders: ``baseline`` holds their means apart.
+    """
+
+    def __init__(self, every_row: list[dict]) -> None:
+        self.every_row = every_row
+        rows = [row for row in every_row if row["class"] != ALL_FEATURES] or every_row
         self.rows = rows
         self.means = summarise(rows)
+        self.baseline = (
+            []
+            if rows is every_row
+            else summarise([row for row in every_row if row["class"] == ALL_FEATURES])
+        )
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))
         self.datasets = list(dict.fromkeys(row["dataset"] for row in rows))
         self.classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
@@ -39,6 +54,10 @@ class StudyResults:
         self.shown_ks: list = _chosen_ks(self.ks) or [None]
         self.main_k = min(self.shown_ks, key=lambda k: abs((k or 0) - 20))
         self._tables: dict[tuple, ScoreTable] = {}
+
+    def standings(self) -> list[Standing]:
+        """Who is ahead, where all methods can be compared."""
+        return standings(self.every_row, classifier=self.main_classifier, metric=self.metric)
 
     def table(self, classifier: str, k: Any) -> ScoreTable:
         """Mean scores of data sets x methods."""
