@@ -52,8 +52,15 @@ class StudyResults:
         self.ks = sorted({row["k"] for row in rows if row["k"] is not None})
         self.main_classifier = "svm" if "svm" in self.classifiers else self.classifiers[0]
         self.shown_ks: list = _chosen_ks(self.ks) or [None]
-        self.main_k = min(self.shown_ks, key=lambda k: abs((k or 0) - 20))
+        self.main_k = self._main_k()
         self._tables: dict[tuple, ScoreTable] = {}
+
+    def _main_k(self) -> Any:
+        """What a reader sees first: a number of features that all data sets have."""
+        have = [{row["k"] for row in self.rows if row["dataset"] == d} for d in self.datasets]
+        common = set.intersection(*have)
+        shown = [k for k in self.shown_ks if k in common] or self.shown_ks
+        return min(shown, key=lambda k: abs((k or 0) - 20))
 
     def standings(self) -> list[Standing]:
         """Who is ahead, where all methods can be compared."""
