@@ -412,10 +412,13 @@ def test_pure_noise_scores_at_chance_and_selecting_outside_the_folds_does_not():
 
 
 def test_what_scores_the_same_on_every_split_is_as_good():
-    scores = np.array([[0.9, 1.0], [1.0, 1.0], [1.0, 1.0], [0.7, 0.9]])
-    curve = CountCurve(np.array([1, 4, 8, 100]), scores)
-    first, last = curve.plateau
-    assert (first <= 1, last >= 2) == (True, True)
+    X = np.random.default_rng(0).standard_normal((80, 200))
+    y = np.arange(80) % 2
+    X[:, 5] = y  # alone perfect, and the smooth curve bends away from 1 at its end
+    search = SelectorCV().fit(X, y)
+    perfect = search.ks_[search.cv_results_["mean_test_score"] == 1.0]
+    assert perfect[0] == 1
+    assert search.plateau_[0] == 1
 
 
 def test_the_report_says_when_nothing_beats_a_guess():

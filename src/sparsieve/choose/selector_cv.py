@@ -34,7 +34,7 @@ from .base import (
     weighted,
 )
 from .folds import CurveWork, dense, score_fold
-from .ridge_curve import default_estimator
+from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
@@ -132,6 +132,13 @@ class SelectorCV(MetaSelector):
     ``groups`` goes to the splitter and ``sample_weight`` to the selector and the estimator;
     with ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
     Weights count in the scores only where the scorer requests them, as in scikit-learn.
+
+    On 16 data sets that no setting was chosen on (linear SVM on samples held out), "best" kept 60
+    features on average and was 0.8 points of accuracy (standard error 0.6) below always keeping
+    100; "one_se" kept 36 and was 2.4 (0.9) below, no better than always keeping 30 (2.1, 1.0).
+    Keeping fewer features costs accuracy: rules that take the smallest k within two paired
+    standard errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42
+    features.
 
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
@@ -267,7 +274,9 @@ class SelectorCV(MetaSelector):
         )
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
-        self._choose(results, test_share, _guess(data.target) if work.fast else None)
+        self._choose(
+            results, test_share, score_without_features(data.target) if work.fast else None
+        )
         return self._refit_on_all(work)
 
     def _splitter(self, target: Target | None = None) -> Any:
@@ -319,7 +328,7 @@ class SelectorCV(MetaSelector):
         self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
-        first, last = curve.plateau
+        first, last = curve.as_good
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
         kept = {name: RULES[name](curve) for name in ("best", "one_se")}
         self._told = describe(curve, kept, guess)
@@ -437,10 +446,3 @@ class SelectorCV(MetaSelector):
                 tags.classifier_tags.multi_label &= tags.target_tags.multi_output
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
         return tags
-
-
-def _guess(target: Target) -> float:
-    """Score of the default model without features: the largest class, or R squared of the mean."""
-    if target.codes is None:
-        return 0.0
-    return float(np.bincount(target.codes).max() / len(target.codes))
