@@ -115,26 +115,6 @@ def test_the_headline_is_the_standing(report, rows):
     }
 
 
-@pytest.fixture(scope="module")
-def uneven(tmp_path_factory):
-    """Sets of 5 and 13 features, a fit that does not converge, and no selection at all."""
-    from sparsieve.evaluation import Folds
-    from sparsieve.studies import DatasetSpec, SelectorSpec, run_study
-
-    settings = {"alpha": 1.0, "tol": 1e-15, "max_iter": 1}
-    slow = SelectorSpec("l21", parameters=settings, label="hasty")
-    size = {"n_samples": 45, "n_features": 5, "n_relevant": 2, "random_state": 0}
-    few = DatasetSpec("few", make="make_shared_features", parameters=size)
-    study = Study(
-        *("uneven", [few, "wine"], ["fisher", slow, "AllFeatures"], Folds(2)),
-        ks=[2, 4, 8],
-        classifiers=["svm"],
-    )
-    path = tmp_path_factory.mktemp("uneven") / "uneven.sqlite"
-    run_study(study, path)
-    return path
-
-
 def test_no_selection_is_a_line_and_no_contender(uneven):
     report = study_report(uneven)
     assert report.headline.startswith("2 methods on 2 data sets: ")
