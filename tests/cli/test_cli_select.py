@@ -185,7 +185,7 @@ BAD_USAGE = [
     (("-k", "0", *FISHER), "-k must be at least 1, got 0"),
     (("-k", "-3", *FISHER), "-k must be at least 1, got -3"),
     (("-k", "1.5", *FISHER), "-k as a fraction must lie in (0, 1], got 1.5"),
-    (("-k", "many", *FISHER), "-k must be a number of features or a fraction"),
+    (("-k", "many", *FISHER), "-k must be a number of features, a fraction"),
     (("-k", "7", *FISHER), "-k=7 is larger than the 6 features"),
     (("--task", "regression", *FISHER), "fisher selects for class labels only"),
     (("--task", "guess", *FISHER), "--task"),

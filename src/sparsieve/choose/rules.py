@@ -203,7 +203,7 @@ def describe(curve: CountCurve, chosen: dict[str, int], guess: float | None = No
         f"adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard error of "
         f"the highest."
     ) + (
-        f" No number does better than a guess without features ({guess:.3f}): there may be "
+        f" No number scores better than a guess without features ({guess:.3f}): there may be "
         "nothing to find."
         if guess is not None and top - guess < 2 * error
         else ""
