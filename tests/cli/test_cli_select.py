@@ -188,7 +188,7 @@ BAD_USAGE = [
     (("-k", "0", *FISHER), "-k must be at least 1, got 0"),
     (("-k", "-3", *FISHER), "-k must be at least 1, got -3"),
     (("-k", "1.5", *FISHER), "-k as a fraction must lie in (0, 1], got 1.5"),
-    (("-k", "many", *FISHER), "-k must be a number of features or a fraction"),
+    (("-k", "many", *FISHER), "-k must be a number of features, a fraction"),
     (("-k", "7", *FISHER), "-k=7 is larger than the 6 features"),
     (("--task", "regression", *FISHER), "fisher selects for class labels only"),
     (("--task", "guess", *FISHER), "--task"),
@@ -363,3 +363,35 @@ def test_columns_by_name_in_parameters(sparsieve, flowers):
     result = sparsieve(*arguments, "always_keep=['pp']")
     assert result.code == ExitCode.BAD_DATA
     assert "always_keep: 'pp' is not a column of X" in result.err
+
+
+def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
+    result = sparsieve("select", flowers, "-t", "kind", "-k", "auto")
+    names = [line.split("\t")[1] for line in result.out.splitlines()[1:]]
+    assert set(names[:2]) == {"q", "t"}
+    assert "how many: The mean score is highest" in result.err
+    assert f"Kept: {len(names)} (rule 'best')." in result.err
+    found = sparsieve("select", flowers, "-t", "kind", "-k", "auto", "--json", "-q", *FISHER)
+    assert found.json()["n_selected"] == found.json()["parameters"]["n_features_to_select"]
+    assert found.json()["choice"].startswith("The mean score is highest")
+    wrong = sparsieve("select", flowers, "-t", "kind", "-k", "some")
+    assert (wrong.code, "a fraction such as 0.1, or auto, got 'some'" in wrong.err) == (2, True)
+
+
+def test_how_a_target_of_whole_numbers_is_read_is_said_once(sparsieve, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3))
+    y = (50 + 20 * x[:, 1]).round().astype(int)
+    path = tmp_path / "ages.csv"
+    rows = [",".join(map(str, [*row, age])) for row, age in zip(x, y, strict=True)]
+    path.write_text("\n".join(["a,b,c,age", *rows]) + "\n")
+    result = sparsieve("select", path, "-t", "age", "-k", "auto")
+    assert result.out.splitlines()[1].startswith("1\tb\t")
+    assert result.err.count("age holds") == 1
+    assert "pass --task classification if they are classes" in result.err
+    assert "task=" not in result.err
+    assert "age (regression)" in result.err
+    quiet = sparsieve("select", path, "-t", "age", "-k", 1, "--task", "regression")
+    assert "holds" not in quiet.err
+    classes = sparsieve("select", path, "-t", "age", "-k", 1, *FISHER)
+    assert classes.err.count("fisher is for classes and reads each as one") == 1

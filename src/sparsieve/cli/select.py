@@ -59,8 +59,8 @@ def select(
         typer.Option(
             "-k",
             metavar="N",
-            help="How many features to keep, or a fraction such as 0.1; if not given, what the "
-            "method itself keeps.",
+            help="How many features to keep, a fraction such as 0.1, or auto: so many as "
+            "cross-validation finds best; if not given, what the method itself keeps.",
             show_default=False,
         ),
     ] = None,
@@ -163,10 +163,10 @@ def select(
     _check_outputs(file, output, ranking, report)
     with progress("Loading"):
         from ..io import TargetNeededError, read_table
-        from .selection import build_selector, check_certifiable, parse_count, run_selection
+        from .selection import AUTO, build_selector, check_certifiable, parse_count, run_selection
 
-        chosen = find_method(method)
-        selector = build_selector(chosen, parse_count(count), task.value, param or ())
+        chosen, number = find_method(method), parse_count(count)
+        selector = build_selector(chosen, number, task.value, param or ())
         if certify:
             check_certifiable(chosen, selector)
     try:
@@ -178,7 +178,15 @@ def select(
         for note in table.notes:
             say(f"note: {note}")
     with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
-        selection = run_selection(chosen, selector, table, null, certify)
+        selection = run_selection(
+            chosen,
+            selector,
+            table,
+            null,
+            certify,
+            task=task.value,
+            choose_count=number == AUTO,
+        )
     if not quiet:
         for warning in selection.warnings:
             say(f"warning: {warning}")
@@ -294,6 +302,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
     )
+    if selection.choice:
+        say(f"how many: {selection.choice}")
     say(f"score: {selection.ranked.meaning}")
     if selection.null is not None:
         say(str(selection.null))

@@ -174,10 +174,24 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     model, every = best["model"], assessment.baseline[best["model"]]
     held_out = f"in {assessment.n_folds}-fold cross-validation that repeats the selection"
     if kept.classes is not None:
-        return (
+        told = (
             f"{sentence} With as many, a {model} classifies {percent(best['mean'])} of samples it "
             f"has not seen correctly ({held_out}); with all {n_features:,} features "
-            f"{percent(every)}."
+            f"{percent(every)}"
+        )
+        _, sizes = np.unique(kept.y, return_counts=True)
+        guess = float(sizes.max() / sizes.sum())
+        is_guessing = best["mean"] - 2 * best["error"] <= guess
+        if not is_guessing and not _is_uneven(kept):
+            return f"{told}."
+        advice = "look at balanced accuracy" if _is_uneven(kept) else "there may be nothing to find"
+        end = f", which is no worse: {advice}" * is_guessing
+        return f"{told}; who always names the largest class is right for {percent(guess)}{end}."
+    if best["mean"] <= 0:
+        return (
+            f"{sentence} With as many, {model} predicts targets it has not seen no better than "
+            f"their mean does (R² = {best['mean']:.2f} {held_out}); with all {n_features:,} "
+            f"features R² = {every:.2f}."
         )
     return (
         f"{sentence} With as many, {model} explains R² = {best['mean']:.2f} of targets it has not "
