@@ -20,8 +20,8 @@ INITS = ("zero", "gaussian", "uniform")
 # what is sensible are shown where that matters.
 CONSTANTS = {"L0 = spectral norm squared": "auto", "L0 = 1": 1.0}
 SOLVERS: dict[str, dict] = {
-    "HIHT (L0 = 1)": {"solver": ["hiht", {"L_0": 1.0}]},
-    "AHIHT (L0 = 1)": {"solver": ["ahiht", {"L_0": 1.0}]},
+    "HIHT (L0 = 1)": {"solver": "hiht", "solver__L_0": 1.0},
+    "AHIHT (L0 = 1)": {"solver": "ahiht", "solver__L_0": 1.0},
     "AHIHT (L0 = spectral norm squared)": {"solver": "ahiht"},
 }
 # The paper's claims hold below this lambda.
@@ -100,7 +100,11 @@ def initialisations(bench: Bench) -> list[Exhibit]:
     settings = [
         {
             **_setting(
-                label, name, trial, lam, {"solver": ["ahiht", {"L_0": constant, "init": init}]}
+                label,
+                name,
+                trial,
+                lam,
+                {"solver": "ahiht", "solver__L_0": constant, "solver__init": init},
             ),
             "init": init,
             "constant": shown,

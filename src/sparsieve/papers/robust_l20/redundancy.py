@@ -9,7 +9,8 @@ import numpy as np
 
 from ...evaluation.protocol import RepeatedSplits
 from ...studies.exhibits import Drawing, Exhibit
-from ...studies.study import SelectorSpec, Study
+from ...studies.selector_spec import SelectorSpec
+from ...studies.study import Study
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict, verdict_of
