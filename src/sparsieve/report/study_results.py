@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
-from ..studies.study import ALL_FEATURES
+from ..studies.selector_spec import ALL_FEATURES
 from .wording import counted
 
 _WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
