@@ -149,6 +149,16 @@ def test_every_estimator_before_it_is_fitted(name, again):
     same(estimator, again(estimator))
 
 
+SOLVERS = [(n, s) for n, cls in all_estimators().items() for s in getattr(cls, "_solvers", ())]
+
+
+@pytest.mark.parametrize(("name", "solver"), SOLVERS)
+@pytest.mark.filterwarnings("ignore")
+def test_every_solver(name, solver, again):
+    estimator = all_estimators()[name](3, solver=solver).fit(X[:, :8], Y)
+    check(estimator, again(estimator), X[:, :8])
+
+
 NESTED = [
     SelectorCV(L21Selector(), ks=[1, 3], n_repeats=1),
     SelectorCV(FisherSelector(), estimator=LogisticRegression(), cv=StratifiedKFold(3), ks=[2, 4]),

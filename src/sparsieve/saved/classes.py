@@ -39,7 +39,7 @@ _STATE = {
     "solvers.mkl.model": ("MKLModel",),
     "solvers.mkl.published": ("PublishedMKLModel",),
     "solvers.mkl.weights": ("KernelWeights",),
-    "solvers.row_norms.problem": ("RobustData",),
+    "solvers.row_norms.problem": ("RobustData", "RobustSolution"),
 }
 
 # Made anew by their own constructor, which checks its arguments, from these attributes.
