@@ -34,7 +34,7 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	@touch $@
 
-demo: $(VENV)/.demo  ## select features on a small data set, end with a report
+demo: $(VENV)/.demo  ## few features out of thousands with three methods, and a report
 	@$(BIN)/sparsieve demo
 
 test: $(VENV)/.dev  ## the test suite (minutes on two cores)

@@ -6,8 +6,10 @@ import sparsieve
 import sparsieve.datasets
 import sparsieve.displays
 import sparsieve.evaluation
+import sparsieve.oneline
 import sparsieve.papers
 import sparsieve.report
+import sparsieve.saved
 import sparsieve.studies
 
 project = "sparsieve"
@@ -32,6 +34,8 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 def write_selector_list(app, config):
     """A page that lists every public name, so that a new one appears by itself."""
     rooms = {
+        "In one line": sparsieve.oneline,
+        "Saving and loading": sparsieve.saved,
         "Displays": sparsieve.displays,
         "Reports": sparsieve.report,
         "Studies": sparsieve.studies,

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
+    from .oneline import *  # noqa: F403
+    from .saved import *  # noqa: F403
     from .selectors.hinge import *  # noqa: F403
     from .selectors.least_squares import *  # noqa: F403
     from .selectors.minimax import *  # noqa: F403
@@ -18,7 +20,16 @@ if TYPE_CHECKING:
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn.
-_ROOMS = ("selectors", "filters", "choose", "diagnosis", "discovery", "displays")
+_ROOMS = (
+    "selectors",
+    "filters",
+    "choose",
+    "diagnosis",
+    "discovery",
+    "displays",
+    "oneline",
+    "saved",
+)
 
 
 def __getattr__(name: str) -> Any:

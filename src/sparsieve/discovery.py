@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import pkgutil
+import re
 
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -38,6 +40,44 @@ def all_estimators() -> dict[str, type[BaseEstimator]]:
                 if _is_public_estimator(name, member) and hasattr(sparsieve, name):
                     found[name] = member
     return dict(sorted(found.items()))
+
+
+def find_selector(name: str) -> type[BaseEstimator]:
+    """The selector meant by ``ridge-forward``, ``ridge_forward`` or ``RidgeForwardSelector``.
+
+    Examples
+    --------
+    >>> from sparsieve.discovery import find_selector
+    >>> find_selector("ridge-forward").__name__
+    'RidgeForwardSelector'
+    """
+    by_key = {method_key(cls.__name__): cls for cls in all_selectors().values()}
+    if method_key(name) in by_key:
+        return by_key[method_key(name)]
+    close = difflib.get_close_matches(method_key(name), list(by_key), n=1, cutoff=0.5)
+    hint = f"did you mean {method_name(by_key[close[0]].__name__)!r}? " if close else ""
+    raise ValueError(f"unknown method {name!r}; {hint}sparsieve.all_selectors() has them all")
+
+
+def method_name(class_name: str) -> str:
+    """``RidgeForwardSelector`` becomes ``ridge-forward``.
+
+    A word begins at a capital after a small letter or digit, and at the last capital of a run
+    before a small letter. Runs of capitals stay one word, and a single capital at the end
+    belongs to the word before it: MRMR is mrmr, L0MKL is l0-mkl, ReliefF is relieff.
+
+    Examples
+    --------
+    >>> [method_name(f"{name}Selector") for name in ("RobustL20", "ReliefF", "L0MKL", "FTest")]
+    ['robust-l20', 'relieff', 'l0-mkl', 'f-test']
+    """
+    stem = class_name.removesuffix("Selector")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z].)|(?<=[A-Z])(?=[A-Z][a-z])", "-", stem).lower()
+
+
+def method_key(name: str) -> str:
+    """What all ways to write the name of a method have in common."""
+    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
 
 
 def _is_public_estimator(name: str, member) -> bool:

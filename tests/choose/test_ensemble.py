@@ -87,16 +87,18 @@ def test_n_ranked_is_what_members_are_asked_for(wine):
     X, y = wine
     fitted = EnsembleSelector(aggregation="borda", n_ranked=5).fit(X, y)
     assert all(m.n_features_to_select == 5 for m in fitted.selectors_)
-    assert fitted.scores_.sum() == 2 * (5 + 4 + 3 + 2 + 1)
+    assert fitted.scores_.sum() == 3 * (5 + 4 + 3 + 2 + 1)
 
 
 def test_defaults(wine):
     fitted = EnsembleSelector().fit(*wine)
-    assert [type(s) for s in fitted.selectors_] == [RidgeForwardSelector, L21Selector]
+    kinds = [RidgeForwardSelector, RidgeForwardSelector, L21Selector]
+    assert [type(s) for s in fitted.selectors_] == kinds
+    assert [s.ridge for s in fitted.selectors_[:2]] == [1.0, 3.0]
     assert fitted.score_meaning.startswith("Points from the selectors")
     X, y, truth = make_regression(60, 40, n_informative=3, coef=True, random_state=0)
     numbers = EnsembleSelector(n_features_to_select=3).fit(X, y)
-    assert [type(s) for s in numbers.selectors_] == [RidgeForwardSelector, L21Selector]
+    assert [type(s) for s in numbers.selectors_] == kinds
     assert numbers.support_[np.argsort(-truth)[:2]].all()
 
 

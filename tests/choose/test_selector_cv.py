@@ -409,3 +409,24 @@ def test_pure_noise_scores_at_chance_and_selecting_outside_the_folds_does_not():
     error = np.std(honest, ddof=1) / np.sqrt(10)
     assert abs(np.mean(honest) - 0.5) < 3 * error + 0.01
     assert np.mean(leaky) > 0.8
+
+
+def test_what_scores_the_same_on_every_split_is_as_good():
+    X = np.random.default_rng(0).standard_normal((80, 200))
+    y = np.arange(80) % 2
+    X[:, 5] = y  # alone perfect, and the smooth curve bends away from 1 at its end
+    search = SelectorCV().fit(X, y)
+    perfect = search.ks_[search.cv_results_["mean_test_score"] == 1.0]
+    assert perfect[0] == 1
+    assert search.plateau_[0] == 1
+
+
+def test_the_report_says_when_nothing_beats_a_guess():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 20)), np.arange(80) % 2
+    assert "a guess without features (0.500)" in " ".join(SelectorCV().fit(X, y).report().split())
+    X[:, 3] = y
+    sure = SelectorCV().fit(X, y)
+    assert "guess" not in sure.report()
+    numbers = SelectorCV().fit(X, rng.standard_normal(80)).report()
+    assert "a guess without features (0.000)" in " ".join(numbers.split())

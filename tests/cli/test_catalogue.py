@@ -3,8 +3,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
 from sparsieve import all_selectors
-from sparsieve.cli.catalogue import _is_offered, all_methods, find_method, method_name
+from sparsieve.cli.catalogue import _is_offered, all_methods, find_method
 from sparsieve.cli.errors import UsageError
+from sparsieve.discovery import method_name
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import re
 import sys
-from types import SimpleNamespace
+
+import pytest
 
 from sparsieve import __version__, all_selectors
 from sparsieve.cli import demo as demo_module
@@ -56,25 +57,36 @@ def test_datasets(sparsieve, monkeypatch, tmp_path):
 
 
 def test_demo(sparsieve, monkeypatch, tmp_path):
+    pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo_module, "PREFERRED", ("fisher", "not-there"))
-    result = sparsieve("demo", "-k", 4)
+    monkeypatch.setattr(demo_module, "N_FEATURES", 2_000)
+    result = sparsieve("demo")
     assert result.code == 0
-    assert re.search("method .* features .* accuracy .* seconds", result.out)
-    assert re.search("all features .* 30 of 30", result.out)
-    accuracy = re.search(r"fisher .* 4 of 30 .*?([0-9.]+)%", result.out).group(1)
-    assert 90 < float(accuracy) < 100
+    assert re.search("method .* enough .* of the 5 found .* accuracy .* seconds", result.out)
+    assert re.search(r"all features .* 2,000 of\s+2,000", result.out)
+    for name in demo_module.METHODS:
+        assert name in result.out
+    assert "as good" in result.err  # how many are enough, in words
     assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
     assert str(tmp_path / "sparsieve-demo.html") in result.err
     page = (tmp_path / "sparsieve-demo.html").read_text(encoding="utf-8")
-    assert "kept 4 of 30 features" in page
+    assert re.search(r"kept \d+ of 2,000 features", page)
 
 
-def test_demo_json(sparsieve, monkeypatch):
-    monkeypatch.setattr(demo_module, "PREFERRED", ("fisher",))
-    whole, fisher = sparsieve("demo", "--json").json()
-    assert whole["kept"] == whole["n_features"] == 30
-    assert len(fisher["features"]) == fisher["kept"] == 5
+def test_demo_keeps_its_promise(sparsieve):
+    """All that matters out of thousands, better than with everything."""
+    whole, forward, *others = sparsieve("demo", "--json").json()
+    assert whole["kept"] == whole["n_features"] == 5_000
+    assert forward["method"] == "ridge-forward"
+    assert forward["found"] == 5
+    assert forward["kept"] == len(forward["features"]) <= 12
+    assert forward["accuracy"] > whole["accuracy"] + 0.02
+    assert len(others) == 2
+
+
+def test_demo_refuses_a_place_it_cannot_write_to_before_the_work(sparsieve, tmp_path):
+    result = sparsieve("demo", "--report", tmp_path / "nowhere" / "page.html")
+    assert (result.code, "does not exist" in result.err) == (2, True)
 
 
 def test_demo_selects_inside_the_folds():
@@ -82,9 +94,10 @@ def test_demo_selects_inside_the_folds():
     # cannot do better than chance.
     import numpy as np
 
-    from sparsieve import FisherSelector
+    from sparsieve.datasets import Dataset
 
     rng = np.random.default_rng(0)
-    data = SimpleNamespace(data=rng.normal(size=(60, 3000)), target=np.arange(60) % 2)
-    accuracy, _ = demo_module._cross_validated(FisherSelector(n_features_to_select=10), data)
-    assert accuracy < 0.7
+    noise = Dataset(name="noise", X=rng.normal(size=(60, 3000)), y=np.arange(60) % 2)
+    noise.relevant = np.empty(0, dtype=int)
+    row, _ = demo_module._searched("fisher", noise)
+    assert row["accuracy"] < 0.7

@@ -1,8 +1,11 @@
 """Reports and reproductions on the command line."""
 
+import sqlite3
+
 import pytest
 
 from sparsieve.papers import Experiment, Preset, l20
+from sparsieve.studies import Store
 from sparsieve.studies.exhibits import Drawing, Exhibit
 
 pytest.importorskip("vl_convert")
@@ -130,3 +133,56 @@ def test_wrong_usage(sparsieve, small_paper):
     )
     assert "there is no folder" in sparsieve("reproduce", "l20", "--data", "nowhere").err
     assert sparsieve("reproduce", "l20", "--jobs", 0).code == 2
+
+
+def test_reproduce_says_what_is_wrong_with_a_store(sparsieve, small_paper, tmp_path):
+    assert sparsieve("reproduce", "l20", "--only", "table 1", "-q").code == 0
+    connection = sqlite3.connect(tmp_path / "l20.sqlite")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    result = sparsieve("reproduce", "l20", "--only", "table 1", "-q")
+    assert (result.code, len(result.err.splitlines())) == (1, 1)
+    assert "l20.sqlite is a store of another version of sparsieve" in result.err
+    other = sparsieve("reproduce", "l20", "--only", "table 1", "-q", "--store", "new.sqlite")
+    assert other.code == 0
+
+
+def test_a_full_disk_loses_nothing_of_a_reproduction(sparsieve, small_paper, monkeypatch):
+    finish, finished = Store.finish, []
+
+    def full(self, key, result):
+        if len(finished) == 3:
+            pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
+            self._connection.execute(f"PRAGMA max_page_count = {pages}")
+            result = {**result, "padding": "x" * 10**6}
+        finished.append(key)
+        return finish(self, key, result)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "finish", full)
+        result = sparsieve("reproduce", "l20", "--only", "table 1", "-q")
+    assert (result.code, len(result.err.splitlines())) == (1, 1)
+    assert "disk is full" in result.err
+    assert "what is finished is kept" in result.err
+    again = sparsieve("reproduce", "l20", "--only", "table 1")
+    assert again.code == 0
+    assert "l20 doubles: 3/5 cells" in again.err
+
+
+def test_an_interrupted_reproduction_goes_on_where_it_was(sparsieve, small_paper, monkeypatch):
+    finish, finished = Store.finish, []
+
+    def interrupted(self, key, result):
+        finished.append(key)
+        if len(finished) == 3:
+            raise KeyboardInterrupt
+        return finish(self, key, result)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "finish", interrupted)
+        result = sparsieve("reproduce", "l20", "--only", "table 1", "-q")
+    assert result.code == 130
+    assert result.err == ("what is finished is in l20.sqlite: run it again to go on\ninterrupted\n")
+    again = sparsieve("reproduce", "l20", "--only", "table 1")
+    assert again.code == 0
+    assert "l20 doubles: 2/5 cells" in again.err

@@ -33,7 +33,7 @@ def test_plain_output_for_scripts(sparsieve, flowers):
     assert "kept 2 of 6 features with fisher for kind (3 classes), 45 samples" in result.err
     table = read_table(flowers, "kind")
     scores = FisherSelector().fit(table.X, table.y).scores_
-    assert float(rows[0][2]) == scores[4]
+    assert rows[0][2] == f"{scores[4]:.4g}"
 
 
 def test_table_on_a_terminal(sparsieve, flowers, monkeypatch):
@@ -70,9 +70,12 @@ def test_json_to_stdout_and_file(sparsieve, flowers, tmp_path):
     assert stored["task"] == "classification"
     assert (stored["n_samples"], stored["n_features"], stored["n_selected"]) == (45, 6, 3)
     assert stored["selected"][:2] == ["t", "q"]
-    assert [entry["rank"] for entry in stored["ranking"]] == list(range(1, 7))
-    assert [e["feature"] for e in stored["ranking"] if e["selected"]] == stored["selected"]
+    assert [entry["rank"] for entry in stored["ranking"]] == [1, 2, 3]
+    assert [entry["feature"] for entry in stored["ranking"]] == stored["selected"]
     assert stored["version"] == __version__
+    everything = sparsieve(*arguments, *FISHER, "--json", "--all").json()["ranking"]
+    assert [entry["rank"] for entry in everything] == list(range(1, 7))
+    assert everything[:3] == stored["ranking"]
 
 
 def test_infinite_scores_are_null_in_json(sparsieve, tmp_path):
@@ -92,8 +95,8 @@ def test_selected_columns(sparsieve, flowers, tmp_path, suffix):
     result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "-o", out)
     assert result.code == 0
     before, after = read_table(flowers, "kind"), read_table(out, "kind")
-    assert after.feature_names == ("q", "t")  # in the order of the file
-    np.testing.assert_array_equal(after.X, before.X[:, [1, 4]])
+    assert after.feature_names == ("t", "q")  # best first
+    np.testing.assert_array_equal(after.X, before.X[:, [4, 1]])
     np.testing.assert_array_equal(after.y, before.y)
 
 
@@ -185,7 +188,7 @@ BAD_USAGE = [
     (("-k", "0", *FISHER), "-k must be at least 1, got 0"),
     (("-k", "-3", *FISHER), "-k must be at least 1, got -3"),
     (("-k", "1.5", *FISHER), "-k as a fraction must lie in (0, 1], got 1.5"),
-    (("-k", "many", *FISHER), "-k must be a number of features or a fraction"),
+    (("-k", "many", *FISHER), "-k must be a number of features, a fraction"),
     (("-k", "7", *FISHER), "-k=7 is larger than the 6 features"),
     (("--task", "regression", *FISHER), "fisher selects for class labels only"),
     (("--task", "guess", *FISHER), "--task"),
@@ -197,6 +200,8 @@ BAD_USAGE = [
     (("--ranking", "out.json", *FISHER), "unknown suffix '.json'"),
     (("-o", "no/such/folder/out.csv", *FISHER), "does not exist"),
     (("--names-only", "--json", *FISHER), "exclude each other"),
+    (("--all", *FISHER), "--all is for --json"),
+    (("--format", "csv", *FISHER), "--format is for standard input"),
 ]
 
 
@@ -316,9 +321,9 @@ def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, method, ol
 
 def test_settings_of_a_solver(sparsieve, flowers):
     arguments = ("select", flowers, "-t", "kind", "-k", 2, "-m", "l20", "--param")
-    found = sparsieve(*arguments, "solver=hiht", "--param", "solver__decay=0.9", "--json").json()
-    assert found["parameters"]["solver"] == "HIHT(decay=0.9)"
-    result = sparsieve(*arguments, "solver=hiht", "--param", "solver__dekay=0.9")
+    found = sparsieve(*arguments, "solver=hiht", "--param", "solver__decay=0.8", "--json").json()
+    assert found["parameters"]["solver"] == "HIHT(decay=0.8)"
+    result = sparsieve(*arguments, "solver=hiht", "--param", "solver__dekay=0.8")
     assert result.code == ExitCode.BAD_USAGE
     assert "HIHT has no parameter 'dekay'" in result.err
 
@@ -358,3 +363,35 @@ def test_columns_by_name_in_parameters(sparsieve, flowers):
     result = sparsieve(*arguments, "always_keep=['pp']")
     assert result.code == ExitCode.BAD_DATA
     assert "always_keep: 'pp' is not a column of X" in result.err
+
+
+def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
+    result = sparsieve("select", flowers, "-t", "kind", "-k", "auto")
+    names = [line.split("\t")[1] for line in result.out.splitlines()[1:]]
+    assert set(names[:2]) == {"q", "t"}
+    assert "how many: The mean score is highest" in result.err
+    assert f"Kept: {len(names)} (rule 'best')." in result.err
+    found = sparsieve("select", flowers, "-t", "kind", "-k", "auto", "--json", "-q", *FISHER)
+    assert found.json()["n_selected"] == found.json()["parameters"]["n_features_to_select"]
+    assert found.json()["choice"].startswith("The mean score is highest")
+    wrong = sparsieve("select", flowers, "-t", "kind", "-k", "some")
+    assert (wrong.code, "a fraction such as 0.1, or auto, got 'some'" in wrong.err) == (2, True)
+
+
+def test_how_a_target_of_whole_numbers_is_read_is_said_once(sparsieve, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3))
+    y = (50 + 20 * x[:, 1]).round().astype(int)
+    path = tmp_path / "ages.csv"
+    rows = [",".join(map(str, [*row, age])) for row, age in zip(x, y, strict=True)]
+    path.write_text("\n".join(["a,b,c,age", *rows]) + "\n")
+    result = sparsieve("select", path, "-t", "age", "-k", "auto")
+    assert result.out.splitlines()[1].startswith("1\tb\t")
+    assert result.err.count("age holds") == 1
+    assert "pass --task classification if they are classes" in result.err
+    assert "task=" not in result.err
+    assert "age (regression)" in result.err
+    quiet = sparsieve("select", path, "-t", "age", "-k", 1, "--task", "regression")
+    assert "holds" not in quiet.err
+    classes = sparsieve("select", path, "-t", "age", "-k", 1, *FISHER)
+    assert classes.err.count("fisher is for classes and reads each as one") == 1

@@ -57,6 +57,21 @@ def test_run_status_export(sparsieve, study_file, tmp_path):
         assert row["tuning"] == ("best-on-test" if optimistic else "none")
         assert 0 <= float(row["accuracy"]) <= 1
 
+    kept = tmp_path / "kept.csv"
+    assert sparsieve("study", "export", study_file, "--kept", "-o", kept).code == 0
+    with kept.open() as stream:
+        features = list(csv.DictReader(stream))
+    assert len(features) == 9 * 3
+    assert [row["rank"] for row in features[:3]] == ["1", "2", "3"]
+    assert "proline" in {row["feature"] for row in features}
+    both = sparsieve("study", "export", study_file, "--kept", "--summary", "-o", kept)
+    assert (both.code, "exclude each other" in both.err) == (2, True)
+
+
+def test_a_run_ends_with_who_is_ahead(sparsieve, study_file):
+    done = sparsieve("study", "run", study_file)
+    assert "the highest mean accuracy with 1nn on wine at 1 and 3 features" in done.err
+
 
 def test_summary_and_parquet_from_the_store_itself(sparsieve, study_file, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")

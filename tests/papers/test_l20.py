@@ -285,6 +285,13 @@ def test_the_initial_w_is_judged_fit_by_fit():
     said = sensitivity._initial_verdicts([*outcomes, fit("gaussian", [2], 1)])
     # As many rows, but not the same ones, are not the same.
     assert "Gaussian against zero with L0 = 1: the same rows of W in 1 of 2 fits" in said[1]
+    assert said[-1] == "The claim holds in part: 1 of 2 comparisons are equal."
+    # Without a row from either start there is nothing to agree on.
+    empty = [fit("zero", [], 2), fit("gaussian", [], 2)]
+    said = sensitivity._initial_verdicts([*outcomes, *empty])
+    assert "1 of 1 fits with rows (1 data set, 2 to 2 rows; 1 more keep none" in said[1]
+    assert said[-1] == "The claim holds: 1 of 1 comparisons are equal."
+    assert "nothing to compare" in sensitivity._initial_verdicts(empty)[1]
 
 
 def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):

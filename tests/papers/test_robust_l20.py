@@ -26,7 +26,15 @@ from sparsieve.papers.robust_l20.methods import (
     top_k_fits,
 )
 from sparsieve.penalties.top_k import TopKGap
-from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG, penalised_objective
+from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG
+
+
+def penalised_objective(data, penalty, solution):
+    """Residual norms plus penalty, written out."""
+    residuals = data.design.matmul(solution.W) + data.free @ solution.free - data.Y
+    norms = np.linalg.norm(residuals, axis=1)
+    return float(data.weights @ norms) + penalty.value(solution.W)
+
 
 EMBEDDED = {"Yale": "wine", "Lymphoma": "breast_cancer"}
 ALONE = {("LUNG",): {"LUNG": "wine"}, convergence.PRINTED: {"COIL20": "wine"}}

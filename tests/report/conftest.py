@@ -57,6 +57,23 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def uneven(tmp_path_factory):
+    """Sets of 5 and 13 features, a fit that does not converge, and no selection at all."""
+    settings = {"alpha": 1.0, "tol": 1e-15, "max_iter": 1}
+    slow = SelectorSpec("l21", parameters=settings, label="hasty")
+    size = {"n_samples": 45, "n_features": 5, "n_relevant": 2, "random_state": 0}
+    few = DatasetSpec("few", make="make_shared_features", parameters=size)
+    study = Study(
+        *("uneven", [few, "wine"], ["fisher", slow, "AllFeatures"], Folds(2)),
+        ks=[2, 4, 8],
+        classifiers=["svm"],
+    )
+    path = tmp_path_factory.mktemp("uneven") / "uneven.sqlite"
+    run_study(study, path)
+    return path
+
+
+@pytest.fixture(scope="session")
 def large_store(tmp_path_factory):
     """Twelve methods on twelve data sets, 50 numbers of features, four classifiers, five folds."""
     rng = np.random.default_rng(0)

@@ -34,13 +34,16 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store, large_store):
+def pages(
+    tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store, large_store, uneven
+):
     folder = tmp_path_factory.mktemp("reports")
     reports = {
         "selection": selector_report(nasty_selector, *nasty_wine, folds=3),
         "exclusive": selector_report(exclusive_selector, *nasty_wine, folds=2),
         "study": study_report(store),
         "large": study_report(large_store),
+        "uneven": study_report(uneven),
     }
     for name, report in reports.items():
         report.save(folder / f"{name}.html")
@@ -162,6 +165,21 @@ def test_a_large_study_is_switched_at_once(opened):
         timeout=5_000,
     )
     assert lines.count() == 12
+
+
+def test_no_selection_is_a_dashed_line_across_the_chart(opened):
+    page = opened("uneven")
+    figure = "figure:has(h3:text-is('Accuracy over the number of features'))"
+    chosen = page.locator(f"{figure} select[data-field=dataset]")
+    assert chosen.evaluate("box => box.selectedOptions[0].label") == "mean of all data sets"
+    lines = page.locator(f"{figure} svg .mark-line path")
+    dashes = [lines.nth(i).get_attribute("stroke-dasharray") for i in range(lines.count())]
+    assert sorted(dashes) == ["1,0", "1,0", "6,4"]
+    across = lines.nth(dashes.index("6,4")).bounding_box()
+    widths = [lines.nth(i).bounding_box()["width"] for i in range(lines.count())]
+    assert across["width"] == max(widths)
+    assert across["height"] < 5
+    assert page.locator("text=What fits warned of").count() > 0
 
 
 def test_the_theme_is_switched(opened):

@@ -323,3 +323,32 @@ def test_unfitted():
 
     with pytest.raises(NotFittedError):
         selector_report(FisherSelector(), np.ones((3, 2)), [0, 1, 0])
+
+
+def test_the_headline_says_what_a_guess_gets():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 30)), np.arange(80) % 2
+    noise = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
+    headline = selector_report(noise, X, y, null=None).headline
+    assert "right for 50.0 %, which is no worse: there may be nothing to find." in headline
+    X[:, 4] += 5 * y
+    sure = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
+    assert "largest class" not in selector_report(sure, X, y, null=None).headline
+    some = (np.arange(80) % 2 == 0) | (np.arange(80) < 20)
+    uneven = RidgeForwardSelector(n_features_to_select=3).fit(X[some], y[some])
+    assert selector_report(uneven, X[some], y[some], null=None).headline.endswith(
+        "who always names the largest class is right for 80.0 %."
+    )
+    numbers = rng.standard_normal(80)
+    chance = RidgeForwardSelector(n_features_to_select=3).fit(X, numbers)
+    headline = selector_report(chance, X, numbers, null=None).headline
+    assert "no better than their mean does (R² = -" in headline
+
+
+def test_classes_that_a_selector_had_to_read_are_shown_as_classes():
+    y = np.repeat([20, 35, 41, 60, 77, 90, 13], 3)
+    X = np.random.default_rng(0).standard_normal((21, 5))
+    with pytest.warns(UserWarning, match="is for classes"):
+        selector = FisherSelector(n_features_to_select=2).fit(X, np.append(y[:-1], 14))
+    report = selector_report(selector, X, np.append(y[:-1], 14), folds=0, null=None)
+    assert report.figures["classes"] == "8"

@@ -5,7 +5,9 @@ import pytest
 
 from sparsieve.evaluation import friedman_nemenyi, nogueira_stability
 from sparsieve.report import Chart, Facts, Table, study_report
-from sparsieve.studies import Store, StoreError, Study, result_rows, score_table
+from sparsieve.report.studies import _headline
+from sparsieve.report.study_results import StudyResults
+from sparsieve.studies import Store, StoreError, Study, result_rows, score_table, standings
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
 
@@ -101,14 +103,61 @@ def test_stability_is_nogueiras_over_the_splits(report, rows):
     assert found == pytest.approx(nogueira_stability(supports).value)
 
 
-def test_the_headline_names_the_best_rank_of_what_is_shown_first(report, rows):
-    table = score_table(rows, classifier="svm", k=5)
-    best = table.selectors[int(np.argmin(friedman_nemenyi(table.scores).ranks))]
-    assert f"{best} has the best average rank" in report.headline
+def test_the_headline_is_the_standing(report, rows):
+    [standing] = standings(rows)
+    assert standing.ks == [1, 3, 5]
+    assert f"{standing.best} has the highest mean accuracy with linear SVM" in report.headline
+    assert "at 1, 3 and 5 features" in report.headline
+    assert ("not separable from" in report.headline) == bool(standing.level)
     assert chart(report, "Average ranks").options["initial"] == {
         "classifier": "linear SVM",
         "k": "5",
     }
+
+
+def test_no_selection_is_a_line_and_no_contender(uneven):
+    report = study_report(uneven)
+    assert report.headline.startswith("2 methods on 2 data sets: ")
+    assert "at 2 and 4 features" in report.headline
+    assert "with all features" in report.headline
+    assert "AllFeatures" not in report.headline
+    line = [r for r in records(chart(report, "Accuracy over")) if r["series"] == "all features"]
+    assert {(r["dataset"], r["x"], r["used"]) for r in line} == {
+        *(("wine", k, 13) for k in (2, 8)),
+        *(("few", k, 5) for k in (2, 8)),
+        *(("mean of all data sets", k, 9) for k in (2, 8)),
+    }
+    with Store(uneven) as opened:
+        every = [r for r in result_rows(opened) if r["class"] == "AllFeatures"]
+    wine = np.mean([r["accuracy"] for r in every if r["dataset"] == "wine"])
+    assert [r["y"] for r in line if r["dataset"] == "wine"] == pytest.approx([wine, wine])
+    assert max(r["x"] for r in records(chart(report, "Accuracy over"))) == 8
+    assert report.to_html()
+
+
+def test_views_open_on_all_data_sets(uneven):
+    report = study_report(uneven)
+    for title in ("Accuracy over", "Stability", "Redundancy", "Seconds"):
+        assert chart(report, title).columns["dataset"].values[0] == "mean of all data sets"
+
+
+def test_warnings_of_fits_are_shown(uneven):
+    report = study_report(uneven)
+    assert any("4 fits of 1 method warned" in line for line in report.warnings)
+    (table,) = next(s for s in report.sections if s.title == "What fits warned of").blocks
+    values = {column.title: column.values for column in table.columns}
+    assert set(values["method"]) == {"hasty"}
+    assert sum(values["fits"]) == 4
+    assert all("L21Selector stopped after" in text for text in values["warning"])
+
+
+def test_sets_without_a_common_number_are_told_one_by_one(store):
+    with Store(store) as opened:
+        rows = result_rows(opened)
+    rows = [r for r in rows if (r["dataset"] == "wine") == (r["k"] == 5)]
+    headline = _headline(StudyResults(rows))
+    assert "which have no number of features in common" in headline
+    assert headline.count("highest mean accuracy") == 3
 
 
 def test_how_it_was_made(report, rows):
@@ -161,7 +210,7 @@ def test_models_own_numbers_of_features(tmp_path):
     path = tmp_path / "own.sqlite"
     run_study(study, path)
     report = study_report(path)
-    assert "with the features each model keeps" in report.headline
+    assert "with the features that each keeps" in report.headline
     assert report.to_html()
 
 
@@ -177,7 +226,7 @@ def test_tables_can_be_downloaded_in_full(report):
 
 def test_twelve_methods_on_twelve_data_sets_stay_below_three_megabytes(large_store):
     report = study_report(large_store)
-    assert "method 11 has the best average rank" in report.headline
+    assert "method 11 has the highest mean accuracy" in report.headline
     columns = chart(report, "Accuracy over").columns
     assert len(set(columns["x"].values)) == 50
     assert len(report.to_html().encode()) < 3_000_000

@@ -1,7 +1,23 @@
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
-from sparsieve.selectors.target import decide_task, encode_target
+from sparsieve import (
+    EnsembleSelector,
+    FisherSelector,
+    L21Selector,
+    RidgeForwardSelector,
+    SelectorCV,
+    StabilitySelection,
+    diagnose,
+    permutation_null,
+)
+from sparsieve.evaluation import accuracy_curve, tune
+from sparsieve.report.assessment import assess
+from sparsieve.selectors.target import decide_task, encode_target, how_read, with_task
 
 
 def encode(y, task="auto", dtype=np.float64):
@@ -115,3 +131,144 @@ def test_dtype_follows_x():
 def test_bad_targets(y, task, message):
     with pytest.raises(ValueError, match=message):
         encode(y, task)
+
+
+# -- decided once, on the whole of y -----------------------------------------------------------
+
+DIGITS = np.repeat(np.arange(10), 12)  # in a third or half of it no rule sees 5 of each
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        RidgeForwardSelector(),
+        Pipeline([("scale", StandardScaler()), ("select", RidgeForwardSelector())]),
+        SelectorCV(),
+        StabilitySelection(SelectorCV()),
+        EnsembleSelector(),
+    ],
+    ids=lambda w: type(w).__name__,
+)
+def test_the_task_reaches_every_selector_inside(wrapped):
+    found = []
+
+    def look(estimator):
+        if isinstance(estimator, Pipeline):
+            look(estimator[-1])
+        elif hasattr(estimator, "_members"):
+            [look(member) for member in estimator._members()]
+        else:
+            found.append(estimator.task)
+
+    look(with_task(wrapped, "regression"))
+    assert found
+    assert set(found) == {"regression"}
+    assert getattr(wrapped, "selector", None) is None or wrapped.selector.selector is None
+    assert with_task(L21Selector(task="classification"), "regression").task == "classification"
+    assert with_task(FisherSelector(), "regression").get_params() == FisherSelector().get_params()
+    assert with_task(RidgeForwardSelector(), "multilabel").task == "auto"
+
+
+def _watched(kind, monkeypatch):
+    """Tasks that every fit of a kind of selectors understood."""
+    seen = []
+    plain = kind._fit
+
+    def fit(self, data):
+        seen.append(data.target.task)
+        return plain(self, data)
+
+    monkeypatch.setattr(kind, "_fit", fit)
+    return seen
+
+
+def _everywhere(X, y, task):
+    """Whatever fits selectors on parts of a y."""
+    yield SelectorCV(ks=[1, 2], n_repeats=1, cv=3).fit
+    yield StabilitySelection(n_subsamples=4, n_features_per_run=2).fit
+    yield EnsembleSelector([RidgeForwardSelector(), L21Selector()], n_features_to_select=2).fit
+    yield SelectorCV(EnsembleSelector(), ks=[1, 2], n_repeats=1, cv=3).fit
+    yield lambda X, y: assess(
+        RidgeForwardSelector(n_features_to_select=2),
+        *(X, y),
+        n_kept=2,
+        is_regression=task == "regression",
+        n_folds=3,
+        seed=0,
+    )
+    yield lambda X, y: diagnose(X, y)
+    yield lambda X, y: permutation_null(RidgeForwardSelector(), X, y, n_repeats=2)
+    if task == "classification":
+        part = np.arange(len(y)) % 4 == 0
+        yield lambda X, y: accuracy_curve(
+            RidgeForwardSelector(), X[part], y[part], X[~part], y[~part], ks=[2]
+        )
+        yield lambda X, y: tune(RidgeForwardSelector(), {"ridge": [1.0]}, X[part], y[part], ks=[2])
+
+
+@pytest.mark.filterwarnings("ignore:y holds")
+@pytest.mark.parametrize(("y", "task"), [(DIABETES, "regression"), (DIGITS, "classification")])
+def test_parts_are_read_as_the_whole(y, task, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((len(y), 6))
+    X[:, 2] += y / y.std()
+    for work in _everywhere(X, y, task):
+        seen = _watched(RidgeForwardSelector, monkeypatch)
+        work(X, y)
+        assert set(seen) == {task}
+
+
+def test_a_third_of_the_digits_would_be_read_otherwise():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(np.arange(1, 26), 5))
+    assert decide_task(y) == "classification"
+    assert decide_task(y[:75]) == "regression"
+    X = rng.standard_normal((125, 4))
+    stable = StabilitySelection(n_subsamples=4, n_features_per_run=2)
+    with pytest.warns(UserWarning, match="read as 25 classes") as caught:
+        stable.fit(X, y)
+    assert len(caught) == 1
+    assert len(stable.classes_) == 25
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "sentence"),
+    [
+        (SelectorCV(ks=[1, 2], n_repeats=1), "read as numbers"),
+        (SelectorCV(FisherSelector(), ks=[1, 2], n_repeats=1, cv=3), "SelectorCV is for classes"),
+        (StabilitySelection(n_subsamples=4, n_features_per_run=2), "read as numbers"),
+        (EnsembleSelector([FisherSelector(), RidgeForwardSelector()]), "is for classes"),
+    ],
+)
+def test_one_sentence_not_one_per_fold(wrapper, sentence):
+    y = np.repeat(DIABETES[:214], 3)
+    X = np.random.default_rng(0).standard_normal((len(y), 4))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        wrapper.fit(X, y)
+    said = [str(w.message) for w in caught if "y holds" in str(w.message)]
+    assert len(said) == 1
+    assert sentence in said[0]
+
+
+def test_wrappers_read_classes_where_a_member_can_do_nothing_else():
+    y = np.repeat(np.arange(30) * 7, 3)
+    X = np.random.default_rng(0).standard_normal((90, 4))
+    with pytest.warns(UserWarning, match="is for classes"):
+        search = SelectorCV(FisherSelector(), ks=[1, 2], cv=3, n_repeats=1).fit(X, y)
+    assert len(search.classes_) == 30
+    with pytest.raises(ValueError, match="needs one column of class labels"):
+        SelectorCV(FisherSelector(), ks=[1, 2]).fit(X, X[:, 0])
+
+
+def test_two_real_values_stay_two_classes_when_handed_on():
+    y = np.tile([0.5, 1.5], 20)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    StabilitySelection(n_subsamples=4, n_features_per_run=2).fit(X, y)
+    assert encode(y, task="classification").task == "classification"
+
+
+def test_the_sentence_names_the_readers_option():
+    assert "pass --task classification if" in how_read(DIABETES, option="--task {}")
+    assert how_read([0, 1, 2] * 5) == ""
+    assert how_read([0.5, 1.25, 2.0] * 5) == ""

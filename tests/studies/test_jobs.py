@@ -53,6 +53,39 @@ def test_failures_are_kept_apart_and_retried_on_request(tmp_path):
     assert calls == [-1, 2, -1]
 
 
+def test_other_data_are_computed_anew(tmp_path):
+    store, data = tmp_path / "jobs.sqlite", {"now": "first"}
+
+    def run():
+        return run_jobs("squares", square, [{"x": 2}], store, fingerprint=lambda _: data["now"])
+
+    assert run()[0]["result"] == {"square": 4}
+    run()
+    assert calls == [2]
+    data["now"] = "second"
+    run()
+    assert calls == [2, 2]
+    data["now"] = "first"
+    run()
+    assert calls == [2, 2]
+
+
+def test_data_that_change_meanwhile_give_no_result(tmp_path):
+    store, data = tmp_path / "jobs.sqlite", {"now": "first"}
+
+    def careless(setting):
+        calls.append(data["now"])
+        data["now"] = "second"
+        return {"done": True}
+
+    def run():
+        return run_jobs("changed", careless, [{}], store, fingerprint=lambda _: data["now"])[0]
+
+    assert "the data changed while this was computed; run it again" in run()["error"]
+    assert run()["result"] == {"done": True}
+    assert calls == ["first", "second"]
+
+
 def test_jobs_are_no_rows_of_a_study(tmp_path):
     store = tmp_path / "jobs.sqlite"
     run_jobs("squares", square, [{"x": 1}], store)

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from sparsieve.studies import Store, StoreError
+from sparsieve.studies import Store, StoreError, StoreReader
 
 CELLS = {name: {"dataset": "d", "number": number} for number, name in enumerate("abcdef")}
 
@@ -101,7 +101,23 @@ def test_other_files_are_refused(tmp_path):
     connection.execute("CREATE TABLE mine (x)")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="its format is 0, not 1"):
+    with pytest.raises(StoreError, match="its format is 0"):
         Store(other)
     with pytest.raises(StoreError, match="does not exist"):
         Store(tmp_path / "nowhere" / "study.sqlite")
+
+
+def test_a_store_of_another_version_is_left_as_it_is(tmp_path):
+    path = tmp_path / "old.sqlite"
+    with Store(path) as store:
+        store.plan("demo", {"a": {"x": 1}})
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    before = path.read_bytes()
+    for opened in (Store, StoreReader):
+        with pytest.raises(StoreError, match=r"another version .* its format is 1") as caught:
+            opened(path)
+        assert "name another file" in str(caught.value)
+    assert path.read_bytes() == before

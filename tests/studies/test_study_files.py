@@ -251,3 +251,32 @@ def test_warnings_of_fits_reach_the_results(tmp_path):
     for mean in summarise(rows):
         assert mean["n_warned"] == (2 if mean["selector"] == "hasty" else 0)
         assert bool(mean["warnings"]) == (mean["selector"] == "hasty")
+
+
+SOLVERS = """
+ks = [2]
+classifiers = ["1nn"]
+protocol = { kind = "folds", n_folds = 2 }
+datasets = ["wine"]
+[[selectors]]
+name = "l20"
+parameters = { solver = "hiht", solver__decay = 0.8, lam = 0.01 }
+[[selectors]]
+name = "l20"
+label = "chosen"
+parameters = { lam = 0.01 }
+grid = { solver = ["hiht", "ahiht"], solver__decay = [0.5, 0.9] }
+"""
+
+
+def test_settings_of_a_solver(tmp_path):
+    file, path = tmp_path / "solvers.toml", tmp_path / "solvers.sqlite"
+    file.write_text(SOLVERS)
+    assert run_study(Study.from_toml(file), path).failed == 0
+    with StoreReader(path) as store:
+        chosen = [cell["result"]["chosen"] for cell in store.cells("solvers")]
+    assert [set(found) for found in chosen] == [set(), {"solver", "solver__decay"}] * 2
+    file.write_text(SOLVERS.replace("solver__decay = 0.8", "solver__hurry = 0.8"))
+    with pytest.raises(StudyError, match="hurry") as caught:
+        Study.from_toml(file)
+    assert "\n" not in str(caught.value)

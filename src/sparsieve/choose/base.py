@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import process_routing
@@ -14,12 +14,15 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from ..selectors.input import is_scale_free
-from ..selectors.target import Target
+from ..selectors.input import is_scale_free, training_data
+from ..selectors.target import Target, with_task
 
 
 class MetaSelector(BaseSelector):
     """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    def _restored(self) -> None:
+        """Complete what was loaded from a file."""
 
     def _members(self) -> list:
         """The estimators that will see X, as given or by default."""
@@ -30,6 +33,14 @@ class MetaSelector(BaseSelector):
         """How the wrapped selectors read y."""
         tasks = {getattr(member, "task", "auto") for member in self._members()} - {"auto"}
         return tasks.pop() if len(tasks) == 1 else "auto"
+
+    @property
+    def _accepts_regression(self) -> bool:  # type: ignore[override]
+        return not any(_for_classes_only(member) for member in self._members())
+
+    def _members_with_task(self, task: str) -> dict[str, Any]:
+        """The parameter that holds the members, every one told how to read y."""
+        raise NotImplementedError
 
     def _input_tags(self):
         return [get_tags(member).input_tags for member in self._members()]
@@ -50,7 +61,17 @@ class MetaSelector(BaseSelector):
         is_column = getattr(y, "shape", ())[1:] == (1,)
         if is_column and not get_tags(self).target_tags.multi_output:
             y = column_or_1d(y, warn=True)
-        return super()._training_data(X, y, sample_weight)
+        # Labels in several columns say themselves that they are no classes in one.
+        several = len(getattr(y, "shape", ())) == 2
+        return training_data(
+            self,
+            X,
+            y,
+            sample_weight,
+            accept_sparse=self._accepts_sparse,
+            accept_regression=several or self._accepts_regression,
+            accept_nan=self._accepts_nan,
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -58,6 +79,13 @@ class MetaSelector(BaseSelector):
         of_targets = [get_tags(member).target_tags for member in self._members()]
         tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
         return tags
+
+
+def _for_classes_only(member: Any) -> bool:
+    last = member[-1] if isinstance(member, Pipeline) else member
+    if isinstance(last, BaseSelector):
+        return not last._accepts_regression
+    return is_classifier(last)
 
 
 def arrays_of(data: TrainingData) -> tuple:
@@ -90,11 +118,8 @@ def prepared(selector: Any, n_features_to_select: int, task: str) -> Any:
         if "n_features_to_select" in selector.get_params(deep=False):
             # Recursive elimination only ranks what it eliminates.
             selector.set_params(n_features_to_select=1)
-    parameters = selector.get_params(deep=False)
     # A part of the samples may look like classes where the whole looks like numbers.
-    if parameters.get("task") == "auto" and task in ("classification", "regression"):
-        selector.set_params(task=task)
-    return selector
+    return with_task(selector, task)
 
 
 def ranking_of(fitted: Any, n_features: int, n_needed: int) -> np.ndarray:

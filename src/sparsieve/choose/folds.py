@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_method_params
 
-from ..selectors.target import Target
+from ..selectors.target import Target, already_told
 from .base import ranking_of
 from .ridge_curve import ridge_curve
 
@@ -43,9 +43,10 @@ class CurveWork:
     def rank(self, rows):
         """(fitted selector, ranking) of these samples."""
         rows = np.arange(self.X.shape[0])[rows]
-        fitted = clone(self.selector).fit(
-            self.X[rows], self.y[rows], **self.params("selector", "fit", rows)
-        )
+        with already_told():
+            fitted = clone(self.selector).fit(
+                self.X[rows], self.y[rows], **self.params("selector", "fit", rows)
+            )
         return fitted, ranking_of(fitted, self.X.shape[1], int(self.ks[-1]))
 
 

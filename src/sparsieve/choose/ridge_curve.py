@@ -21,6 +21,13 @@ def default_estimator(target: Target | None, n_samples: int) -> Pipeline:
     return make_pipeline(StandardScaler(), model(alpha=RIDGE * n_samples))
 
 
+def score_without_features(target: Target) -> float:
+    """Score of guessing: the share of the largest class, or the R squared of the mean."""
+    if target.codes is None:
+        return 0.0
+    return float(np.bincount(target.codes).max() / len(target.codes))
+
+
 def ridge_curve(
     X_train, target: Target, X_test, test: Target, ks, *, alpha: float, sample_weight=None
 ) -> np.ndarray:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from functools import partial
 from numbers import Integral
 from textwrap import fill
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
@@ -24,7 +24,7 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._cross_validation import each_fold
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import Target
+from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
     arrays_of,
@@ -34,7 +34,7 @@ from .base import (
     weighted,
 )
 from .folds import CurveWork, dense, score_fold
-from .ridge_curve import default_estimator
+from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
@@ -133,6 +133,13 @@ class SelectorCV(MetaSelector):
     with ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
     Weights count in the scores only where the scorer requests them, as in scikit-learn.
 
+    On 16 data sets that no setting was chosen on (linear SVM on samples held out), "best" kept 60
+    features on average and was 0.8 points of accuracy (standard error 0.6) below always keeping
+    100; "one_se" kept 36 and was 2.4 (0.9) below, no better than always keeping 30 (2.1, 1.0).
+    Keeping fewer features costs accuracy: rules that take the smallest k within two paired
+    standard errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42
+    features.
+
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
 
@@ -183,6 +190,15 @@ class SelectorCV(MetaSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    # Made again from ``scoring`` where a file is loaded.
+    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+
+    def _restored(self) -> None:
+        """Complete what was loaded from a file."""
+        if hasattr(self, "support_"):
+            model = getattr(self, "estimator_", None) or self._models()[1]
+            self.scorer_ = check_scoring(model, self.scoring)
+
     def _models(self, data: TrainingData | None = None) -> tuple:
         """The selector and the estimator, as given or by default."""
         selector, estimator = self.selector, self.estimator
@@ -200,6 +216,14 @@ class SelectorCV(MetaSelector):
     @property
     def _scale_free(self):  # type: ignore[override]
         return False  # the estimator may not be, and predicts from the columns as they are
+
+    @property
+    def _accepts_regression(self) -> bool:  # type: ignore[override]
+        scores_classes = self.estimator is not None and is_classifier(self.estimator)
+        return super()._accepts_regression and not scores_classes
+
+    def _members_with_task(self, task: str) -> dict[str, Any]:
+        return {"selector": with_task(self._models()[0], task)}
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
@@ -262,7 +286,10 @@ class SelectorCV(MetaSelector):
             partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
         )
         self.n_splits_ = len(folds)
-        self._choose(results, float(np.mean([len(test) / len(train) for train, test in folds])))
+        test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
+        self._choose(
+            results, test_share, score_without_features(data.target) if work.fast else None
+        )
         return self._refit_on_all(work)
 
     def _splitter(self, target: Target | None = None) -> Any:
@@ -289,7 +316,7 @@ class SelectorCV(MetaSelector):
             )
         return np.unique(np.array(ks, dtype=np.int64))
 
-    def _choose(self, results: list, test_share: float) -> None:
+    def _choose(self, results: list, test_share: float, guess: float | None) -> None:
         scores = np.array([scores for scores, *_ in results]).T
         if np.isnan(scores).any():
             raise ValueError(
@@ -314,9 +341,18 @@ class SelectorCV(MetaSelector):
         self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
-        first, last = curve.plateau
+        first, last = curve.as_good
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        self._told = describe(curve, {name: RULES[name](curve) for name in ("best", "one_se")})
+        kept = {name: RULES[name](curve) for name in ("best", "one_se")}
+        self._told = describe(curve, kept, guess)
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        fitted = getattr(self, "selector_", None)
+        if fitted is not None and not hasattr(fitted, "scores_"):
+            return "The ranks read backwards: the best feature has the largest number."
+        return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_method_params
 from .._checks import check_choice, check_integer, check_real, warn_user
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import Target
+from ..selectors.target import Target, already_told, with_task
 from .base import (
     MetaSelector,
     arrays_of,
@@ -174,6 +174,9 @@ class StabilitySelection(MetaSelector):
 
     def _members(self) -> list:
         return [self._selector()]
+
+    def _members_with_task(self, task: str) -> dict[str, Any]:
+        return {"selector": with_task(self._selector(), task)}
 
     def _check_parameters(self) -> None:
         check_choice("bound", self.bound, BOUNDS)
@@ -343,7 +346,8 @@ def _run_pair(selector, X, y, target: Target, fit_params: dict, q: int, seed: in
         for name in model.get_params():
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
-        model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
+        with already_told():
+            model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
         ranking = ranking_of(model, X.shape[1], q)
         tops.append(np.argsort(ranking)[:q])
         ranks += ranking

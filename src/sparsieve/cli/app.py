@@ -64,6 +64,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
         sys.stdout.flush()
+        if code == ExitCode.INTERRUPTED:  # Typer has caught it, without a word
+            return int(report(KeyboardInterrupt(), debug=False))
         return int(code or ExitCode.FINE)
     except (BrokenPipeError, SystemExit) as error:
         # Typer leaves by itself, with code 1, when a pipe breaks while a command prints.

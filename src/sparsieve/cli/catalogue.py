@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import re
 from dataclasses import dataclass
 
 from .errors import UsageError
@@ -47,7 +46,7 @@ class Method:
 
 def all_methods() -> dict[str, Method]:
     """Every selector that runs without further arguments, by its command-line name."""
-    from ..discovery import all_selectors
+    from ..discovery import all_selectors, method_name
 
     found = (Method(method_name(name), cls) for name, cls in all_selectors().items())
     return {m.name: m for m in sorted(found, key=lambda m: m.name) if _is_offered(m.cls)}
@@ -55,33 +54,15 @@ def all_methods() -> dict[str, Method]:
 
 def find_method(name: str) -> Method:
     """The method meant by ``ridge-forward``, ``ridge_forward`` or ``RidgeForwardSelector``."""
+    from ..discovery import method_key
+
     methods = all_methods()
-    by_key = {_key(method.cls.__name__): method for method in methods.values()}
-    if _key(name) in by_key:
-        return by_key[_key(name)]
-    close = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.5)
+    by_key = {method_key(method.cls.__name__): method for method in methods.values()}
+    if method_key(name) in by_key:
+        return by_key[method_key(name)]
+    close = difflib.get_close_matches(method_key(name), list(by_key), n=1, cutoff=0.5)
     hint = f"did you mean {by_key[close[0]].name}? " if close else ""
     raise UsageError(f"unknown method {name!r}; {hint}sparsieve methods lists them all")
-
-
-def method_name(class_name: str) -> str:
-    """``RidgeForwardSelector`` becomes ``ridge-forward``.
-
-    A word begins at a capital after a small letter or digit, and at the last capital of a run
-    before a small letter. Runs of capitals stay one word, and a single capital at the end
-    belongs to the word before it: MRMR is mrmr, L0MKL is l0-mkl, ReliefF is relieff.
-
-    Examples
-    --------
-    >>> [method_name(f"{name}Selector") for name in ("RobustL20", "ReliefF", "L0MKL", "FTest")]
-    ['robust-l20', 'relieff', 'l0-mkl', 'f-test']
-    """
-    stem = class_name.removesuffix("Selector")
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z].)|(?<=[A-Z])(?=[A-Z][a-z])", "-", stem).lower()
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
 
 
 def _is_offered(cls: type) -> bool:

@@ -88,11 +88,12 @@ def reproduce(
         raise UsageError(str(error)) from None
     if not quiet:
         say(preset.citation)
+    file = store if store is not None else Path(f"{paper}.sqlite")
     try:
         with live(quiet) as tell:
             outcome = reproduce(
                 paper,
-                store if store is not None else Path(f"{paper}.sqlite"),
+                file,
                 quick=quick,
                 only=only or (),
                 n_jobs=jobs,
@@ -100,6 +101,9 @@ def reproduce(
                 on_progress=tell,
                 on_exhibit=None if as_json else _print_exhibit,
             )
+    except KeyboardInterrupt:
+        say(f"what is finished is in {file}: run it again to go on")
+        raise
     except (StudyError, StoreError) as error:
         raise DataError(str(error)) from error
     if not any(exhibit.rows for exhibit in outcome.exhibits) and not outcome.errors:

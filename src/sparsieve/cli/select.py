@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,9 +15,11 @@ from .errors import UsageError
 from .options import AsJson, Debug, EscapeFormulas
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
+from .standard_input import data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report import Report
+    from ..selectors.least_squares.certificate import Certificate
     from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
@@ -36,7 +39,7 @@ def select(
         typer.Argument(
             metavar="FILE",
             help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
-            ".libsvm) or .h5ad.",
+            ".libsvm) or .h5ad; - reads standard input.",
             show_default=False,
         ),
     ],
@@ -56,8 +59,8 @@ def select(
         typer.Option(
             "-k",
             metavar="N",
-            help="How many features to keep, or a fraction such as 0.1; if not given, what the "
-            "method itself keeps.",
+            help="How many features to keep, a fraction such as 0.1, or auto: so many as "
+            "cross-validation finds best; if not given, what the method itself keeps.",
             show_default=False,
         ),
     ] = None,
@@ -79,14 +82,23 @@ def select(
         list[str] | None,
         typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="SUFFIX",
+            help="What standard input holds: csv, tsv, parquet, ...",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="OUT",
-            help=".csv, .tsv (also .gz) or .parquet: the selected columns, in the order of the "
-            "file, and the target; .json: the result for scripts.",
+            help=".csv, .tsv (also .gz) or .parquet: the selected columns, best first, and the "
+            "target; .json: the result for scripts.",
             show_default=False,
         ),
     ] = None,
@@ -116,10 +128,21 @@ def select(
             help="Shuffle the target N times to see what scores noise reaches.",
         ),
     ] = 0,
+    certify: Annotated[
+        bool,
+        typer.Option(
+            "--certify",
+            help="Prove how much of what any as many features could explain these do, on the "
+            "training data (ridge-forward, l20).",
+        ),
+    ] = False,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
     as_json: AsJson = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All features in the JSON, not only the selected.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No notes and no summary on stderr.")
     ] = False,
@@ -133,43 +156,59 @@ def select(
 
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """
+    if everything and not (as_json or (output is not None and output.suffix == ".json")):
+        raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
     _check_outputs(file, output, ranking, report)
     with progress("Loading"):
         from ..io import TargetNeededError, read_table
-        from .selection import build_selector, parse_count, run_selection
+        from .selection import AUTO, build_selector, check_certifiable, parse_count, run_selection
 
-        chosen = find_method(method)
-        selector = build_selector(chosen, parse_count(count), task.value, param or ())
+        chosen, number = find_method(method), parse_count(count)
+        selector = build_selector(chosen, number, task.value, param or ())
+        if certify:
+            check_certifiable(chosen, selector)
     try:
-        with progress(f"Reading {file.name}"):
-            table = read_table(file, target, drop or ())
+        with data_file(file, form) as path, progress(f"Reading {path.name}"):
+            table = read_table(path, target, drop or ())
     except TargetNeededError as error:
         raise UsageError(f"--target is missing: {error}") from None
     if not quiet:
         for note in table.notes:
             say(f"note: {note}")
     with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
-        selection = run_selection(chosen, selector, table, null)
+        selection = run_selection(
+            chosen,
+            selector,
+            table,
+            null,
+            certify,
+            task=task.value,
+            choose_count=number == AUTO,
+        )
     if not quiet:
         for warning in selection.warnings:
             say(f"warning: {warning}")
         for oddity in selection.oddities:
             say(f"note: {oddity}")
-    written = _write(selection, output, ranking, escape_formulas)
-    if report is not None:
+    result = selection.as_dict(all_features=everything)
+    written = _write(selection, result, output, ranking, escape_formulas)
+    if report is not None and not selection.interrupted:
         with progress("Cross-validating for the report"):
             _report(selection, command_line()).save(report)
         written.append(report)
     if as_json:
-        print_json(selection.as_dict())
+        print_json(result)
     elif names_only:
         print("\n".join(selection.kept_names))
     elif output is None and ranking is None:
         _print_selected(selection)
     if not quiet:
         _say_summary(selection, written)
+    if selection.interrupted:
+        say(_proven_gap(selection.selector))
+        raise KeyboardInterrupt
 
 
 def _check_outputs(
@@ -202,13 +241,17 @@ def _check_outputs(
 
 
 def _write(
-    selection: Selection, output: Path | None, ranking: Path | None, escape_formulas: bool
+    selection: Selection,
+    result: dict,
+    output: Path | None,
+    ranking: Path | None,
+    escape_formulas: bool,
 ) -> list[Path]:
     from ..io.write import replacing, write_table
 
     if output is not None and output.suffix.lower() == ".json":
         with replacing(output) as scratch:
-            scratch.write_text(to_json(selection.as_dict()) + "\n", encoding="utf-8")
+            scratch.write_text(to_json(result) + "\n", encoding="utf-8")
     elif output is not None:
         write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
     if ranking is not None:
@@ -228,19 +271,18 @@ def _report(selection: Selection, command: str) -> Report:
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command,
         null=selection.null or "auto",
+        certify=selection.certificate is not None,
         oddities=selection.oddities,
     )
 
 
 def _print_selected(selection: Selection) -> None:
-    from ..io.write import as_text
-
-    kept = selection.ranked.scores[: selection.n_kept]
-    scores, shown = as_text(kept), selection.n_kept
+    kept, shown = selection.ranked.scores[: selection.n_kept], selection.n_kept
+    scores = [f"{score:.4g}" for score in kept]  # --ranking and --json have all digits
     if sys.stdout.isatty():
         shown = min(shown, _SHOWN)
         notes = selection.ranked.notes
-        scores = [note or f"{score:.4g}" for score, note in zip(kept, notes, strict=False)]
+        scores = [note or score for score, note in zip(scores, notes, strict=False)]
     names = selection.kept_names
     rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
     print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
@@ -260,8 +302,43 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
     )
+    if selection.choice:
+        say(f"how many: {selection.choice}")
     say(f"score: {selection.ranked.meaning}")
     if selection.null is not None:
         say(str(selection.null))
+    if selection.certificate is not None:
+        _say_certificate(selection.certificate, selection.n_kept)
     for path in written:
         say(f"wrote {path}")
+
+
+def _say_certificate(certificate: Certificate, n_kept: int) -> None:
+    """The sentence about what was kept, and a table of a few sizes up to it."""
+    sizes = certificate.n_features.tolist()
+    say(certificate.sentence(n_kept if n_kept in sizes else None))
+    few = [i for i, k in enumerate(sizes) if k in (1, 2, 5, 10, 20, 50, 100, 200, 500, n_kept)]
+    if not few:
+        return
+    say(f"{'features':>8}  {'objective':>10}  {'at least':>10}  {'gap':>7}  {'share':>7}")
+    for i in few:
+        say(
+            f"{sizes[i]:>8}  {certificate.objective[i]:>10.5g}  {certificate.lower_bound[i]:>10.5g}"
+            f"  {_no_less(certificate.gap[i]):>7.2%}"
+            f"  {1.0 - _no_less(1.0 - certificate.share[i]):>7.2%}"
+        )
+
+
+def _no_less(gap: float) -> float:
+    """Rounded up to the two digits of a percentage that are shown, but for rounding errors."""
+    return math.ceil(round(1e4 * gap, 5)) / 1e4
+
+
+def _proven_gap(selector: Any) -> str:
+    """How good the best found is at least, in words."""
+    if selector.converged_:
+        return "stopped early; the selection is the best of its size (training objective, proven)"
+    return (
+        "stopped early with the best selection found; no other of its size has a training "
+        f"objective lower by more than {_no_less(selector.optimality_):.2%} (proven)"
+    )

@@ -21,6 +21,7 @@ from .catalogue import Method
 from .errors import UsageError
 
 # These have options of their own.
+AUTO = "auto"  # as -k: so many features as cross-validation finds best
 _OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
 
 
@@ -39,6 +40,9 @@ class Selection:
     warnings: list[str] = field(default_factory=list)
     null: PermutationNull | None = None
     oddities: list[str] = field(default_factory=list)
+    certificate: Any = None
+    interrupted: bool = False
+    choice: str = ""  # why so many features, where cross-validation chose
 
     @property
     def kept(self) -> np.ndarray:
@@ -56,16 +60,18 @@ class Selection:
         return "regression" if self.classes is None else "classification"
 
     def kept_columns(self) -> dict[str, np.ndarray]:
-        """The selected features in the order of the file, then the target."""
-        return self.table.select(np.sort(self.kept)).columns()
+        """The selected features, best first, then the target."""
+        return self.table.select(self.kept).columns()
 
     def ranking_columns(self) -> dict[str, np.ndarray]:
         """Every feature with rank, score, p-value where there is one, and what to know of it."""
         return self.ranked.columns(self.table.feature_names)
 
-    def as_dict(self) -> dict:
-        """Everything but the data, for JSON."""
+    def as_dict(self, *, all_features: bool = False) -> dict:
+        """Everything but the data, for JSON; the ranking of the selected or of all features."""
         ranking = self.ranking_columns()
+        if not all_features:
+            ranking = {name: column[: self.n_kept] for name, column in ranking.items()}
         return {
             "method": self.method.name,
             "class": self.method.cls.__name__,
@@ -77,10 +83,12 @@ class Selection:
             "n_features": self.table.X.shape[1],
             "n_selected": self.n_kept,
             "selected": self.kept_names,
+            "choice": self.choice or None,
             "score_meaning": self.ranked.meaning,
             "null": None
             if self.null is None
             else {"level": self.null.level, "n_repeats": self.null.n_repeats},
+            "certificate": None if self.certificate is None else self.certificate.as_dict(),
             "ranking": [
                 dict(zip(ranking, values, strict=True))
                 for values in zip(*(c.tolist() for c in ranking.values()), strict=True)
@@ -92,15 +100,19 @@ class Selection:
         }
 
 
-def parse_count(text: str | None) -> int | float | None:
-    """``-k`` as an int or a fraction."""
+def parse_count(text: str | None) -> int | float | str | None:
+    """``-k`` as an int, a fraction or "auto"."""
     from .._checks import resolve_count
 
     if text is None:
         return None
+    if text.strip().lower() == AUTO:
+        return AUTO
     count = _literal(text)
     if isinstance(count, bool) or not isinstance(count, (int, float)):
-        raise UsageError(f"-k must be a number of features or a fraction such as 0.1, got {text!r}")
+        raise UsageError(
+            f"-k must be a number of features, a fraction such as 0.1, or {AUTO}, got {text!r}"
+        )
     if isinstance(count, float) or count < 1:
         _resolved(resolve_count, count, n_features=1)
     return count
@@ -114,7 +126,7 @@ def _resolved(resolve_count: Any, count: Any, n_features: int) -> int:
 
 
 def build_selector(
-    method: Method, count: int | float | None, task: str, settings: Sequence[str]
+    method: Method, count: int | float | str | None, task: str, settings: Sequence[str]
 ) -> Any:
     """The unfitted selector that the options describe."""
     from ..selectors.parameters import configured
@@ -139,7 +151,7 @@ def build_selector(
             sentence,
         )
         raise UsageError(f"--param: {sentence}") from None
-    selector.set_params(n_features_to_select=count)
+    selector.set_params(n_features_to_select=None if count == AUTO else count)
     known = selector.get_params(deep=False)
     if task == "regression" and not method.takes_regression:
         raise UsageError(
@@ -162,9 +174,40 @@ def _literal(text: str) -> Any:
         return text.strip()
 
 
-def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int = 0) -> Selection:
-    """Fit the selector on the table."""
+def check_certifiable(method: Method, selector: Any) -> None:
+    """Refuse --certify, before any work, for a method that nothing can be proven about."""
+    from .catalogue import all_methods
+
+    if not hasattr(selector, "certify"):
+        able = [each.name for each in all_methods().values() if hasattr(each.cls, "certify")]
+        raise UsageError(
+            f"--certify: nothing can be proven about the selections of {method.name}; "
+            f"{' and '.join(able)} can be certified"
+        )
+    try:
+        selector._check_certifiable()
+    except ValueError as error:
+        sentence = str(error).replace(f"{method.cls.__name__} was fitted", f"{method.name} is")
+        raise UsageError(f"--certify: {sentence}") from None
+
+
+def run_selection(
+    method: Method,
+    selector: Any,
+    table: Table,
+    n_shuffles: int = 0,
+    certify: bool = False,
+    *,
+    task: str = AUTO,
+    choose_count: bool = False,
+) -> Selection:
+    """Fit the selector on the table; ``choose_count`` by cross-validation, if asked for.
+
+    An interrupt that leaves the selector fitted, with the best that it had found, gives a
+    selection that says so.
+    """
     from .._checks import check_finite, resolve_count
+    from ..selectors.target import already_told, with_task
 
     if sparse.issparse(table.X) and not method.takes_sparse:
         raise DataError(
@@ -174,22 +217,36 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
     _resolved(
         resolve_count, selector.get_params()["n_features_to_select"], len(table.feature_names)
     )
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    told, read_as = _reading(method, table, task)
+    selector = with_task(selector, read_as)
+    choice = ""
+    start, interrupted = time.perf_counter(), False
+    with warnings.catch_warnings(record=True) as caught, already_told():
         warnings.simplefilter("always")
         try:
             if not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
             _number_columns(selector, table)
-            selector.fit(table.X, table.y)
+            if choose_count:
+                selector, choice = _with_best_count(selector, table)
+            else:
+                selector.fit(table.X, table.y)
         except ValueError as error:
             raise DataError(str(error)) from error
+        except KeyboardInterrupt:
+            if getattr(selector, "support_", None) is None:
+                raise
+            interrupted = True
     seconds = time.perf_counter() - start
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
-    found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
-    null = None
-    if n_shuffles:
-        null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
+    null, certificate, oddities = None, None, []
+    if not interrupted:  # who interrupts does not want to wait
+        found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
+        oddities = found.for_user_of(selector)
+        if n_shuffles:
+            null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
+        if certify:
+            certificate = selector.certify(table.X, table.y)
     return Selection(
         method=method,
         selector=selector,
@@ -199,10 +256,38 @@ def run_selection(method: Method, selector: Any, table: Table, n_shuffles: int =
         n_kept=int(selector.get_support().sum()),
         seconds=seconds,
         classes=getattr(selector, "classes_", None),
-        warnings=_sentences(caught),
+        warnings=[*told, *_sentences(caught)],
         null=null,
-        oddities=found.for_user_of(selector),
+        choice=choice,
+        oddities=oddities,
+        certificate=certificate,
+        interrupted=interrupted,
     )
+
+
+def _reading(method: Method, table: Table, task: str) -> tuple[list[str], str]:
+    """A sentence on how y is read, where there is one to say, and the task."""
+    from ..selectors.target import decide_task, how_read
+
+    y = np.asarray(table.y)
+    if task != AUTO or y.ndim != 1:
+        return [], task
+    if not method.takes_regression:
+        sentence = how_read(y, classes_only_owner=method.name)
+        sentence = sentence.replace("use a selector for", "use a method for")
+        return [sentence] * bool(sentence), "classification"
+    sentence = how_read(y, option="--task {}").replace("y holds", f"{table.target_name} holds", 1)
+    return [sentence] * bool(sentence), decide_task(y)
+
+
+def _with_best_count(selector: Any, table: Table) -> tuple[Any, str]:
+    """The selector fitted with the number of features that cross-validation finds best."""
+    from ..choose import SelectorCV
+
+    search = SelectorCV(selector).fit(table.X, table.y)
+    count = search.best_k_
+    fitted = selector.reaching(count).fit(table.X, table.y)
+    return fitted, " ".join(search.report().split())
 
 
 def _number_columns(selector: Any, table: Table) -> None:

@@ -98,6 +98,7 @@ def run(
         say(f"skipped data set {name}: {reason}")
     if not quiet:
         say(_sentence(summary, path))
+        _say_standings(planned.name, path)
     if as_json:
         print_json({"store": path, **asdict(summary)})
     if summary.failed or summary.skipped:
@@ -117,6 +118,14 @@ def _say_oddities(planned: Study) -> None:
                 continue  # the run itself says why it is skipped
             for finding in found:
                 say(f"data set {data.name}: {finding}")
+
+
+def _say_standings(name: str, path: Path) -> None:
+    from ..studies import StoreReader, result_rows, standings
+
+    with StoreReader(path) as store:
+        for standing in standings(result_rows(store, name)):
+            say(str(standing))
 
 
 def _sentence(summary: Any, path: Path) -> str:
@@ -195,6 +204,12 @@ def export(
             'parameters with tuning "best-on-test" are chosen here, and labelled so.',
         ),
     ] = False,
+    kept: Annotated[
+        bool,
+        typer.Option(
+            "--kept", help="What every split kept instead of scores: one row per feature."
+        ),
+    ] = False,
     escape_formulas: EscapeFormulas = False,
     debug: Debug = False,
 ) -> None:
@@ -208,15 +223,18 @@ def export(
     from ..io.errors import DataError
     from ..io.write import check_writable, write_table
 
+    if summary and kept:
+        raise UsageError("--summary and --kept exclude each other")
     try:
         check_writable(output)
     except DataError as error:
         raise UsageError(str(error)) from None
     with _opened(file, store) as (results, names):
-        from ..studies import result_rows, summarise
+        from ..studies import kept_rows, result_rows, summarise
         from ..studies.results import as_columns
 
-        rows = [row for name in names for row in result_rows(results, name)]
+        wanted = kept_rows if kept else result_rows
+        rows = [row for name in names for row in wanted(results, name)]
         if not rows:
             raise DataError("no cell is finished yet; sparsieve study run computes them")
         table = summarise(rows) if summary else rows

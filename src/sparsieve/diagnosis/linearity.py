@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from .._cross_validation import make_folds
 from ..filters import InfoGainSelector, ReliefFSelector
 from ..selectors.least_squares import RidgeForwardSelector
-from ..selectors.target import Target
+from ..selectors.target import Target, with_task
 
 _KEPT = 10
 _FOLDS = 3
@@ -81,10 +81,12 @@ def _errors(kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any) -> np.n
     for train, test in make_folds(y, _FOLDS, seed=0, stratified=not is_regression):
         guess = np.tile(Y[train].mean(axis=0), (len(test), 1))
         if kind is not None:
-            task = {"task": "regression"} if is_regression else {}
             # Of few features a non-linear score must not keep nearly all, or it says nothing.
             most = X.shape[1] if kind is RidgeForwardSelector else max(2, X.shape[1] // 3)
-            selector = kind(n_features_to_select=min(_KEPT, most), **task)
+            selector = with_task(
+                kind(n_features_to_select=min(_KEPT, most)),
+                "regression" if is_regression else "classification",
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 selector.fit(X[train], y[train])

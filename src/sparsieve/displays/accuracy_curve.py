@@ -41,8 +41,9 @@ class ScoreCurve:
 class AccuracyCurveDisplay(Display):
     """Score over the number of features, with bands of one standard error.
 
-    The standard error is the standard deviation over the splits divided by the square root of
-    their number. Splits share samples, so it is a guide for the eye and not a test.
+    Standard errors of a ``SelectorCV`` allow for the training samples that its folds share (Nadeau
+    and Bengio); those of a study are the standard deviation over the splits divided by the square
+    root of their number, a guide for the eye and not a test.
 
     Parameters
     ----------
@@ -115,10 +116,8 @@ class AccuracyCurveDisplay(Display):
             raise ValueError(
                 f"{type(search).__name__} was not searched over numbers of features; use SelectorCV"
             )
-        scores = np.array([results[f"split{i}_test_score"] for i in range(search.n_splits_)])
-        curve = ScoreCurve(
-            "mean score", results["param_k"], results["mean_test_score"], _standard_error(scores)
-        )
+        error = results["error_test_score"] if search.n_splits_ > 1 else None
+        curve = ScoreCurve("mean score", results["param_k"], results["mean_test_score"], error)
         display = cls([curve], _score_name(search), dict(search.k_by_rule_), search.rule)
         return display.plot(ax=ax, **line_kw)
 
@@ -244,11 +243,6 @@ class AccuracyCurveDisplay(Display):
             style = "-" if self.rule in names else next(other_styles, ":")
             label = f"{', '.join(names)}: {k}"
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
-
-
-def _standard_error(scores: np.ndarray) -> np.ndarray | None:
-    n_splits = len(scores)
-    return scores.std(axis=0, ddof=1) / np.sqrt(n_splits) if n_splits > 1 else None
 
 
 def _score_name(search: Any) -> str:

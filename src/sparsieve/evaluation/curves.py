@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
@@ -18,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._checks import check_finite, check_integer, listed
 from ..selectors.base import BaseSelector
+from ..selectors.target import already_told, with_task
 from .metrics import METRICS, classification_scores, recovery_of, redundancy_rate
 from .resources import measure
 
@@ -122,8 +122,10 @@ def accuracy_curve(
         scaler = StandardScaler(with_mean=not hasattr(X_train, "tocsr")).fit(X_train)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     counts = _counts(ks, X_train.shape[1])
-    selector = clone(selector) if counts == [None] else selector.reaching(max(counts))
-    with warnings.catch_warnings(record=True) as caught:
+    selector = selector if counts == [None] else selector.reaching(max(counts))
+    # Which numbers are classes was decided by whoever asks for accuracies, not by this part of y.
+    selector = with_task(selector, "classification")
+    with warnings.catch_warnings(record=True) as caught, already_told():
         warnings.simplefilter("always")
         fit = measure(lambda: selector.fit(X_train, y_train))
     fitted = fit.value

@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 
 from .._cross_validation import each_fold
 from ..selectors.base import BaseSelector
+from ..selectors.parameters import reconfigured
 from .curves import OWN, accuracy_curve
 from .protocol import Folds
 
@@ -100,7 +101,7 @@ def tune(
     scores: list[float] = []
     first_error: Exception | None = None
     for candidate in candidates:
-        trial = clone(selector).set_params(**candidate)
+        trial = reconfigured(clone(selector), candidate)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the outer fit repeats what matters

@@ -15,6 +15,7 @@ from ..studies.run import run_study
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from ..studies.worker import Progress
+from .fingerprints import fingerprint_of
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,17 @@ class Bench:
             return result_rows(store, study.name)
 
     def jobs(self, name: str, function, settings: Sequence[Mapping]) -> list[dict]:
-        """Call a function with every setting; ``{**setting, **result}`` of those that worked."""
+        """Call a function with every setting; ``{**setting, **result}`` of those that worked.
+
+        A setting names its data under "dataset"; what was computed from other data than those at
+        hand now is computed again.
+        """
         outcomes = run_jobs(
             name,
             function,
             settings,
             self.store,
+            fingerprint=_data_of,
             n_jobs=self.n_jobs,
             retry_failed=self.retry_failed,
             on_progress=self._progress_of(name),
@@ -171,6 +177,10 @@ def printed_name(label: str) -> str:
     ('LUNG', 'Yale')
     """
     return label.split(" (stand-in ")[0]
+
+
+def _data_of(setting: Mapping) -> str:
+    return fingerprint_of(setting["dataset"]) if "dataset" in setting else ""
 
 
 def _at_hand(info: DatasetInfo) -> bool:

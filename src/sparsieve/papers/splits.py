@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from .._cross_validation import Fold
 from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
 
 
@@ -55,6 +56,11 @@ class PaperSplits(RepeatedSplits):
                 train.append(members[: math.ceil(share * len(members))])
             chosen = np.sort(np.concatenate(train))
             yield Split(repeat, 0, chosen, np.setdiff1d(np.arange(len(y)), chosen))
+
+
+def fold_rows(protocol: RepeatedSplits | Folds, y, *, seed: int) -> list[Fold]:
+    """The splits of a protocol as rows to train and to test on."""
+    return [(split.train, split.test) for split in protocol.splits(y, seed=seed)]
 
 
 def protocol_from(plain: dict) -> RepeatedSplits | Folds:

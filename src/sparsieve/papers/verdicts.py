@@ -148,7 +148,7 @@ no method more on CNS.'
         said = f"{word} {len(self.wins)} of {len(self.complete)} {self.cases}"
         n_sets = len(set(map(_dataset, self.complete)))
         if n_sets != len(self.complete):
-            said += f" ({n_sets} data sets)"
+            said += f" ({n_sets} data set{'s' if n_sets > 1 else ''})"
         return said + self._about_ties()
 
     def _about_lead(self) -> str:

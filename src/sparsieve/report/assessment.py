@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from .._cross_validation import each_fold, make_folds, possible_folds
 from ..evaluation import Stability, accuracy_curve, nogueira_stability
 from ..evaluation.curves import CLASSIFIERS
+from ..selectors.target import with_task
 
 MODELS = {"svm": "linear SVM", "1nn": "nearest neighbour"}
 REGRESSOR = "ridge regression"
@@ -103,10 +104,15 @@ def assess(
     if len(y) > MOST_SAMPLES:
         some = np.sort(np.random.default_rng(seed).permutation(len(y))[:MOST_SAMPLES])
         X, y = X[some], y[some]
+    if not hasattr(selector, "reaching"):
+        kind = type(selector).__name__
+        return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
     folds = _folds(y, is_regression, n_folds, seed)
     if isinstance(folds, str):
         return Assessment(reason=folds)
     counts = _counts(n_kept, X.shape[1])
+    task = "regression" if is_regression else "classification"
+    selector = with_task(selector, task if np.ndim(y) == 1 else "auto")
     score = _regression_fold if is_regression else _classification_fold
 
     def work(train: np.ndarray, test: np.ndarray) -> tuple[list[dict], np.ndarray, list[_Guesses]]:

@@ -6,7 +6,8 @@ expression; what a reader sees comes from the titles of the columns.
 ==================== ==========================================================================
 kind                 fields
 ==================== ==========================================================================
-lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots)
+lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots),
+                     across (a series that is a dashed line, to compare with)
 points               x, y; series
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
                      (a level to compare with)
@@ -81,12 +82,26 @@ def _lines(chart: Chart) -> dict:
     layers.append(
         {
             "mark": {"type": "line", "point": dots, "interpolate": "linear", "strokeWidth": 2},
-            "encoding": {**shared, "y": y, **_faded(chart), "tooltip": _tooltip(chart)},
+            "encoding": {
+                **shared,
+                "y": y,
+                **_dashed(chart),
+                **_faded(chart),
+                "tooltip": _tooltip(chart),
+            },
         }
     )
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
         layers[0]["params"] = [_LEGEND]
     return {"height": _HEIGHT, "layer": layers}
+
+
+def _dashed(chart: Chart) -> dict:
+    across = chart.options.get("across")
+    if across is None or across not in chart.columns["series"].values:
+        return {}
+    is_it = {"field": "series", "equal": across}
+    return {"strokeDash": {"condition": {"test": is_it, "value": [6, 4]}, "value": [1, 0]}}
 
 
 def _points(chart: Chart) -> dict:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from ..selectors.base import BaseSelector
 from ..selectors.target import encode_target
 
 
@@ -52,7 +53,7 @@ class SelectedData:
         chosen = np.flatnonzero(support)
         if ranking is not None:
             chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
-        task = getattr(selector, "task", "auto")
+        task = _task_of(selector)
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
         return cls(selector, values, y, names, target.classes, chosen)
 
@@ -81,3 +82,10 @@ class SelectedData:
         """Score of every feature."""
         scores = getattr(self.selector, "scores_", None)
         return None if scores is None else np.asarray(scores, dtype=float)
+
+
+def _task_of(selector: Any) -> str:
+    """How the fit read y."""
+    if isinstance(selector, BaseSelector):
+        return "regression" if getattr(selector, "classes_", None) is None else "classification"
+    return str(getattr(selector, "task", "auto"))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_integer, check_real
+from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
+from .certificate_section import certificate_section, certified
 from .page import Report
 from .provenance import how_made
 from .selected_data import SelectedData
@@ -44,6 +45,7 @@ def selector_report(
     null: PermutationNull | str | None = "auto",
     oddities: Sequence[str] | None = None,
     command: str = "",
+    certify: bool = False,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -71,6 +73,9 @@ def selector_report(
         Sentences of :func:`~sparsieve.diagnose` on these data; found here if not given.
     command : str, default=""
         The command line that made it, to be shown.
+    certify : bool, default=False
+        Prove how much of what any as many features could explain these do, on the training data.
+        A selector that has been certified already shows that anyway.
 
     Returns
     -------
@@ -98,7 +103,9 @@ def selector_report(
     check_integer("folds", folds, minimum=0)
     check_integer("seed", seed, minimum=0)
     check_real("threshold", threshold, minimum=0, strict=True)
+    check_flag("certify", certify)
     kept = SelectedData.of(selector, X, y, feature_names)
+    certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")
     if folds >= 2 and len(kept.order):
         assessment = assess(
@@ -116,6 +123,7 @@ def selector_report(
         oddities = found.for_user_of(selector)
     sections = [
         accuracy_section(assessment, kept),
+        certificate_section(certificate, len(kept.order)),
         ranking_section(kept, _null(null, kept)),
         class_section(kept),
         weight_section(kept),
@@ -125,7 +133,7 @@ def selector_report(
         how_made(
             selector.get_params(deep=False),
             command=command,
-            code=_code(selector, folds, seed),
+            code=_code(selector, folds, seed, certificate is not None),
             seed=seed if folds else None,
         ),
     ]
@@ -166,10 +174,24 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     model, every = best["model"], assessment.baseline[best["model"]]
     held_out = f"in {assessment.n_folds}-fold cross-validation that repeats the selection"
     if kept.classes is not None:
-        return (
+        told = (
             f"{sentence} With as many, a {model} classifies {percent(best['mean'])} of samples it "
             f"has not seen correctly ({held_out}); with all {n_features:,} features "
-            f"{percent(every)}."
+            f"{percent(every)}"
+        )
+        _, sizes = np.unique(kept.y, return_counts=True)
+        guess = float(sizes.max() / sizes.sum())
+        is_guessing = best["mean"] - 2 * best["error"] <= guess
+        if not is_guessing and not _is_uneven(kept):
+            return f"{told}."
+        advice = "look at balanced accuracy" if _is_uneven(kept) else "there may be nothing to find"
+        end = f", which is no worse: {advice}" * is_guessing
+        return f"{told}; who always names the largest class is right for {percent(guess)}{end}."
+    if best["mean"] <= 0:
+        return (
+            f"{sentence} With as many, {model} predicts targets it has not seen no better than "
+            f"their mean does (R² = {best['mean']:.2f} {held_out}); with all {n_features:,} "
+            f"features R² = {every:.2f}."
         )
     return (
         f"{sentence} With as many, {model} explains R² = {best['mean']:.2f} of targets it has not "
@@ -227,11 +249,12 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     return found
 
 
-def _code(selector: Any, folds: int, seed: int) -> str:
+def _code(selector: Any, folds: int, seed: int, is_certified: bool) -> str:
     name = type(selector).__name__
+    more = ", certify=True" if is_certified else ""
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.report import selector_report\n\n"
         f"selector = {selector!r}.fit(X, y)\n"
-        f"selector_report(selector, X, y, folds={folds}, seed={seed}).save('report.html')"
+        f"selector_report(selector, X, y, folds={folds}, seed={seed}{more}).save('report.html')"
     )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..evaluation import friedman_nemenyi
 from ..studies import StoreError, StoreReader, result_rows
 from .data import Section, Table, table_of
 from .page import Report
 from .provenance import how_made
-from .study_results import MODELS, StudyResults, at_k
+from .study_results import MODELS, StudyResults
 from .study_sections import (
     curves_section,
     ranks_section,
@@ -22,8 +20,11 @@ from .study_sections import (
     scores_section,
     stability_section,
     times_section,
+    warnings_section,
 )
-from .wording import counted, listed_names, percent
+from .wording import counted
+
+_MOST_STANDINGS = 3  # sentences of a headline
 
 
 def study_report(
@@ -80,6 +81,7 @@ def study_report(
         stability_section(results),
         redundancy_section(results),
         times_section(results),
+        warnings_section(results),
         _failures(failed),
         how_made(
             None,
@@ -127,6 +129,12 @@ def _warnings(counts: dict, results: StudyResults) -> list[str]:
         found.append(
             f"{counted(counts['failed'], 'cell')} failed and count in nothing that is shown here."
         )
+    warned = {r["cell"]: r["selector"] for r in results.rows if r["warnings"]}
+    if warned:
+        found.append(
+            f"{counted(len(warned), 'fit')} of {counted(len(set(warned.values())), 'method')} "
+            "warned, mostly that a solver did not converge: see the table of warnings."
+        )
     optimistic = sorted({r["selector"] for r in results.rows if r["tuning"] == "best-on-test"})
     if optimistic:
         found.append(
@@ -169,35 +177,27 @@ def _versions(rows: list[dict]) -> dict[str, str]:
 
 
 def _headline(results: StudyResults) -> str:
-    table = results.table(results.main_classifier, results.main_k)
-    where = f"by {results.metric} of {MODELS[results.main_classifier]} {at_k(results.main_k)}"
     compared = (
         f"{counted(len(results.methods), 'method')} on {counted(len(results.datasets), 'data set')}"
     )
-    if not len(table.scores):
-        return f"{compared}; no data set has a score of every method yet."
-    means = table.scores.mean(axis=0)
-    best = table.selectors[int(np.argmax(means))]
-    if len(table.datasets) < 2 or len(table.selectors) < 3:
-        return f"{compared}: {best} is best {where} ({percent(means.max())})."
-    test = friedman_nemenyi(table.scores)
-    order = np.argsort(test.ranks, kind="stable")
-    names = [table.selectors[i] for i in order]
-    ranks = test.ranks[order]
-    alike = [
-        name
-        for name, rank in zip(names[1:], ranks[1:], strict=True)
-        if rank - ranks[0] <= test.critical_difference
+    found = [
+        replace(standing, classifier=MODELS[standing.classifier])
+        for standing in results.standings()
     ]
-    sentence = f"{compared}: {names[0]} has the best average rank ({ranks[0]:.2f}) {where}. "
-    if test.p_value >= 0.05:
-        return sentence + (
-            f"Over these data sets the methods cannot be told apart (Friedman p = "
-            f"{test.p_value:.2g})."
-        )
-    if alike:
-        return sentence + f"It cannot be told from {listed_names(alike[:4], len(alike) - 4)}."
-    return sentence + "It is better than every other at the 5 % level."
+    if not found:
+        return f"{compared}; no data set has a score of every method yet."
+    if len(found) == 1:
+        return f"{compared}: {found[0]}"
+    told = " ".join(_upper(str(standing)) for standing in found[:_MOST_STANDINGS])
+    more = len(found) - _MOST_STANDINGS
+    return (
+        f"{compared}, which have no number of features in common. {told}"
+        + f" And {counted(more, 'more data set')}." * (more > 0)
+    )
+
+
+def _upper(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _procedure(results: StudyResults) -> list[str]:

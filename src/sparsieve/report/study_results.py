@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..studies import ScoreTable, score_table, summarise
+from ..studies import ScoreTable, Standing, score_table, standings, summarise
+from ..studies.selector_spec import ALL_FEATURES
 from .wording import counted
 
 _WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
@@ -22,12 +23,26 @@ MODELS = {
 }
 
 
-class StudyResults:
-    """The rows of a study and what can be read from them."""
+BASELINE = "all features"
 
-    def __init__(self, rows: list[dict]) -> None:
+
+class StudyResults:
+    """The rows of a study and what can be read from them.
+
+    Without any selection a model has all features whatever number is asked for, so such rows
+    are no contenders: ``baseline`` holds their means apart.
+    """
+
+    def __init__(self, every_row: list[dict]) -> None:
+        self.every_row = every_row
+        rows = [row for row in every_row if row["class"] != ALL_FEATURES] or every_row
         self.rows = rows
         self.means = summarise(rows)
+        self.baseline = (
+            []
+            if rows is every_row
+            else summarise([row for row in every_row if row["class"] == ALL_FEATURES])
+        )
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))
         self.datasets = list(dict.fromkeys(row["dataset"] for row in rows))
         self.classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
@@ -37,8 +52,19 @@ class StudyResults:
         self.ks = sorted({row["k"] for row in rows if row["k"] is not None})
         self.main_classifier = "svm" if "svm" in self.classifiers else self.classifiers[0]
         self.shown_ks: list = _chosen_ks(self.ks) or [None]
-        self.main_k = min(self.shown_ks, key=lambda k: abs((k or 0) - 20))
+        self.main_k = self._main_k()
         self._tables: dict[tuple, ScoreTable] = {}
+
+    def _main_k(self) -> Any:
+        """What a reader sees first: a number of features that all data sets have."""
+        have = [{row["k"] for row in self.rows if row["dataset"] == d} for d in self.datasets]
+        common = set.intersection(*have)
+        shown = [k for k in self.shown_ks if k in common] or self.shown_ks
+        return min(shown, key=lambda k: abs((k or 0) - 20))
+
+    def standings(self) -> list[Standing]:
+        """Who is ahead, where all methods can be compared."""
+        return standings(self.every_row, classifier=self.main_classifier, metric=self.metric)
 
     def table(self, classifier: str, k: Any) -> ScoreTable:
         """Mean scores of data sets x methods."""

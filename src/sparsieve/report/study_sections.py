@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ from ..evaluation import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from ..studies import ScoreTable
 from .data import Chart, Column, Section, Table, table_of
 from .ranks import diagram_rows, groups_alike
-from .study_results import MODELS, StudyResults, at_k, named_k, spread
+from .study_results import BASELINE, MODELS, StudyResults, at_k, named_k, spread
 from .wording import counted, listed_names
 
 EVERY = "mean of all data sets"
+_MOST_WARNINGS = 200
 _MOST_LISTED = 1500  # rows of the table of means
 _MOST_POINTS = 32_000  # of one chart; beyond it only some numbers of features are drawn
 
@@ -35,9 +36,11 @@ def curves_section(results: StudyResults) -> Section | None:
             m["k"],
             m[results.metric],
             _standard_error(m, results.metric),
+            m["k"],
         )
         for m in drawn
     ]
+    rows += _across(results)
     rows = _overall(results, rows) + rows
     columns = {
         "dataset": Column("data set", [row[0] for row in rows]),
@@ -46,6 +49,7 @@ def curves_section(results: StudyResults) -> Section | None:
         "x": Column("number of features", [row[3] for row in rows]),
         "y": Column(results.metric, [row[4] for row in rows]),
         "error": Column("standard error", [row[5] for row in rows], digits=2),
+        "used": Column("features used", [row[6] for row in rows]),
     }
     chart = Chart(
         f"{results.metric.capitalize()} over the number of features",
@@ -53,42 +57,69 @@ def curves_section(results: StudyResults) -> Section | None:
         columns,
         controls=("dataset", "classifier"),
         note="Click names in the legend (with Shift for several) to bring methods out. The "
-        "band is one standard error over the splits, or over the data sets for their mean.",
+        "band is one standard error over the splits, or over the data sets for their mean."
+        + " The dashed line is the score with all features."
+        * bool(results.baseline),
         options={
             "marks": len(results.ks) <= 20,
             "log_x": results.ks[-1] >= 20,
+            "across": BASELINE,
             "initial": _main(results),
         },
     )
     return Section("Scores over the number of features", (), [chart])
 
 
+def _across(results: StudyResults) -> list[tuple]:
+    """Scores with all features, the same at every number of features that is drawn."""
+    return [
+        (
+            m["dataset"],
+            m["classifier"],
+            BASELINE,
+            k,
+            m[results.metric],
+            _standard_error(m, results.metric),
+            round(m["n_selected"]),
+        )
+        for m in results.baseline
+        for k in (results.ks[0], results.ks[-1])
+    ]
+
+
 def _overall(results: StudyResults, rows: list[tuple]) -> list[tuple]:
     """Means over the data sets, of what every one of them has."""
     if len(results.datasets) < 2:
         return []
-    groups: dict[tuple, list[float]] = defaultdict(list)
-    for _, classifier, method, k, score, *_ in rows:
-        groups[classifier, method, k].append(score)
+    groups: dict[tuple, list[tuple]] = defaultdict(list)
+    for _, classifier, method, k, score, _, used in rows:
+        groups[classifier, method, k].append((score, used))
     overall = []
-    for (classifier, method, k), scores in groups.items():
-        if len(scores) == len(results.datasets):
-            overall.append((EVERY, classifier, method, k, *_mean_and_error(scores)))
+    for (classifier, method, k), found in groups.items():
+        if len(found) == len(results.datasets):
+            scores, used = zip(*found, strict=True)
+            place = EVERY, classifier, method, k
+            overall.append((*place, *_mean_and_error(list(scores)), round(np.mean(used))))
     return overall
 
 
 def scores_section(results: StudyResults) -> Section:
     """Every method on every data set."""
     shown = [m for m in results.means if m["k"] in results.shown_ks]
+    # Without selection there is one score, which stands beside those at every number.
+    cells = shown + [
+        {**m, "k": k, "selector": BASELINE} for m in results.baseline for k in results.shown_ks
+    ]
     grid = Chart(
         f"{results.metric.capitalize()} of every method on every data set",
         "heatmap",
         {
-            "classifier": Column("classifier", [MODELS[m["classifier"]] for m in shown]),
-            "k": Column("features", [named_k(m["k"]) for m in shown]),
-            "y": Column("", [m["dataset"] for m in shown]),
-            "x": Column("", [m["selector"] for m in shown]),
-            "value": Column(results.metric, [m[results.metric] for m in shown]),
+            "classifier": Column("classifier", [MODELS[m["classifier"]] for m in cells]),
+            "k": Column("features", [named_k(m["k"]) for m in cells]),
+            "y": Column("", [m["dataset"] for m in cells]),
+            "x": Column("", [m["selector"] for m in cells]),
+            "value": Column(results.metric, [m[results.metric] for m in cells]),
+            "used": Column("features used", [round(m["n_selected"], 1) for m in cells]),
         },
         controls=("classifier", "k"),
         options={"initial": _main(results)},
@@ -98,6 +129,7 @@ def scores_section(results: StudyResults) -> Section:
     while len(listed_ks) > 1 and len(shown) * len(listed_ks) > _MOST_LISTED * len(results.shown_ks):
         listed_ks.remove(next(k for k in listed_ks if k != results.main_k))
     listed = [m for m in shown if m["k"] in listed_ks]
+    listed += [{**m, "k": None, "selector": BASELINE} for m in results.baseline]
     rows = [
         {
             "data set": m["dataset"],
@@ -212,6 +244,9 @@ def redundancy_section(results: StudyResults) -> Section | None:
     ]
     if len(results.ks) < 2 or not means:
         return None
+    means = _over_data_sets(
+        results, means, ("selector", "k"), ("redundancy_absolute", "redundancy_signed")
+    )
     chart = Chart(
         "Redundancy over the number of features",
         "lines",
@@ -236,11 +271,15 @@ def times_section(results: StudyResults) -> Section:
     seconds: dict[tuple, list[float]] = defaultdict(list)
     for row in {r["cell"]: r for r in results.rows}.values():
         seconds[row["dataset"], row["selector"]].append(max(row["seconds"], 1e-6))
-    rows = [
-        (dataset, method, float(np.mean(seconds[dataset, method])))
+    means = [
+        {"dataset": dataset, "selector": method, "x": float(np.mean(seconds[dataset, method]))}
         for dataset in results.datasets
         for method in results.methods
         if (dataset, method) in seconds
+    ]
+    rows = [
+        (m["dataset"], m["selector"], m["x"])
+        for m in _over_data_sets(results, means, ("selector",), ("x",))
     ]
     chart = Chart(
         "Seconds per fit",
@@ -256,6 +295,47 @@ def times_section(results: StudyResults) -> Section:
         options={"log_x": True},
     )
     return Section("Time", (), [chart])
+
+
+def warnings_section(results: StudyResults) -> Section | None:
+    """What the fits warned of, such as that they did not converge."""
+    fits = {row["cell"]: row for row in results.rows}.values()
+    times = Counter(
+        (row["dataset"], row["selector"], warning)
+        for row in fits
+        for warning in row["warnings"].split(" | ")
+        if warning
+    )
+    if not times:
+        return None
+    rows = [
+        {"data set": dataset, "method": method, "warning": warning, "fits": n}
+        for (dataset, method, warning), n in times.most_common(_MOST_WARNINGS)
+    ]
+    more = len(times) - len(rows)
+    note = f"And {more:,} more, in the column warnings of sparsieve study export." * (more > 0)
+    return Section("What fits warned of", (), [table_of("Warnings", rows, note)])
+
+
+def _over_data_sets(
+    results: StudyResults, means: list[dict], place: tuple[str, ...], values: tuple[str, ...]
+) -> list[dict]:
+    """The means and, before them, those over all data sets, of what every one of them has."""
+    if len(results.datasets) < 2:
+        return means
+    groups: dict[tuple, list[dict]] = defaultdict(list)
+    for mean in means:
+        groups[tuple(mean[name] for name in place)].append(mean)
+    overall = [
+        {
+            "dataset": EVERY,
+            **dict(zip(place, where, strict=True)),
+            **{name: float(np.mean([mean[name] for mean in group])) for name in values},
+        }
+        for where, group in groups.items()
+        if len(group) == len(results.datasets)
+    ]
+    return overall + means
 
 
 def _main(results: StudyResults) -> dict:

@@ -24,6 +24,7 @@ from .magnitudes import with_usual_columns
 from .plain import canonical
 from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
+from .table import as_frame, selection_columns
 
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = "int | float | None"
@@ -262,11 +263,38 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             }
         return self.substitutes_
 
-    def _keep_result(
-        self, results: Result | Sequence[Result], *, measure: str = "optimality"
-    ) -> None:
-        """Say how a fit went, for one model or several."""
-        keep_result(self, results, measure=measure)
+    def to_frame(self, *, all_features: bool = False) -> Any:
+        """Show what was found as a table, the best feature first.
+
+        Parameters
+        ----------
+        all_features : bool, default=False
+            Those left out too; a column "selected" then tells them apart.
+
+        Returns
+        -------
+        table : DataFrame or dict
+            Of pandas or polars as X was; for plain arrays of pandas, or a dict of columns where
+            pandas is not installed. Columns: rank, feature, score, meaning; coefficients and
+            p-values where the selector has them; substitutes once ``find_substitutes`` found
+            them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sparsieve import FStatisticSelector
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> table = FStatisticSelector(n_features_to_select=2).fit(X, y).to_frame()
+        >>> table[["rank", "feature"]].values.tolist()
+        [[1, 'flavanoids'], [2, 'proline']]
+        """
+        check_is_fitted(self)
+        columns = selection_columns(self, all_features=all_features)
+        return as_frame(columns, getattr(self, "_frame_library", None))
+
+    def _keep_result(self, results: Result | Sequence[Result], **words: str) -> None:
+        """Say how a fit went, for one model or several; ``words`` as :func:`keep_result` takes."""
+        keep_result(self, results, **words)
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
@@ -309,12 +337,17 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
 
 
 def keep_result(
-    estimator: Any, results: Result | Sequence[Result], *, measure: str = "optimality"
+    estimator: Any,
+    results: Result | Sequence[Result],
+    *,
+    measure: str = "optimality",
+    remedy: str = "raise max_iter or tol",
 ) -> None:
     """Say how a fit went, for one model or several: the only place that decides.
 
     Objectives of several models add up, and the worst of their optimalities counts. A fit
-    that did not reach its tolerance is warned about with ``measure`` as its name.
+    that did not reach its tolerance is warned about with ``measure`` as its name, and told how
+    to get further by ``remedy``.
     """
     several = [results] if isinstance(results, Result) else list(results)
     estimator.objective_ = float(sum(one.objective for one in several))
@@ -323,16 +356,18 @@ def keep_result(
     estimator.history_ = _summed([one.trace for one in several])
     estimator.converged_ = bool(all(one.converged for one in several))
     if not estimator.converged_:
-        warn_not_converged(estimator, measure, estimator.optimality_)
+        warn_not_converged(estimator, measure, estimator.optimality_, remedy)
 
 
-def warn_not_converged(estimator: Any, measure: str, reached: float) -> None:
+def warn_not_converged(
+    estimator: Any, measure: str, reached: float, remedy: str = "raise max_iter or tol"
+) -> None:
     """Say how far an iterative fit got."""
     tol = getattr(estimator, "tol", None)
     wanted = "" if tol is None else f" instead of {tol:.3g}"
     warn_user(
         f"{type(estimator).__name__} stopped after {estimator.n_iter_} iterations with {measure} "
-        f"{reached:.3g}{wanted}; raise max_iter or tol",
+        f"{reached:.3g}{wanted}; {remedy}",
         ConvergenceWarning,
     )
 

@@ -30,6 +30,7 @@ class FittedAttributes:
 
     _n_kept: int
     _n_ranked: int
+    _frame_library: str | None
 
     if TYPE_CHECKING:  # what scikit-learn, which has no annotations, adds
 

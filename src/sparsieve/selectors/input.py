@@ -14,6 +14,7 @@ from .class_weights import class_weights
 from .fixed import FixedColumns
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
 from .plain import canonical, plain_matrix, plain_vector
+from .table import frame_library
 from .target import Target, encode_target
 
 
@@ -58,6 +59,7 @@ def training_data(
     X, y = plain_matrix(X), plain_vector("y", y)
     sample_weight = plain_vector("sample_weight", sample_weight)
     check_columns(X)
+    estimator._frame_library = frame_library(X)  # what tables of the result are made with
     X, y = validate_data(
         estimator,
         X,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from .._checks import check_flag, check_integer, check_real, warn_user
+from .._checks import check_flag, check_integer, check_real
 from .base import BaseSelector, ClassWeight, Columns, TrainingData
 from .preparation import Prepared, prepare
 
@@ -38,13 +37,6 @@ class LinearSelector(BaseSelector):
             check_integer("max_iter", self.max_iter)
         if hasattr(self, "tol"):
             check_real("tol", self.tol, minimum=0, strict=True)
-
-    def _warn_not_converged(self, measure: str, reached: float, wanted: float) -> None:
-        warn_user(  # going: _keep_result does this
-            f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations with "
-            f"{measure} {reached:.3g} instead of {wanted:.3g}; raise max_iter or tol",
-            ConvergenceWarning,
-        )
 
     def _prepared(self, data: TrainingData, *, squared_loss: bool, **options) -> Prepared:
         """The problem in standard units; a squared loss is solved in the precision of X."""

@@ -38,7 +38,14 @@ def configured(cls: type, parameters: Mapping[str, Any], *, hidden: Iterable[str
     >>> configured(FisherSelector, {"class_weight": "balanced"})
     FisherSelector(class_weight='balanced')
     """
-    selector = cls()
+    return reconfigured(cls(), parameters, hidden=hidden)
+
+
+def reconfigured(
+    selector: Any, parameters: Mapping[str, Any], *, hidden: Iterable[str] = ()
+) -> Any:
+    """Set these parameters of a selector, see :func:`configured`, and return it."""
+    cls = type(selector)
     known = selector.get_params(deep=False)
     for name in parameters:
         if name.partition("__")[0] not in known:

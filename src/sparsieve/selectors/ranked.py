@@ -90,7 +90,8 @@ def ranked_features(selector: Any) -> RankedFeatures:
     fixed = getattr(selector, "_fixed", None)
     if fixed is not None:
         notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
-    pvalues = getattr(selector, "pvalues_", None)
+    # One that chose the number of features says so of the selector inside.
+    pvalues = getattr(getattr(selector, "selector_", selector), "pvalues_", None)
     return RankedFeatures(
         order,
         np.asarray(selector.scores_, dtype=np.float64)[order],

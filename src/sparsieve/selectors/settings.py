@@ -50,7 +50,9 @@ class SolverSettings:
 
     def __repr__(self) -> str:
         default = inspect.signature(type(self)).parameters
-        changed = {k: v for k, v in self.get_params().items() if v is not default[k].default}
+        changed = {
+            k: v for k, v in self.get_params().items() if repr(v) != repr(default[k].default)
+        }
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     def __eq__(self, other: object) -> bool:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 
 from .._checks import warn_user
 
 TASKS = ("auto", "classification", "regression")
 MANY_CLASSES = 20  # more than this are worth a word
+
+_told = ContextVar("_told", default=False)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,46 @@ def decide_task(y: Any) -> str:
     return "classification" if few else "regression"
 
 
+def with_task(selector: Any, task: str) -> Any:
+    """A copy that reads every part of y as the whole was read, where it is left to decide.
+
+    Reaches the steps of a Pipeline and the selectors that others wrap. Selectors for classes
+    only have nothing to decide.
+
+    Examples
+    --------
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.selectors.target import with_task
+    >>> with_task(RidgeForwardSelector(), "regression").task
+    'regression'
+    """
+    selector = clone(selector)
+    if task not in ("classification", "regression"):
+        return selector  # columns of targets say themselves what they are
+    if isinstance(selector, Pipeline):
+        steps = {name: with_task(step, task) for name, step in selector.steps if _is_model(step)}
+        return selector.set_params(**steps)
+    if hasattr(selector, "_members_with_task"):
+        return selector.set_params(**selector._members_with_task(task))
+    if _is_model(selector) and selector.get_params(deep=False).get("task") == "auto":
+        selector.set_params(task=task)
+    return selector
+
+
+def _is_model(step: Any) -> bool:
+    return hasattr(step, "get_params") and hasattr(step, "fit")
+
+
+@contextmanager
+def already_told() -> Iterator[None]:
+    """While parts of a y are fitted, whose reading has been spoken of once."""
+    token = _told.set(True)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
 def _number_objects(y: np.ndarray) -> np.ndarray | None:
     """Python numbers in an object array as a plain array; None for anything else."""
     if y.dtype.kind != "O":
@@ -106,18 +153,14 @@ def encode_target(
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
     guess = decide_task(y) if task == "auto" else task
-    if guess == "regression" and classes_only and kind != "continuous":
-        guess = "classification"
-        if task == "auto":
-            warn_user(
-                f"y holds {len(np.unique(y))} different whole numbers in {len(y)} samples; {owner} "
-                "is for classes and reads each as one; use a selector for regression if they are "
-                "quantities"
-            )
-    elif task == "auto":
-        _say_how_read(y, guess)
+    forced = guess == "regression" and classes_only and kind != "continuous"
+    guess = "classification" if forced else guess
+    if task == "auto" and not _told.get():
+        sentence = how_read(y, classes_only_owner=owner if classes_only else "")
+        if sentence:
+            warn_user(sentence)
     if guess == "classification":
-        if kind == "continuous" and task != "auto":
+        if kind == "continuous" and decide_task(y) == "regression":
             raise ValueError(
                 f'Unknown label type: continuous. {owner} was given task="classification" but y '
                 "holds real numbers; bin them into classes first"
@@ -126,23 +169,50 @@ def encode_target(
     return Target("regression", _as_numbers(y, dtype)[:, None])
 
 
-def _say_how_read(y: np.ndarray, guess: str) -> None:
-    """One sentence where another reading is near at hand."""
-    if guess == "regression" and (y.dtype.kind in "iu" or (y == np.rint(y)).all()):
-        warn_user(
-            f"y holds {len(np.unique(y))} different whole numbers in {len(y)} samples and is read "
-            'as numbers; pass task="classification" if they are classes, task="regression" to '
-            "hide this hint"
-        )
-    elif guess == "classification":
-        n_classes = len(np.unique(y))
-        if n_classes > MANY_CLASSES:
-            what = "numbers as text" if _is_numeric_text(y) else "values"
-            warn_user(
-                f"y holds {n_classes} different {what} and is read as {n_classes} classes; pass "
-                'numbers and task="regression" if they are quantities, task="classification" to '
-                "hide this hint"
+def how_read(y: Any, *, option: str = 'task="{}"', classes_only_owner: str = "") -> str:
+    """One sentence where another reading of y is near at hand, else nothing.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+    option : str
+        How a reader says the task, with braces for its value.
+    classes_only_owner : str, default=""
+        Who reads it, if that knows classes only.
+    """
+    y = np.asarray(y)
+    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
+    n_values = len(np.unique(y))
+    if decide_task(y) == "regression":
+        if y.dtype.kind == "f" and not (y == np.rint(y)).all():
+            return ""
+        held = f"y holds {n_values} different whole numbers in {len(y)} samples"
+        if classes_only_owner:
+            return (
+                f"{held}; {classes_only_owner} is for classes and reads each as one; use a "
+                "selector for regression if they are quantities"
             )
+        return (
+            f"{held} and is read as numbers; pass {option.format('classification')} if they are "
+            f"classes, {option.format('regression')} to hide this hint"
+        )
+    if n_values <= MANY_CLASSES:
+        return ""
+    numbers = f"numbers and {option.format('regression')}"
+    if classes_only_owner:
+        return (
+            f"y holds {n_values} different {_kind_of_values(y)} and is read as {n_values} classes; "
+            "use a selector for regression if they are quantities"
+        )
+    return (
+        f"y holds {n_values} different {_kind_of_values(y)} and is read as {n_values} classes; "
+        f"pass {numbers} if they are quantities, {option.format('classification')} to hide this "
+        "hint"
+    )
+
+
+def _kind_of_values(y: np.ndarray) -> str:
+    return "numbers as text" if _is_numeric_text(y) else "values"
 
 
 def _is_numeric_text(y: np.ndarray) -> bool:

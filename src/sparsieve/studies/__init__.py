@@ -5,10 +5,11 @@ from .comparison import Gap, Standing, standings
 from .kinds import StudyError
 from .results import ScoreTable, kept_rows, result_rows, score_table, summarise
 from .run import RunSummary, run_study
+from .selector_spec import SelectorSpec
 from .sources import DatasetSpec
 from .store import Store
 from .store_reader import StoreError, StoreReader
-from .study import SelectorSpec, Study
+from .study import Study
 from .worker import Progress
 
 __all__ = [

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from ..evaluation.metrics import METRICS
 from .results import summarise
-from .study import ALL_FEATURES
+from .selector_spec import ALL_FEATURES
 
 LEVEL = 0.95  # of the intervals that decide the words
 

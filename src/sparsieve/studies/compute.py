@@ -20,7 +20,8 @@ from .._version import __version__
 from ..evaluation.curves import accuracy_curve
 from ..evaluation.protocol import derive_seed
 from ..evaluation.tuning import tune
-from .study import selector_class
+from ..selectors.parameters import configured, reconfigured
+from .selector_spec import selector_class
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
             metric=spec["metrics"][0],
             **settings,
         ).parameters
-        selector.set_params(**chosen)
+        reconfigured(selector, chosen)
     curve = accuracy_curve(
         selector,
         X_train,
@@ -115,7 +116,7 @@ def _selector(spec: dict):
     parameters = dict(spec["parameters"])
     if "random_state" in cls().get_params(deep=False):
         parameters.setdefault("random_state", spec["seed"])
-    return cls(**parameters)
+    return configured(cls, parameters)
 
 
 @functools.cache

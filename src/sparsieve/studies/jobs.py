@@ -12,7 +12,9 @@ from joblib import delayed
 
 from .._version import __version__
 from .compute import guarded
+from .kinds import StudyError
 from .store import Store
+from .store_reader import FORMAT
 from .worker import Progress, Worker, chosen_backend
 
 
@@ -22,6 +24,7 @@ def run_jobs(
     settings: Sequence[Mapping[str, Any]],
     store_path: str | os.PathLike[str],
     *,
+    fingerprint: Callable[[Mapping[str, Any]], str] | None = None,
     n_jobs: int = 1,
     retry_failed: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
@@ -39,6 +42,10 @@ def run_jobs(
         Plain data: numbers, text, lists and dicts.
     store_path : str or path
         SQLite file, see :class:`Store`.
+    fingerprint : callable, default=None
+        Of a module. Takes a setting and returns what identifies the data that the function will
+        load. It is part of what identifies a result, and a result is refused when the data
+        changed while it was computed.
     n_jobs : int, default=1
         Processes on this machine; -1 for one per CPU.
     retry_failed : bool, default=False
@@ -64,21 +71,40 @@ def run_jobs(
     >>> [outcome["result"] for outcome in outcomes]
     [{'length': 2}, {'length': 0}]
     """
-    keys = [_key(function, setting) for setting in settings]
+    prints = ["" if fingerprint is None else fingerprint(setting) for setting in settings]
+    keys = [_key(function, setting, data) for setting, data in zip(settings, prints, strict=True)]
+    planned = dict(zip(keys, prints, strict=True))
     specs = {key: dict(setting) for key, setting in zip(keys, settings, strict=True)}
     with chosen_backend(n_jobs) as backend, Store(store_path) as store:
         store.plan(name, specs)
         worker = Worker(name, store, retry_failed=retry_failed, on_progress=on_progress)
         todo = worker.open_keys(specs)
-        worker.work({key: delayed(guarded)(key, function, specs[key]) for key in todo}, backend)
+        calls = {
+            key: delayed(guarded)(key, _called, function, specs[key], fingerprint, planned[key])
+            for key in todo
+        }
+        worker.work(calls, backend)
         found = {cell["key"]: cell for cell in store.cells(name)}
     return [
         _outcome(dict(setting), found[key]) for key, setting in zip(keys, settings, strict=True)
     ]
 
 
-def _key(function: Callable, setting: Mapping) -> str:
-    identity = [f"{function.__module__}.{function.__qualname__}", setting, __version__]
+def _called(
+    function: Callable[[dict[str, Any]], dict[str, Any]],
+    setting: dict[str, Any],
+    fingerprint: Callable[[Mapping[str, Any]], str] | None,
+    planned: str,
+) -> dict[str, Any]:
+    result = function(setting)
+    if fingerprint is not None and fingerprint(setting) != planned:
+        raise StudyError("the data changed while this was computed; run it again")
+    return result
+
+
+def _key(function: Callable, setting: Mapping, data: str) -> str:
+    what = f"{function.__module__}.{function.__qualname__}"
+    identity = [what, setting, data, __version__, FORMAT]
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..evaluation.metrics import METRICS
 from .checked import trouble_with
+from .selector_spec import ALL_FEATURES
 from .store_reader import StoreReader
-from .study import ALL_FEATURES
 
 _FACTS = ("redundancy_signed", "redundancy_absolute", "precision", "recall")
 # What the rows of one mean have in common.

@@ -16,7 +16,7 @@ from .study import Cell, Study
 from .worker import Progress, Worker, chosen_backend
 
 # What a data set that cannot be had, made or split may raise.
-_UNUSABLE = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
+UNUSABLE = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def run_study(
             if todo:
                 try:
                     data = _as_planned(spec, todo[0])
-                except _UNUSABLE as error:
+                except UNUSABLE as error:
                     skipped[spec.name] = _one_line(error)
                     continue
                 calls = {cell.key: _call(cell, data) for cell in todo}
@@ -124,7 +124,7 @@ def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str]]:
     for spec in study.dataset_specs:
         try:
             planned[spec.name] = study.cells(spec.load())
-        except _UNUSABLE as error:
+        except UNUSABLE as error:
             skipped[spec.name] = _one_line(error)
     if not planned:
         raise StudyError(f"no data set can be used: {'; '.join(skipped.values())}")

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .owners import Owner
-from .store_reader import SCHEMA_VERSION, StoreError, StoreReader, check_file
+from .store_reader import FORMAT, StoreError, StoreReader, check_file
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -106,7 +106,7 @@ class Store(StoreReader):
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def _prepare(self) -> None:
-        if self._version() == SCHEMA_VERSION:
+        if self._version() == FORMAT:
             return
         with self._writing() as write:
             version = self._version()
@@ -116,7 +116,7 @@ class Store(StoreReader):
             for statement in _SCHEMA.split(";"):
                 if statement.strip():
                     write(statement)
-            write(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            write(f"PRAGMA user_version = {FORMAT}")
 
     def _version(self) -> int:
         return self._query("PRAGMA user_version")[0][0]

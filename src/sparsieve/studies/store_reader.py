@@ -21,7 +21,9 @@ from urllib.parse import quote
 
 from .owners import is_alive, owners_of
 
-SCHEMA_VERSION = 1
+# Of the tables and of the results in them: raise it when either change, in a release or not. A
+# store of another format is left alone, so that nobody gets the results of other solvers.
+FORMAT = 2
 STATES = ("open", "running", "done", "failed")
 # What a store consists of; a table that has anything else is not one of ours.
 COLUMNS = {
@@ -113,10 +115,14 @@ class StoreReader:
         parts = self._query("SELECT type, name FROM sqlite_master")
         if self._may_be_blank and not version and not parts:
             return
-        if version != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} is not a study store: its format is {version}, not {SCHEMA_VERSION}"
-            )
+        if version != FORMAT:
+            if set(COLUMNS) <= {part["name"] for part in parts}:
+                raise StoreError(
+                    f"{self.path} is a store of another version of sparsieve: its format is "
+                    f"{version}, not {FORMAT}; it is left as it is: name another file for new "
+                    "results"
+                )
+            raise StoreError(f"{self.path} is not a study store: its format is {version}")
         for part in parts:
             ours = part["type"] == "table" and part["name"] in COLUMNS
             if not ours and not str(part["name"]).startswith("sqlite_autoindex_"):

@@ -6,112 +6,22 @@ import difflib
 import hashlib
 import json
 import os
-import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-
-from sklearn.model_selection import ParameterGrid
 
 from .._checks import check_choice, check_flag, check_integer
 from .._version import __version__
 from ..evaluation.curves import CLASSIFIERS, OWN, check_asked
 from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
-from ..selectors.renamed import replacement
 from .kinds import StudyError, check_kinds, shortened
+from .selector_spec import SelectorSpec
 from .sources import DatasetSpec, StudyData
+from .store_reader import FORMAT
 
 _MOST_CELLS = 1_000_000
-TUNING = ("none", "inner-cv", "best-on-test")
-ALL_FEATURES = "AllFeatures"  # the baseline
-
-
-@dataclass(frozen=True)
-class SelectorSpec:
-    """A selector of a study with its parameters, fixed or to be chosen.
-
-    Parameters
-    ----------
-    name : str
-        Class name such as "RidgeForwardSelector" or the command-line name "ridge-forward";
-        "AllFeatures" is the baseline that keeps everything.
-    parameters : dict
-        Fixed parameters.
-    grid : dict of str to list
-        Candidate values of parameters to choose.
-    tuning : {"none", "inner-cv", "best-on-test"}
-        How to choose from the grid. "inner-cv" chooses by cross-validation inside the training
-        part. "best-on-test" computes every candidate and reports the one that is best on the
-        test samples: an optimistic figure, for comparison with papers that did so, and labelled
-        everywhere. Default: "inner-cv" with a grid, "none" without.
-    inner_folds : int, default=3
-        Of "inner-cv".
-    label : str
-        How to call it in tables; made from name and parameters if not given.
-
-    Examples
-    --------
-    >>> from sparsieve.studies import SelectorSpec
-    >>> SelectorSpec("ridge-forward", {"ridge": 0.1}).label
-    'RidgeForwardSelector(ridge=0.1)'
-    >>> SelectorSpec("L21Selector", grid={"alpha": [1, 10]}, tuning="best-on-test").label
-    'L21Selector (best on test)'
-    """
-
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Sequence] = field(default_factory=dict)
-    tuning: str = ""
-    inner_folds: int = 3
-    label: str = ""
-
-    def __post_init__(self) -> None:
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
-        kinds = {"parameters": "a table", "grid": "a table of lists", "label": "text"}
-        check_kinds(vars(self), kinds, f"selector {shortened(self.name)}")
-        put("name", _class_name(self.name))
-        put("parameters", dict(self.parameters))
-        put("grid", {name: list(values) for name, values in self.grid.items()})
-        put("tuning", self.tuning or ("inner-cv" if self.grid else "none"))
-        check_choice("tuning", self.tuning, TUNING)
-        check_integer("inner_folds", self.inner_folds, minimum=2)
-        if bool(self.grid) != (self.tuning != "none"):
-            raise StudyError(
-                f'{self.name}: tuning="{self.tuning}" needs a grid of parameters'
-                if self.tuning != "none"
-                else f'{self.name}: a grid needs tuning="inner-cv" or "best-on-test"'
-            )
-        known = selector_class(self.name)().get_params(deep=False)
-        for name in (*self.parameters, *self.grid):
-            if name == "n_features_to_select":
-                raise StudyError(f"{self.name}: ks of the study says how many features to select")
-            if name not in known:
-                instead = replacement(selector_class(self.name), name)
-                hint = _hint(name, known) if instead is None else f" any more; use {instead}"
-                raise StudyError(f"{self.name} has no parameter {name!r}{hint}")
-        _plain((self.parameters, self.grid), f"parameters of {self.name}")
-        put("label", self._full_label())
-
-    def _full_label(self) -> str:
-        label = self.label
-        if not label:
-            settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
-            label = f"{self.name}({settings})" if settings else self.name
-            label += " (tuned)" if self.tuning == "inner-cv" else ""
-        mark = " (best on test)"
-        return label + mark if self.tuning == "best-on-test" and mark not in label else label
-
-    def variants(self) -> Iterator[dict[str, Any]]:
-        """Fixed parameters of every cell: one choice, or all candidates for "best-on-test"."""
-        if self.tuning == "best-on-test":
-            for candidate in ParameterGrid(self.grid):
-                yield {**self.parameters, **candidate}
-        else:
-            yield dict(self.parameters)
 
 
 @dataclass(frozen=True)
@@ -338,6 +248,7 @@ class Study:
             "zscore": self.zscore,
             "study_seed": self.seed,
             "version": __version__,
+            "format": FORMAT,
         }
         if selector.tuning == "inner-cv":
             identity.update(grid=selector.grid, inner_folds=selector.inner_folds)
@@ -350,32 +261,6 @@ class Study:
         n_samples, n_features = data.X.shape
         shown = {"label": selector.label, "n_samples": n_samples, "n_features": n_features}
         return Cell(key, {**identity, **shown, "seed": seed}, split)
-
-
-def selector_class(name: str) -> type:
-    """The class behind the name of a selector."""
-    from ..discovery import all_selectors
-    from .baseline import AllFeatures
-
-    return AllFeatures if name == ALL_FEATURES else all_selectors()[name]
-
-
-def _class_name(name: str) -> str:
-    from ..discovery import all_selectors
-
-    by_key = {_folded(known): known for known in (*all_selectors(), ALL_FEATURES)}
-    key = _folded(str(name))
-    if key not in by_key:
-        close = difflib.get_close_matches(key, list(by_key), n=1, cutoff=0.5)
-        hint = f"did you mean {by_key[close[0]]!r}? " if close else ""
-        raise StudyError(
-            f"unknown selector {shortened(name)}; {hint}sparsieve methods lists them all"
-        )
-    return by_key[key]
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
 
 
 def _made(cls: type, spec: Any) -> Any:
@@ -397,10 +282,3 @@ def _hint(name: str, known) -> str:
     known = list(known)
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; it may be {', '.join(known)}"
-
-
-def _plain(value, what: str) -> None:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise StudyError(f"{what} must be plain numbers, text and lists: {error}") from None

@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 
+from ..._cross_validation import each_fold
 from ...datasets import Dataset, load_dataset
 from ...evaluation.protocol import Folds, Split
 from ...kernels import KernelBank
 from ...selectors import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
 from ...solvers.mkl.weights import UnboundedObjectiveError
-from ..splits import PaperSplits
+from ..fingerprints import fingerprint_of
+from ..splits import PaperSplits, fold_rows
 from ..verdicts import fall
 
 METHODS = ("PiE-SVM", "CAP-SVM", "EP-SVM", "MIK-FS", "l0-MKL")
@@ -158,8 +160,12 @@ def two_classes(dataset: str) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(data.X[kept], dtype=np.float64), data.y[kept]
 
 
-@lru_cache(maxsize=2)
 def _loaded(dataset: str) -> Dataset:
+    return _remembered(dataset, fingerprint_of(dataset))
+
+
+@lru_cache(maxsize=2)
+def _remembered(dataset: str, fingerprint: str) -> Dataset:
     return load_dataset(dataset)
 
 
@@ -191,11 +197,13 @@ def _machine(setting: dict):
 def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float | None:
     if not setting["inner_folds"]:
         return None
-    hits = 0
-    for split in Folds(setting["inner_folds"]).splits(y, seed=setting["repeat"]):
-        machine = _machine(setting).fit(X[split.train], y[split.train])
-        hits += int(np.sum(machine.predict(X[split.test]) == y[split.test]))
-    return hits / len(y)
+
+    def hits(train: np.ndarray, test: np.ndarray) -> int:
+        machine = _machine(setting).fit(X[train], y[train])
+        return int(np.sum(machine.predict(X[test]) == y[test]))
+
+    folds = fold_rows(Folds(setting["inner_folds"]), y, seed=setting["repeat"])
+    return sum(each_fold(hits, folds)) / len(y)
 
 
 @cache

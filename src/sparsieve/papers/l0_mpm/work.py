@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.metrics import matthews_corrcoef
 from sklearn.preprocessing import StandardScaler
 
+from ..._cross_validation import each_fold
 from ...datasets import load_dataset
-from ...evaluation.protocol import Folds, Split
+from ...evaluation.protocol import Folds
 from ...selectors import (
     L0MPMSelector,
     L1MPMSelector,
@@ -18,6 +19,7 @@ from ...selectors import (
     SMPMSelector,
     SparseKernelMPMClassifier,
 )
+from ..splits import fold_rows
 
 # Weights below this share of the largest count as zero; the paper names no threshold.
 NEGLIGIBLE = 1e-5
@@ -32,21 +34,20 @@ def try_linear(setting: dict) -> dict:
     its entries are None.
     """
     X, y = _rows(setting)
-    folds = []
-    for split in list(Folds(10).splits(y, seed=0))[: setting["n_folds"]]:
-        train, test = _scaled(X, split)
-        reach = _reach(setting["method"], train, y[split.train])
+
+    def outcome(train: np.ndarray, test: np.ndarray) -> dict:
+        X_train, X_test = _scaled(X, train, test)
+        reach = _reach(setting["method"], X_train, y[train])
         machine = _linear_machine(setting, reach)
         if machine is None:
-            folds.append(dict.fromkeys(("accuracy", "mcc", "n_kept", "n_iter"), None))
-        else:
-            machine.fit(train, y[split.train])
-            folds.append(
-                {**_scores(machine, test, y[split.test]), "n_kept": n_weights(machine.coef_)}
-            )
-        folds[-1]["reach"] = reach
+            found = dict.fromkeys(("accuracy", "mcc", "n_kept", "n_iter"), None)
+            return {**found, "reach": reach}
+        machine.fit(X_train, y[train])
+        found = {**_scores(machine, X_test, y[test]), "n_kept": n_weights(machine.coef_)}
+        return {**found, "reach": reach}
+
     return {
-        **_listed(folds),
+        **_listed(each_fold(outcome, fold_rows(Folds(10), y, seed=0)[: setting["n_folds"]])),
         "n_features": X.shape[1],
         "n_samples": len(y),
         "positive": float(y.mean()),
@@ -60,25 +61,18 @@ def try_kernel(setting: dict) -> dict:
     the cross-validation inside each training part).
     """
     X, y = _rows(setting)
-    folds = []
-    for split in list(Folds(10).splits(y, seed=0))[: setting["n_folds"]]:
-        train, test = _scaled(X, split)
-        y_train = y[split.train]
-        machine = _kernel_machine(setting).fit(train, y_train)
-        hits = 0
-        for inner in Folds(setting["inner_folds"]).splits(y_train, seed=0):
-            inner_train, inner_test = _scaled(train, inner)
-            fitted = _kernel_machine(setting).fit(inner_train, y_train[inner.train])
-            hits += int(np.sum(fitted.predict(inner_test) == y_train[inner.test]))
-        folds.append(
-            {
-                **_scores(machine, test, y[split.test]),
-                "n_kept": n_weights(machine.dual_coef_),
-                "n_train": len(y_train),
-                "inner_accuracy": hits / len(y_train),
-            }
-        )
-    return _listed(folds)
+
+    def outcome(train: np.ndarray, test: np.ndarray) -> dict:
+        X_train, X_test = _scaled(X, train, test)
+        machine = _kernel_machine(setting).fit(X_train, y[train])
+        return {
+            **_scores(machine, X_test, y[test]),
+            "n_kept": n_weights(machine.dual_coef_),
+            "n_train": len(train),
+            "inner_accuracy": _inner_accuracy(setting, X_train, y[train]),
+        }
+
+    return _listed(each_fold(outcome, fold_rows(Folds(10), y, seed=0)[: setting["n_folds"]]))
 
 
 def try_synthetic(setting: dict) -> dict:
@@ -123,9 +117,18 @@ def _rows(setting: dict) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def _scaled(X: np.ndarray, split: Split) -> tuple[np.ndarray, np.ndarray]:
-    scaler = StandardScaler().fit(X[split.train])
-    return scaler.transform(X[split.train]), scaler.transform(X[split.test])
+def _scaled(X: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    scaler = StandardScaler().fit(X[train])
+    return scaler.transform(X[train]), scaler.transform(X[test])
+
+
+def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float:
+    def hits(train: np.ndarray, test: np.ndarray) -> int:
+        X_train, X_test = _scaled(X, train, test)
+        machine = _kernel_machine(setting).fit(X_train, y[train])
+        return int(np.sum(machine.predict(X_test) == y[test]))
+
+    return sum(each_fold(hits, fold_rows(Folds(setting["inner_folds"]), y, seed=0))) / len(y)
 
 
 _LINEAR: dict[str, Any] = {

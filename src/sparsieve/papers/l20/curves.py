@@ -9,7 +9,8 @@ from sklearn.model_selection import ParameterGrid
 
 from ...studies.exhibits import Drawing, Exhibit
 from ...studies.results import summarise
-from ...studies.study import SelectorSpec, Study
+from ...studies.selector_spec import SelectorSpec
+from ...studies.study import Study
 from .. import numbers
 from ..base import Bench
 from ..scored import like_a_study

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,22 +13,21 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.preprocessing import StandardScaler
 
+from ..._cross_validation import each_fold
 from ...evaluation.curves import CLASSIFIERS, accuracy_curve
 from ...evaluation.protocol import Folds, derive_seed
-from ...selectors import AHIHT, HIHT, L20Selector
+from ...selectors import L20Selector
 from ...selectors.base import FeatureScores, TrainingData
+from ...selectors.parameters import configured
+from ...studies.selector_spec import selector_class
 from ...studies.sources import DatasetSpec
-from ...studies.study import selector_class
-from ..splits import PaperSplits
+from ..splits import PaperSplits, fold_rows
 
 SEED = 0
 # Iterations of a long descent that are kept for drawing.
 MOST_POINTS = 100
 # Iterations that count as early.
 EARLY = 10
-
-
-_SOLVERS = {"hiht": HIHT, "ahiht": AHIHT}
 
 
 class FilledHomotopy(L20Selector):
@@ -76,16 +76,14 @@ def nested_accuracy(setting: dict) -> dict:
     """
     part = _part(setting)
     candidates = list(ParameterGrid(setting["grid"]))
-    folds = Folds(setting["inner_folds"])
     seed = derive_seed(SEED, "inner", setting["repeat"])
-    inner = [
-        Part(part.X[split.train], part.y[split.train], part.X[split.test], part.y[split.test])
-        for split in folds.splits(part.y, seed=seed)
-    ]
-    found = [
-        [_accuracies(setting, candidate, fold, setting["ks"]) for fold in inner]
-        for candidate in candidates
-    ]
+    inner = fold_rows(Folds(setting["inner_folds"]), part.y, seed=seed)
+
+    def accuracies(candidate: dict, train: np.ndarray, test: np.ndarray) -> dict:
+        fold = Part(part.X[train], part.y[train], part.X[test], part.y[test])
+        return _accuracies(setting, candidate, fold, setting["ks"])
+
+    found = [each_fold(partial(accuracies, candidate), inner) for candidate in candidates]
     result: dict = {"accuracy": {}, "n_chosen": {}, "chosen": {}}
     for classifier in setting["classifiers"]:
         pairs = [(k, place) for k in setting["ks"] for place in range(len(candidates))]
@@ -177,13 +175,9 @@ def _fitted(setting: dict, part: Part):
 
 
 def _selector(setting: dict, **candidate):
-    parameters = {**setting["parameters"], **candidate}
-    if isinstance(parameters.get("solver"), list):  # its name and its own settings
-        name, options = parameters["solver"]
-        parameters["solver"] = _SOLVERS[name](**options)
-    if setting["selector"] == "L20Selector":
-        return FilledHomotopy(**parameters)
-    return selector_class(setting["selector"])(**parameters)
+    name = setting["selector"]
+    cls = FilledHomotopy if name == "L20Selector" else selector_class(name)
+    return configured(cls, {**setting["parameters"], **candidate})
 
 
 def _accuracy(part: Part, support: np.ndarray) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...evaluation.protocol import Folds
 from ...studies.exhibits import Drawing, Exhibit
-from ...studies.study import SelectorSpec, Study
+from ...studies.selector_spec import SelectorSpec
+from ...studies.study import Study
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict, chance_levels

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...evaluation.protocol import RepeatedSplits
 from ...studies.exhibits import Drawing, Exhibit
-from ...studies.study import SelectorSpec, Study
+from ...studies.selector_spec import SelectorSpec
+from ...studies.study import Study
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict, verdict_of
@@ -102,7 +103,9 @@ def _lowest_rfs(means: list[dict]) -> list[dict]:
 def _note(bench: Bench, sets, gammas, rows) -> str:
     runs = max((row["runs"] for row in rows), default=0)
     said = (
-        f"RED of the training part of {runs} random 70/30 splits, as the paper defines it (half a "
+        f"RED of the training part of {runs} random splits of the whole set into 70 % and 30 % "
+        "(the paper speaks of the data set, not of its classes; here they keep their proportions "
+        "as far as whole samples allow), as the paper defines it (half a "
         "mean correlation, at most 0.5); the paper does not say whether correlations keep their "
         "sign, so both are shown, nor for which K. nmAPG is Algorithm 1 from zero for every K with "
         "gamma = 1, mu = 0.01, rho = 0.01, at most 1000 iterations; TopK is fitted for every K. "

@@ -9,7 +9,8 @@ from typing import Any
 
 from ...evaluation.protocol import Folds, RepeatedSplits
 from ...studies.results import summarise
-from ...studies.study import SelectorSpec, Study
+from ...studies.selector_spec import SelectorSpec
+from ...studies.study import Study
 from ..base import Bench
 from ..scored import like_a_study
 from .methods import score_per_k

@@ -20,6 +20,8 @@ from ..preparation import Prepared
 
 # Relative accuracy to which the relaxation behind a bound is solved.
 ACCURACY = 1e-4
+# A relative gap that is a matter of rounding: nothing is better.
+PROVEN = 1e-9
 # Column statistics that differ by more than this are those of other data.
 ALIKE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 
@@ -45,7 +47,9 @@ class Certificate:
     share : ndarray
         How much the selection explains of what the best of its size could, at least.
     target_power : float
-        The objective without any feature.
+        The objective without any feature but those of ``always_keep``.
+    n_always : int
+        Number of features kept by request. Only selections that have them are compared.
     """
 
     n_features: np.ndarray
@@ -54,9 +58,12 @@ class Certificate:
     gap: np.ndarray
     share: np.ndarray
     target_power: float
+    n_always: int = 0
 
     def sentence(self, n_features: int | None = None) -> str:
         """What is proven about one size, by default the largest, in words."""
+        if len(self.n_features) == 0:
+            return "No feature was selected, so there is nothing to prove."
         where = -1
         if n_features is not None:
             places = np.flatnonzero(self.n_features == n_features)
@@ -67,16 +74,33 @@ class Certificate:
                 )
             where = int(places[0])
         count, share = int(self.n_features[where]), float(self.share[where])
-        features = f"{count} feature{'s' * (count != 1)}"
-        if self.gap[where] <= 1e-9:
-            return f"No {features} explain the training data better than these (proven)."
+        if count == self.n_always:
+            return f"All of the {count} were kept by request: there was nothing to choose."
+        alone = count == 1
+        features = "feature" if alone else f"{count} features"
+        if self.gap[where] <= PROVEN:
+            return (
+                f"No {features} explain{'s' * alone} the training data better than "
+                f"{'this one' if alone else 'these'}{self._beside()} (proven for the training "
+                "objective, not for accuracy)."
+            )
         return (
-            f"These {features} explain at least {np.floor(1000 * share) / 10:.1f} % of what any "
-            f"{features} could (proven for the training objective, not for accuracy)."
+            f"{'This' if alone else 'These'} {features} explain{'s' * alone} at least "
+            f"{np.floor(1000 * share) / 10:.1f} % of what any {features} could{self._beside()} "
+            "(proven for the training objective, not for accuracy)."
         )
+
+    def _beside(self) -> str:
+        if self.n_always == 0:
+            return ""
+        return f", the {self.n_always} kept by request among them"
 
     def __str__(self) -> str:
         return self.sentence()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The arrays as lists by name, and the power of the target: what JSON can hold."""
+        return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
 
 
 class Certifiable:
@@ -125,7 +149,7 @@ class Certifiable:
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
         >>> print(selector.certify(X, y))
-        These 3 features explain at least 99.9 % of what any 3 features could (proven ...).
+        These 3 features explain at least 99... % of what any 3 features could (proven ...).
         """
         check_is_fitted(self)
         self._check_certifiable()
@@ -152,7 +176,7 @@ class Certifiable:
             possible = search.power - bound
             share = np.where(possible > 0, (search.power - objective) / possible, 1.0)
         self.certificate_ = Certificate(
-            sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power
+            sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power, n_always
         )
         return self.certificate_
 
@@ -168,10 +192,15 @@ class Certifiable:
 
     def _remember(self, data: TrainingData, problem: Prepared) -> None:
         """Keep, at fit time, what tells whether ``certify`` is given the same data."""
+        self.__dict__.pop("certificate_", None)  # of an earlier fit
         self._seen = (problem.units.centre, problem.units.scale, _digest(data))
 
     def _check_same(self, data: TrainingData, problem: Prepared) -> None:
         centre, scale, digest = self._seen
+        if digest != _digest(data):
+            raise ValueError(
+                "y or sample_weight is not what the selector was fitted to; pass those of the fit"
+            )
         tolerance = ALIKE[np.dtype(problem.design.dtype)]
         units = problem.units
         same = len(centre) == len(units.centre) and bool(
@@ -182,10 +211,6 @@ class Certifiable:
             raise ValueError(
                 "X is not the data that the selector was fitted to: its columns have other means "
                 "or variances; pass the X of the fit"
-            )
-        if digest != _digest(data):
-            raise ValueError(
-                "y or sample_weight is not what the selector was fitted to; pass those of the fit"
             )
 
     def _sizes(self, n_features: int | Sequence[int] | None, n_always: int) -> list[int]:

@@ -289,7 +289,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         if self.path_.optimality is not None:
             gap = float(self.path_.optimality[count])
             result = replace(result, optimality=gap, converged=gap <= self.tol)
-        self._keep_result(result, measure="a proven gap of")
+        self._keep_result(result, measure="a proven gap of", remedy="raise the solver's time_limit")
         return replace(self._by_size.at(len(self.path_)), n_kept=count)
 
     def _fit_homotopy(

@@ -96,7 +96,9 @@ def exact_supports(
             callback=callback,
         )
     except KeyboardInterrupt as stopped:
-        found, interrupted = stopped.best, True  # type: ignore[attr-defined]
+        if not hasattr(stopped, "best"):  # it came before there was anything to keep
+            raise
+        found, interrupted = stopped.best, True
     return _ordered(start, found, problem, strength), interrupted
 
 

@@ -194,12 +194,13 @@ class LevelSelector(MinimaxSelector):
         best = None
         # Without a ridge, more features than samples almost surely separate the classes
         # perfectly: the best level is 1, and need not be computed until the program objects.
-        if max(moments.ridges) > 0.0 or moments.n_features <= sum(moments.n_rows) - 2:
+        few = moments.n_features <= sum(moments.n_rows) - 2
+        if few or max(moments.ridges) > 0.0 or self._counts():
             best = solve_mpm(moments)
         reach = 1.0 if best is None else best.solution.accuracy
         level = self._level(task, reach)
         self._levels.append(level)
-        if best is not None and level >= reach * (1.0 - 1e-9):
+        if best is not None and level >= reach * (1.0 - 1e-9) and not self._counts():
             return self._dense(task, best, np.arange(moments.n_features))
         if np.any(moments.difference[task.free]):
             alone = solve_mpm(moments.restricted(task.free))
@@ -224,6 +225,10 @@ class LevelSelector(MinimaxSelector):
                 'delta="auto" for 0.8 of the largest'
             )
         return float(self.delta)
+
+    def _counts(self) -> bool:
+        """Whether the number of features itself is minimised, so that not all need take part."""
+        return False
 
     @abstractmethod
     def _solve_at(

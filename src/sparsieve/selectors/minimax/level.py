@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..._checks import check_choice, check_real
 from ...penalties import SURROGATES, surrogate
 from ...solvers.base import Result
+from ...solvers.minimax.fewest import MOST_FEATURES, fewest_features
+from ...solvers.minimax.generation import ConeFailure, InfeasibleError
 from ...solvers.minimax.hyperplane import Hyperplane, kappa_of
+from ...solvers.minimax.machine import solve_mpm
 from ...solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine, solve_surrogate
+from ..settings import HasSolver, SolverSettings, resolve_solver
 from .base import LevelSelector
+from .exact import ExactMinimax, SurrogateDescent
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -112,7 +120,7 @@ class L1MPMSelector(LevelSelector):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L0MPMSelector(LevelSelector):
+class L0MPMSelector(HasSolver, LevelSelector):
     """Fewest features (nearly) that keep a worst-case accuracy of ``delta``.
 
     The constraints of ``L1MPMSelector`` with the sum of delta(w_j) as objective, where delta is
@@ -146,6 +154,9 @@ class L0MPMSelector(LevelSelector):
         Columns that are never kept: the fit is that without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: each against the others, or each against each.
+    solver : {"surrogate", "exact"} or solver object, default="surrogate"
+        "surrogate" is the DC algorithm. "exact", or ``ExactMinimax(time_limit=...)``, searches
+        up to 30 features for the fewest that reach ``delta``, and proves that there are no fewer.
     max_iter : int, default=100
         Most steps of the DC algorithm.
     tol : float, default=1e-4
@@ -169,9 +180,11 @@ class L0MPMSelector(LevelSelector):
     worst_case_accuracy_ : float
         Accuracy guaranteed by the moments, for the class and task that are worst off.
     objective_ : float
-        Value of the objective, summed over tasks, on the data as standardised.
+        Value of the objective, summed over tasks, on the data as standardised; for the exact
+        solver the number of features with a weight, without those of ``always_keep``.
     optimality_ : float
-        The larger of the last relative decrease and the certified gap of the last step.
+        The larger of the last relative decrease and the certified gap of the last step. For the
+        exact solver (size - bound) / size: by what share a support could be smaller at most.
     n_iter_ : int
     converged_ : bool
         Whether ``optimality_`` came down to ``tol``.
@@ -191,18 +204,61 @@ class L0MPMSelector(LevelSelector):
 
     surrogate: str = "exp"
     theta: float = 5.0
+    solver: str | SolverSettings = "surrogate"
     max_iter: int = 100
     tol: float = 1e-4
 
+    _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
+        "surrogate": SurrogateDescent,
+        "exact": ExactMinimax,
+    }
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        resolve_solver(self.solver, self._solvers)
         check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
         check_real("theta", self.theta, minimum=0, strict=True)
 
     def _objective(self, weights) -> float:
+        if self._counts():
+            return float(np.count_nonzero(weights))
         return surrogate(self.surrogate, self.theta).total(weights)
 
     def _solve_at(self, task, level, callback) -> Result[Hyperplane]:
         machine = WeightedL1Machine(task.moments, kappa_of(level))
         program = SurrogateProgram(machine, surrogate(self.surrogate, self.theta), task.free)
+        if self._counts():
+            return self._solve_exactly(task, level, program, callback)
         return solve_surrogate(program, max_iter=self.max_iter, tol=self.tol, callback=callback)
+
+    def _counts(self) -> bool:
+        return isinstance(resolve_solver(self.solver, self._solvers), ExactMinimax)
+
+    def _solve_exactly(self, task, level, program, callback) -> Result[Hyperplane]:
+        settings = resolve_solver(self.solver, self._solvers)
+        assert isinstance(settings, ExactMinimax)
+        start = np.arange(task.moments.n_features)
+        if len(start) <= MOST_FEATURES:
+            # At the largest feasible level there may be no room for the cone solver.
+            with suppress(ConeFailure, InfeasibleError):
+                first = solve_surrogate(program, max_iter=self.max_iter, tol=self.tol)
+                start = first.solution.support
+        found = fewest_features(
+            task.moments,
+            level,
+            start,
+            free=task.free,
+            time_limit=float(settings.time_limit),
+            callback=callback,
+        )
+        support = found.solution.support
+        best = self._dense(task, solve_mpm(task.moments.restricted(support)), support)
+        gap = found.optimality
+        return Result(
+            best.solution, best.objective, gap, found.n_iter, gap <= self.tol, found.trace
+        )
+
+    def _keep_result(self, results, **words) -> None:
+        if self._counts():
+            words = {"measure": "a proven gap of", "remedy": "raise the solver's time_limit"}
+        super()._keep_result(results, **words)

@@ -48,7 +48,8 @@ def best_subsets(
     tol : relative gap at which a support counts as proven.
     time_limit : seconds for every size.
 
-    A ``KeyboardInterrupt`` leaves with the path so far as its attribute ``best``.
+    A ``KeyboardInterrupt`` leaves with the path so far as its attribute ``best``; sizes that were
+    not searched keep their starts, with what is proven about these.
     """
     Y = np.asarray(Y, dtype=np.float64)
     supports = [np.asarray(start, dtype=np.int64) for start in starts]
@@ -61,14 +62,16 @@ def best_subsets(
             objectives[k] = search.objective(supports[k])
     n_nodes = 0
     trace: list[float] = []
-    for k in range(1, len(supports)):
-        if search is None:
-            found = every_support(design, Y, k, eligible)
-        elif price is not None and (bound := _too_dear(search, k, price, objectives)) is not None:
-            gaps[k] = relative(objectives[k] - bound, objectives[k])
-            continue
-        else:
-            try:
+    reached = 0
+    try:
+        for k in range(1, len(supports)):
+            if search is None:
+                found = every_support(design, Y, k, eligible)
+            elif (bound := _too_dear(search, k, price, objectives)) is not None:
+                gaps[k] = relative(objectives[k] - bound, objectives[k])
+                reached = k
+                continue
+            else:
                 found = best_support(
                     design,
                     Y,
@@ -80,15 +83,21 @@ def best_subsets(
                     search=search,
                     callback=callback,
                 )
-            except KeyboardInterrupt as stopped:
-                _keep(stopped.best, k, supports, objectives, gaps)  # type: ignore[attr-defined]
-                gaps[k + 1 :] = np.inf
-                path = Path(supports, objective=objectives, optimality=gaps)
-                stopped.best = Result(path, objectives[k], gaps[k], n_nodes, False, trace)  # type: ignore[attr-defined]
-                raise
-        _keep(found, k, supports, objectives, gaps)
-        n_nodes += found.n_iter
-        trace.append(found.objective)
+            _keep(found, k, supports, objectives, gaps)
+            reached = k
+            n_nodes += found.n_iter
+            trace.append(found.objective)
+    except KeyboardInterrupt as stopped:
+        if (best := getattr(stopped, "best", None)) is not None:
+            reached += 1
+            _keep(best, reached, supports, objectives, gaps)
+        for k in range(reached + 1, len(supports)):  # these have their starts still
+            objectives[k], gaps[k] = _unsearched(design, Y, search, supports[k], objectives[k])
+        path = Path(supports, objective=objectives, optimality=gaps)
+        stopped.best = Result(  # type: ignore[attr-defined]
+            path, float(objectives[-1]), float(gaps[-1]), n_nodes, False, trace
+        )
+        raise
     path = Path(supports, objective=objectives, optimality=gaps)
     return Result(path, float(objectives[-1]), float(gaps[-1]), n_nodes, gaps[-1] <= tol, trace)
 
@@ -98,8 +107,24 @@ def _keep(found: Result[BestSupport], k: int, supports, objectives, gaps) -> Non
     objectives[k], gaps[k] = found.objective, found.optimality
 
 
-def _too_dear(search: BoundSearch, k: int, price: float, objectives) -> float | None:
+def _unsearched(
+    design: DesignMatrix, Y: np.ndarray, search: BoundSearch | None, start: np.ndarray, value: float
+) -> tuple[float, float]:
+    """Objective of a start, and its gap to what the last dual point says of its size."""
+    if search is None:
+        columns = in_double(design).dense_columns(start)
+        rest = Y - columns @ np.linalg.lstsq(columns, Y, rcond=None)[0]
+        value = float(np.vdot(rest, rest))
+    bound = 0.0
+    if search is not None and search.last is not None:
+        bound = float(search.last.bounds(len(start), search.ridge)[-1])
+    return value, relative(value - min(bound, value), value)
+
+
+def _too_dear(search: BoundSearch, k: int, price: float | None, objectives) -> float | None:
     """The bound for this size, if no support of it can cost less in all than the best known."""
+    if price is None:
+        return None
     totals = 0.5 * objectives + price * np.arange(len(objectives))
     bound = float(search.solve(k, tol=PRICED)[1].bounds(k, search.ridge)[-1])
     return bound if 0.5 * bound + price * k > float(totals.min()) else None

@@ -81,6 +81,7 @@ class BoundSearch:
         self.columns = np.empty((len(self.Y), 0), order="F")
         self.gram = np.empty((0, 0))
         self.z = np.empty(0)
+        self.last: DualPoint | None = None
 
     def solve(self, k: int, *, tol: float) -> tuple[Relaxed, DualPoint]:
         """The relaxation for k features to a relative gap of ``tol``, and its dual point."""
@@ -90,7 +91,7 @@ class BoundSearch:
             problem = GramProblem(self.gram, self.cross[self.features], self.power, self.ridge)
             found = relax(problem, self.z, float(k), tol=0.3 * tol)
             self.z = found.z
-            dual = self.certified(found.weights)
+            dual = self.last = self.certified(found.weights)
             bound = dual.bounds(k, self.ridge)[-1]
             if found.value - bound <= tol * max(found.value, EPS * self.power):
                 break

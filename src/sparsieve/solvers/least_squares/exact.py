@@ -103,6 +103,7 @@ class _Tree:
         relaxed, dual = search.solve(k, tol=ROOT_TOL)
         self.n_nodes = 1
         self.trace: list[float] = []
+        self.closed = np.inf  # the least bound of what was left behind as good as the best
         start = np.asarray(start, dtype=np.int64)
         self.best = search.objective(start)
         self.best_features = np.sort(start)
@@ -139,18 +140,20 @@ class _Tree:
     def run(self) -> Result[BestSupport]:
         count = itertools.count()
         heap: list[tuple[float, int, _Node]] = [(self.root.bound, next(count), self.root)]
-        closed = np.inf  # the least bound of what was left behind as good as the best
-        interrupted = False
+        stopping = False
+        # Of what is popped but not yet pushed back or solved, when an interrupt comes.
+        pending = self.root.bound
         try:
-            while heap and not interrupted:
+            while heap and not stopping:
+                pending = heap[0][0]
                 node: _Node | None = heapq.heappop(heap)[2]
                 while node is not None:
                     if node.bound >= self._enough():
-                        closed = min(closed, node.bound)
+                        self.closed = min(self.closed, node.bound)
                         break
                     if time.monotonic() > self.deadline or self._told_to_stop(node, heap):
                         heapq.heappush(heap, (node.bound, next(count), node))
-                        interrupted = True
+                        stopping = True
                         break
                     children = self._branch(node)
                     node = None
@@ -159,9 +162,9 @@ class _Tree:
                     if children:
                         node = children[0]
         except KeyboardInterrupt as stopped:
-            stopped.best = self._result(min([closed, *(b for b, _, _ in heap)]))  # type: ignore[attr-defined]
+            stopped.best = self._result(min(self.closed, pending))  # type: ignore[attr-defined]
             raise
-        return self._result(min([closed, *(bound for bound, _, _ in heap)]))
+        return self._result(min([self.closed, *(bound for bound, _, _ in heap)]))
 
     def _told_to_stop(self, node: _Node, heap) -> bool:
         self.trace.append(self.best)
@@ -197,6 +200,7 @@ class _Tree:
         node, pulls, z = self._solve(node, free)
         self._offer_rounded(node, z, free)
         if node.bound >= self._enough():
+            self.closed = min(self.closed, node.bound)
             return []
         node = self._fix(node, pulls, free)
         free = node.open.copy()

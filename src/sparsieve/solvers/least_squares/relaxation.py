@@ -24,8 +24,9 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 # Newton steps, changes of the active set per step, and halvings of a step that does not descend.
 NEWTON_STEPS, ACTIVE_SET_CHANGES, HALVINGS = 50, 30, 12
-# Added to the Hessian, relative to its mean diagonal: equal columns make it singular.
-REGULAR = 1e-9
+# Added to the Hessian, relative to its mean diagonal: equal columns make it singular. More, up to
+# the second, while steps bring little, as with more features in play than there are samples.
+REGULAR, DAMPED = 1e-9, 1e-2
 NOTHING = 1e-12  # a z below this is zero
 
 
@@ -125,12 +126,15 @@ def relax(
     low = np.zeros_like(z) if low is None else low
     budget = min(budget, float(len(z)))
     point = problem.at(z)
+    damping, before = REGULAR, np.inf
     for _ in range(NEWTON_STEPS):
         pulls = point.pulls
         gap = (_largest_sum(pulls, low, budget) - float(pulls @ point.z)) / problem.ridge
         if not gap > tol * point.value or point.value - gap > enough:
             break
-        target = _newton_target(problem, point, pulls, low, budget)
+        damping = min(30.0 * damping, DAMPED) if gap > 0.5 * before else max(damping / 30, REGULAR)
+        before = gap
+        target = _newton_target(problem, point, pulls, low, budget, damping)
         following = _descend(problem, point, target, low)
         if following is None:  # the direction of steepest descent within the set always helps
             following = _descend(problem, point, _vertex(pulls, low, budget), low)
@@ -182,7 +186,12 @@ def _largest_sum(pulls: np.ndarray, low: np.ndarray, budget: float) -> float:
 
 
 def _newton_target(
-    problem: GramProblem, point: _Point, pulls: np.ndarray, low: np.ndarray, budget: float
+    problem: GramProblem,
+    point: _Point,
+    pulls: np.ndarray,
+    low: np.ndarray,
+    budget: float,
+    damping: float,
 ) -> np.ndarray:
     """Minimise the quadratic model over the feasible z, by a primal-dual active set."""
     z, used = point.z, point.used
@@ -197,7 +206,7 @@ def _newton_target(
     # In units where the slope is the pull: f * ridge.
     curvature *= 2.0 / problem.ridge
     diagonal = float(np.trace(curvature)) / len(z)
-    curvature.flat[:: len(z) + 1] += REGULAR * diagonal + np.finfo(float).tiny
+    curvature.flat[:: len(z) + 1] += damping * diagonal + np.finfo(float).tiny
     slope = -pulls
     worth = 1e-9 * float(pulls.max(initial=0.0))
     movable = low < 1.0

@@ -27,13 +27,6 @@ from .smoothing import l21_loss, onto_balls, smoothed_norms
 STEP_CONSTANTS = ("printed", "spectral")
 
 
-def penalised_objective(data: RobustData, penalty: TopKGap, solution: RobustSolution) -> float:
-    """Weighted residual norms plus penalty."""
-    Z = data.design.matmul(solution.W.astype(data.design.dtype, copy=False))
-    Z = Z + data.free @ solution.free
-    return l21_loss(Z - data.Y, data.weights) + penalty.value(solution.W)
-
-
 @dataclass(frozen=True)
 class NonmonotoneAPG:
     """Algorithm 1 (``mu`` given) or Algorithm 2 (``mu=None``).

@@ -1,0 +1,209 @@
+"""``sparsieve.select``: the features worth keeping, in one line."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..choose import SelectorCV
+from ..discovery import find_selector
+from ..selectors.base import BaseSelector, Count
+from ..selectors.parameters import configured
+from ..selectors.table import selection_columns
+from .view import selection_view
+
+if TYPE_CHECKING:
+    from ..displays import RankingDisplay
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SelectedFeatures:
+    """What :func:`~sparsieve.select` found.
+
+    Attributes
+    ----------
+    selector : selector
+        Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
+    X, y : array-like
+        The data, as given.
+    features : list of str
+        The kept features, the best first.
+    table : DataFrame or dict
+        One row for each of them: rank, feature, score, meaning, coefficients and p-values where
+        the method has them, substitutes. A frame of the library that X came from.
+    accuracy : float
+        Accuracy (R squared for numbers) on samples that neither the selection nor the model has
+        seen, by cross-validation with a ridge model; found when first asked for, and with
+        ``k="auto"`` by the search itself, which makes it a little too good.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selected = sparsieve.select(X, y, k=3)
+    >>> selected
+    3 of 13 features by RidgeForwardSelector: proline, od280/od315_of_diluted_wines, color_intensity
+    """
+
+    selector: Any
+    X: Any
+    y: Any
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the kept features, the best first."""
+        return selection_columns(self.selector)["feature"].tolist()
+
+    @property
+    def table(self) -> Any:
+        """One row per kept feature."""
+        return self.selector.to_frame()
+
+    @cached_property
+    def accuracy(self) -> float:
+        """Cross-validated score of the selection with a model on top."""
+        if isinstance(self.selector, SelectorCV):
+            return float(self.selector.best_score_)
+        n_kept = int(self.selector.get_support().sum())
+        if n_kept == 0:
+            raise ValueError("nothing was kept, so there is nothing to predict with")
+        search = SelectorCV(clone(self.selector), ks=[n_kept], n_repeats=1)
+        return float(search.fit(self.X, self.y).best_score_)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report on the selection: one HTML file to open in any browser.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; a file of this name is replaced.
+        """
+        from ..report import check_installed, selector_report
+
+        check_installed()
+        selector_report(self.method, self.X, self.y).save(path)
+
+    def plot(self, *, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
+        """Draw the best features as bars.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **bar_kw : dict
+            For the bars, as in ``matplotlib.axes.Axes.barh``.
+
+        Returns
+        -------
+        display : RankingDisplay
+        """
+        from ..displays import RankingDisplay
+
+        return RankingDisplay.from_estimator(self.selector, ax=ax, **bar_kw)
+
+    @property
+    def method(self) -> Any:
+        """The selector that ranks the features: inside the search where there was one."""
+        return getattr(self.selector, "selector_", self.selector)
+
+    def __repr__(self) -> str:
+        n_features = len(self.selector.get_support())
+        shown, more = self.features[:10], len(self.features) - 10
+        rest = f" and {more} more" if more > 0 else ""
+        names = f": {', '.join(shown)}{rest}" if shown else ""
+        return (
+            f"{len(self.features)} of {n_features} features by {type(self.method).__name__}{names}"
+        )
+
+    def _repr_html_(self) -> str:
+        return selection_view(self)
+
+
+def select(
+    X: Any,
+    y: Any,
+    k: int | float | str | None = AUTO,
+    method: str | type | BaseSelector = "ridge-forward",
+    **params: Any,
+) -> SelectedFeatures:
+    """Select the features of X that say most about y.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The data.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or real targets.
+    k : int, float, "auto" or None, default="auto"
+        How many features to keep, or which fraction; "auto" finds the number by cross-validation
+        (:class:`~sparsieve.SelectorCV`, some 20 fits), None keeps what the method itself keeps.
+    method : str, class or selector, default="ridge-forward"
+        The name of a method, as ``sparsieve methods`` lists them, or a selector.
+    **params : dict
+        Parameters of the method.
+
+    Returns
+    -------
+    selected : SelectedFeatures
+        ``features``, ``table``, ``selector``, ``accuracy``, ``report(path)`` and ``plot()``; a
+        notebook shows it.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> selected = sparsieve.select(X, y, k=2, method="f-statistic")
+    >>> selected.features
+    ['worst concave points', 'worst perimeter']
+    >>> selected.table["substitutes"][0]
+    'mean concave points (0.91)'
+    """
+    selector = _chosen(method, params)
+    if isinstance(k, str):
+        if k != AUTO:
+            raise ValueError(f'k must be a number, a fraction, "auto" or None, got {k!r}')
+        if not isinstance(selector, SelectorCV):
+            selector = SelectorCV(selector)
+    elif isinstance(selector, SelectorCV):
+        raise ValueError(
+            f'SelectorCV finds the number of features itself; leave k="auto", got k={k!r}'
+        )
+    else:
+        _set_count(selector, k)
+    selector.fit(X, y)
+    with suppress(ValueError):  # columns with gaps have no correlations
+        selector.find_substitutes(X)
+    return SelectedFeatures(selector, X, y)
+
+
+def _chosen(method: Any, params: dict[str, Any]) -> Any:
+    """The unfitted selector that is meant."""
+    if isinstance(method, str):
+        method = find_selector(method)
+    if "n_features_to_select" in params:
+        raise ValueError(
+            f"select() takes the number of features as k, got n_features_to_select="
+            f"{params['n_features_to_select']!r}; use k"
+        )
+    if isinstance(method, type) and issubclass(method, BaseSelector):
+        return configured(method, params)
+    if isinstance(method, BaseSelector):
+        return clone(method).set_params(**params)
+    given = method.__name__ if isinstance(method, type) else type(method).__name__
+    raise TypeError(f"method must be the name of a method or a selector, got {given}")
+
+
+def _set_count(selector: BaseSelector, k: Count) -> None:
+    if k is not None and (isinstance(k, bool | np.bool_) or not np.isscalar(k)):
+        raise ValueError(f'k must be a number, a fraction, "auto" or None, got {k!r}')
+    selector.set_params(n_features_to_select=k)

@@ -1,0 +1,55 @@
+"""The panel of a report that says how good a selection is next to the best possible one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .data import Chart, Column, Section
+
+
+def certified(selector: Any, X: Any, y: Any, asked: bool) -> Any:
+    """The certificate of a fitted selector, proven now if asked for; None without one."""
+    found = getattr(selector, "certificate_", None)
+    if found is not None or not asked:
+        return found
+    if not hasattr(selector, "certify"):
+        raise ValueError(
+            f"nothing can be proven about the selections of {type(selector).__name__}; "
+            "RidgeForwardSelector and L20Selector can be certified, or pass certify=False"
+        )
+    return selector.certify(X, y)
+
+
+def certificate_section(certificate: Any, n_kept: int) -> Section | None:
+    """Objective and proven bound over the number of features."""
+    if certificate is None or len(certificate.n_features) == 0:
+        return None
+    sizes = certificate.n_features.tolist()
+    text = [
+        certificate.sentence(n_kept if n_kept in sizes else None),
+        "The proof is about the training objective that the search minimises (squared error plus "
+        "ridge on the data it saw), not about accuracy on new samples. A wide gap means that "
+        "better features may exist or that the bound is weak, as it is with little ridge.",
+    ]
+    several = len(sizes)
+    chart = Chart(
+        "Training objective and its proven lower bound",
+        "lines",
+        {
+            "x": Column("number of features", sizes * 2),
+            "y": Column(
+                "training objective",
+                [*certificate.objective.tolist(), *certificate.lower_bound.tolist()],
+                digits=6,
+            ),
+            "share": Column(
+                "explains at least, of what any as many could",
+                certificate.share.tolist() * 2,
+                digits=4,
+            ),
+            "series": Column("", ["reached"] * several + ["no selection goes below"] * several),
+        },
+        note="The closer the two lines, the less another selection of the same size could add.",
+        options={"log_x": max(sizes) > 20},
+    )
+    return Section("How good is this selection?", text, [chart])

@@ -1,0 +1,7 @@
+"""What can be wrong with a saved estimator, said in one sentence."""
+
+from __future__ import annotations
+
+
+class SavedFileError(ValueError):
+    """A file is no saved estimator, is damaged, or comes from another version."""

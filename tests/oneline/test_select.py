@@ -1,0 +1,152 @@
+"""One line from data to features, a table and something to look at."""
+
+import re
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine, make_regression
+
+import sparsieve
+from sparsieve import FStatisticSelector, RidgeForwardSelector, SelectorCV, select
+from sparsieve.selectors.table import as_frame, frame_library
+
+X, Y = load_wine(return_X_y=True, as_frame=True)
+
+
+def test_a_number_of_features_gives_what_the_selector_itself_gives():
+    selected = select(X, Y, k=4)
+    alone = RidgeForwardSelector(n_features_to_select=4).fit(X, Y)
+    order = np.argsort(alone.ranking_)[:4]
+    assert selected.features == X.columns[order].tolist()
+    assert isinstance(selected.table, pd.DataFrame)
+    assert selected.table["rank"].tolist() == [1, 2, 3, 4]
+    np.testing.assert_array_equal(selected.table["score"], alone.scores_[order])
+    for c, label in enumerate(alone.classes_):
+        np.testing.assert_array_equal(selected.table[f"coefficient_{label}"], alone.coef_[c, order])
+    assert selected.table["meaning"].unique().tolist() == [alone.score_meaning]
+
+
+def test_auto_is_the_search_around_the_method():
+    selected = select(X, Y)
+    search = SelectorCV(RidgeForwardSelector()).fit(X, Y)
+    assert len(selected.features) == search.best_k_
+    assert selected.accuracy == search.best_score_
+    np.testing.assert_array_equal(selected.selector.predict(X), search.predict(X))
+    assert "coefficient_0" in selected.table
+    assert selected.selector.score_meaning == RidgeForwardSelector().score_meaning
+
+
+def test_accuracy_of_a_given_number_chooses_anew_in_every_fold():
+    selected = select(X, Y, k=3)
+    search = SelectorCV(RidgeForwardSelector(), ks=[3], n_repeats=1).fit(X, Y)
+    assert selected.accuracy == search.best_score_
+
+
+def test_names_classes_and_objects_mean_the_same_method():
+    for method in ("f_statistic", "FStatisticSelector", FStatisticSelector, FStatisticSelector()):
+        selected = select(X, Y, k=2, method=method)
+        assert selected.features == ["flavanoids", "proline"]
+        assert {"p_value", "p_value_fdr"} <= set(selected.table.columns)
+    assert select(X, Y, k=2, method="ridge-forward", ridge=0.5).selector.ridge == 0.5
+
+
+def test_given_selectors_stay_as_they_are():
+    mine = RidgeForwardSelector(5)
+    select(X, Y, k=2, method=mine)
+    assert mine.n_features_to_select == 5
+    assert not hasattr(mine, "support_")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ({"k": "many"}, ValueError, 'k must be a number, a fraction, "auto" or None'),
+        ({"k": True}, ValueError, "k must be a number"),
+        ({"k": 99}, ValueError, "99"),
+        ({"method": "ridge-foward"}, ValueError, "did you mean 'ridge-forward'"),
+        ({"method": 3}, TypeError, "method must be the name of a method or a selector"),
+        ({"n_features_to_select": 3}, ValueError, "use k"),
+        ({"ridg": 3}, ValueError, "did you mean ridge"),
+        ({"method": SelectorCV(), "k": 3}, ValueError, "finds the number of features itself"),
+    ],
+)
+def test_bad_arguments_are_refused_in_words(arguments, error, said):
+    with pytest.raises(error, match=re.escape(said)):
+        select(X, Y, **arguments)
+
+
+def test_substitutes_are_those_left_out():
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((60, 4))
+    values[:, 3] = values[:, 1] + 0.01 * rng.standard_normal(60)
+    frame = pd.DataFrame(values, columns=["a", "b", "c", "d"])
+    selected = select(frame, values[:, 1] > 0, k=1, method="fisher")
+    (kept,) = selected.features
+    assert selected.table["substitutes"][0] == f"{'d' if kept == 'b' else 'b'} (1.00)"
+    wider = selected.selector.at(4).to_frame()
+    assert wider["substitutes"].tolist() == [""] * 4
+
+
+def test_plain_arrays_give_pandas_and_without_it_columns(monkeypatch):
+    selected = select(X.to_numpy(), Y, k=2, method="f-statistic")
+    assert selected.features == ["x6", "x12"]
+    assert isinstance(selected.table, pd.DataFrame)
+    monkeypatch.setattr("sparsieve.selectors.table.available", lambda name: None)
+    table = selected.table
+    assert isinstance(table, dict)
+    assert table["feature"].tolist() == ["x6", "x12"]
+
+
+def test_polars_in_polars_out(monkeypatch):
+    polars = types.ModuleType("polars")
+
+    class DataFrame(dict):
+        pass
+
+    DataFrame.__module__ = "polars.dataframe.frame"
+    polars.DataFrame = DataFrame
+    monkeypatch.setitem(sys.modules, "polars", polars)
+    assert frame_library(DataFrame()) == "polars"
+    assert isinstance(as_frame({"a": np.array(["x"])}, "polars"), DataFrame)
+    assert frame_library(X) == "pandas"
+    assert frame_library(np.zeros(3)) is None
+
+
+@pytest.mark.parametrize("name", list(sparsieve.all_selectors()))
+def test_every_selector_has_a_table(name):
+    cls = sparsieve.all_selectors()[name]
+    selector = cls(n_subsamples=4) if name == "StabilitySelection" else cls()
+    two = (Y < 2).to_numpy()
+    fitted = selector.fit(X[two], Y[two])
+    kept, everything = fitted.to_frame(), fitted.to_frame(all_features=True)
+    assert len(kept) == fitted.support_.sum()
+    assert everything["rank"].tolist() == list(range(1, 14))
+    assert everything["selected"].sum() == len(kept)
+    named = dict(zip(everything["feature"], everything["score"], strict=True))
+    np.testing.assert_array_equal([named[c] for c in X.columns], fitted.scores_)
+
+
+def test_the_notebook_view_shows_bars_accuracy_and_escapes():
+    named = X.rename(columns={"proline": "<script>proline"})
+    html = select(named, Y, k=3)._repr_html_()
+    assert "&lt;script&gt;proline" in html
+    assert "<script>" not in html
+    assert "width: 100.0%" in html
+    assert re.search(r"9\d\.\d% accuracy in cross-validation", html)
+    Z, z = make_regression(60, 8, n_informative=2, random_state=0)
+    assert "R² of" in select(Z, z, k=2)._repr_html_()
+    few = select(X[57:61], Y[57:61], k=1)._repr_html_()
+    assert "not cross-validated" in few
+
+
+def test_report_and_plot(tmp_path):
+    pytest.importorskip("jinja2")
+    selected = select(X, Y, k=2)
+    selected.report(tmp_path / "page.html")
+    assert "proline" in (tmp_path / "page.html").read_text()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert selected.plot().names[:2] == selected.features
