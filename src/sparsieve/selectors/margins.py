@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_columns
 from .plain import canonical, plain_matrix
 from .target import Target
 
@@ -95,11 +94,9 @@ class MarginPredictions:
             of duels won, plus less than one half for the margins, which decide ties.
         """
         check_is_fitted(self)
-        X = plain_matrix(X)
-        check_columns(X)
         X = validate_data(
             self,
-            X,
+            plain_matrix(X),
             reset=False,
             accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=(np.float64, np.float32),
