@@ -122,7 +122,8 @@ def test_an_interrupt_prints_the_best_and_its_gap(sparsieve, hard, tmp_path, mon
     result = sparsieve(*arguments)
     assert result.code == ExitCode.INTERRUPTED
     assert len(result.out.splitlines()) == 7
-    best = result.err.splitlines()[-1]
+    best, last = result.err.splitlines()[-2:]
+    assert last == "interrupted"
     assert best.startswith("stopped early with the best selection found; no other of its size")
     gap = float(best.split("more than ")[1].split("%")[0])
     assert 0 < gap < 100
