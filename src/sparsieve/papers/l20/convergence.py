@@ -27,7 +27,7 @@ _METHODS: dict[str, tuple[str, dict]] = {
     "ESFS": ("ESFSSelector", {"n_features_to_select": COUNT}),
     "HIHT": ("L20Selector", {"lam": LAM, "solver": "hiht"}),
     "AHIHT": ("L20Selector", {"lam": LAM, "solver": "ahiht"}),
-    AHIHT_1: ("L20Selector", {"lam": LAM, "solver": ["ahiht", {"L_0": 1.0}]}),
+    AHIHT_1: ("L20Selector", {"lam": LAM, "solver": "ahiht", "solver__L_0": 1.0}),
 }
 
 
