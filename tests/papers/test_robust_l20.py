@@ -316,7 +316,13 @@ def test_top_k_has_the_rows_of_a_separate_implementation(k, rows):
 
 def test_the_claim_on_sparsity_measures_the_distance_from_k():
     rows = [
-        {"method": "TopK", "k": k, "tolerance": tolerance, "rows_above": k + extra}
+        {
+            "method": "TopK",
+            "dataset": "set",
+            "k": k,
+            "tolerance": tolerance,
+            "rows_above": k + extra,
+        }
         for k in (1, 2)
         for tolerance, extra in zip(sparsity.TOLERANCES, (9, 4, 0, 0, -1), strict=True)
     ]
