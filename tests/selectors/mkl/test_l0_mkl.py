@@ -248,7 +248,10 @@ def test_scores_know_no_units_and_no_number_of_features():
 
 def test_kernels_that_overflow_are_refused_in_words():
     X, y = small_problem()
-    for factor, message in ((1e60, "kernel values are not finite"), (1e150, "uses its columns as they are")):
+    for factor, message in (
+        (1e60, "kernel values are not finite"),
+        (1e150, "uses its columns as they are"),
+    ):
         selector = L0MKLSelector(kernel="poly", degree=3, standardize=False)
         with pytest.raises(ValueError, match=message), np.errstate(all="ignore"):
             selector.fit(X * factor, y)
