@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 _PACKAGE = __name__.partition(".")[0]
 _SHOWN = 5  # names listed in a message before it says "and N more"
@@ -59,7 +58,8 @@ def _is_text(column, dtype) -> bool:
 
 def check_finite(X, names=None, allow_nan: bool = False) -> None:
     """Refuse infinite values, and NaN unless allowed, saying how many and in which columns."""
-    values = X.data if sparse.issparse(X) else X
+    is_sparse = hasattr(X, "tocoo")
+    values = X.data if is_sparse else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # one fast pass; only a suspicious sum is looked into
             return
@@ -68,7 +68,7 @@ def check_finite(X, names=None, allow_nan: bool = False) -> None:
         return
     infinite = np.isinf(values[bad])
     kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
-    if sparse.issparse(X):
+    if is_sparse:
         where = np.unique(X.tocoo().coords[1][bad])
     else:
         where = np.flatnonzero(bad.any(axis=0))

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sparsieve import L20Selector, all_estimators
 from sparsieve.cli.catalogue import find_method
 from sparsieve.cli.errors import UsageError
-from sparsieve.cli.selection import build_selector
+from sparsieve.cli.settings import build_selector
 from sparsieve.selectors.renamed import OLD_NAMES, replacement
 from sparsieve.studies import SelectorSpec
 from sparsieve.studies.sources import StudyError

@@ -22,7 +22,7 @@ DEFAULT_METHOD = "ridge-forward"
 
 # A selector with one of these is a wrapper around another and cannot be run by its name alone.
 _WRAPPED = frozenset(("estimator", "selector", "selectors", "estimators"))
-_FAST = 10.0  # seconds on 100 x 20,000 that a method for large data may take
+_FAST = 1.0  # seconds on 100 x 20,000 that a method for large data may take
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class Method:
 
 PURPOSES = {
     "regression": "the target is a number: age, dose, survival time, yield",
-    "large": f"20,000 features of 100 samples within {_FAST:.0f} seconds",
+    "large": f"20,000 features of 100 samples within {_FAST:.0f} second",
     "sparse": "mostly zeros, such as single-cell counts or words, kept as they are",
     "nonlinear": "features that matter, but not in proportion: only high and low values, only "
     "together",
-    "panel": "a small panel: none of the features repeats what another has said",
+    "panel": "a small panel: features that hardly repeat each other",
     "markers": "features that mark single classes, such as cell types",
     "outliers": "some samples are mislabelled or measured badly",
     "missing": "values are missing",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +17,8 @@ from .errors import UsageError
 from .options import AsJson, Debug, EscapeFormulas
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
-from .standard_input import data_file
+from .settings import AUTO, build_selector, check_certifiable, check_task, parse_count
+from .standard_input import DASH, data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report import Report
@@ -160,15 +163,22 @@ def select(
         raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
+    start = time.perf_counter()
+    chosen, number = find_method(method), parse_count(count)
+    check_task(chosen, task.value)
     _check_outputs(file, output, ranking, report)
-    with progress("Loading"):
-        from ..io import TargetNeededError, read_table
-        from .selection import AUTO, build_selector, check_certifiable, parse_count, run_selection
+    from ..io.errors import TargetNeededError
+    from ..io.read import check_readable, read_table
 
-        chosen, number = find_method(method), parse_count(count)
-        selector = build_selector(chosen, number, task.value, param or ())
-        if certify:
-            check_certifiable(chosen, selector)
+    if file != DASH:
+        check_readable(file)
+    build = partial(build_selector, chosen, number, task.value, param or ())
+    selector = None
+    if param or certify:  # what is wrong with them is said before the data are read
+        with progress("Loading"):
+            selector = build()
+            if certify:
+                check_certifiable(chosen, selector)
     try:
         with data_file(file, form) as path, progress(f"Reading {path.name}"):
             table = read_table(path, target, drop or ())
@@ -177,6 +187,10 @@ def select(
     if not quiet:
         for note in table.notes:
             say(f"note: {note}")
+    with progress("Loading"):
+        from .selection import run_selection
+
+        selector = build() if selector is None else selector
     with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
         selection = run_selection(
             chosen,
@@ -186,6 +200,7 @@ def select(
             certify,
             task=task.value,
             choose_count=number == AUTO,
+            started=start,
         )
     if not quiet:
         for warning in selection.warnings:
@@ -300,7 +315,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         target += " (regression)"
     say(
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
-        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
+        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s "
+        f"({selection.fit_seconds:.2f} s of it selecting)"
     )
     if selection.choice:
         say(f"how many: {selection.choice}")

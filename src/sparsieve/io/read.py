@@ -75,6 +75,17 @@ def read_table(
     (('a', 'b'), (2, 2), ['x', 'y'])
     """
     path = Path(path)
+    check_readable(path)
+    try:
+        return _READERS[suffix_of(path)](path, target, drop)
+    except PermissionError:
+        raise DataError(f"{shown(path)} may not be read: permission denied") from None
+    except OSError as error:
+        raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
+
+
+def check_readable(path: Path) -> None:
+    """Refuse, before anything is loaded, a file that is not there or of an unknown kind."""
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, ValueError) as error:  # a name too long, or with a null in it
@@ -91,12 +102,6 @@ def read_table(
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path.name} is empty")
-    try:
-        return _READERS[suffix](path, target, drop)
-    except PermissionError:
-        raise DataError(f"{shown(path)} may not be read: permission denied") from None
-    except OSError as error:
-        raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
 
 
 def suffix_of(path: Path) -> str:

@@ -18,7 +18,7 @@ def plain_matrix(X: Any) -> Any:
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "X"):
         raise TypeError(
             f"X is an {type(X).__name__} object, not a matrix; pass its matrix X.X, and a column "
-            "of X.obs as y"
+            "of X.obs as y, or all of it to sparsieve.select(X, 'the column of obs')"
         )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, whose values are not known yet; pass X.collect()")
