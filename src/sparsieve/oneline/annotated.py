@@ -81,9 +81,8 @@ def write_back(adata: Any, selector: Any, method: Any, target: Any, layer: str |
         As given.
     """
     ranked = ranked_features(selector)
-    adata.var["sparsieve_rank"] = np.asarray(selector.ranking_, dtype=np.int64)
-    adata.var["sparsieve_score"] = np.asarray(selector.scores_, dtype=np.float64)
-    adata.var["sparsieve_selected"] = np.asarray(selector.get_support(), dtype=bool)
+    for name, values in columns_of(selector).items():
+        adata.var[name] = values
     adata.uns["sparsieve"] = summary_of(
         method,
         k=int(ranked.selected.sum()),
@@ -91,6 +90,15 @@ def write_back(adata: Any, selector: Any, method: Any, target: Any, layer: str |
         target=target if isinstance(target, str) else "",
         layer="X" if layer is None else layer,
     )
+
+
+def columns_of(selector: Any) -> dict[str, np.ndarray]:
+    """New columns of ``var``: what a fitted selector says of every variable."""
+    return {
+        "sparsieve_rank": np.asarray(selector.ranking_, dtype=np.int64),
+        "sparsieve_score": np.asarray(selector.scores_, dtype=np.float64),
+        "sparsieve_selected": np.asarray(selector.get_support(), dtype=bool),
+    }
 
 
 def summary_of(method: Any, *, k: int, meaning: str, target: str, layer: str) -> dict[str, Any]:
