@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._checks import check_columns, check_finite
+from .._checks import check_dimensions, check_finite
+from .._frames import frame_library
 from ..design import DesignMatrix, as_design
 from .class_weights import class_weights
 from .fixed import FixedColumns
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
 from .plain import canonical, plain_matrix, plain_vector
-from .table import frame_library
 from .target import Target, encode_target
 
 
@@ -58,7 +58,7 @@ def training_data(
     """
     X, y = plain_matrix(X), plain_vector("y", y)
     sample_weight = plain_vector("sample_weight", sample_weight)
-    check_columns(X)
+    check_dimensions(X)
     estimator._frame_library = frame_library(X)  # what tables of the result are made with
     X, y = validate_data(
         estimator,
@@ -70,7 +70,13 @@ def training_data(
         ensure_all_finite=False,
         ensure_min_samples=2,
     )
-    check_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan=accept_nan)
+    is_frame = estimator._frame_library is not None
+    check_finite(
+        X,
+        getattr(estimator, "feature_names_in_", None),
+        allow_nan=accept_nan,
+        **({"imputer": "sparsieve.make_preprocessor(X)"} if is_frame else {}),
+    )
     _check_finite_target(y)
     X = canonical(X)
     rows = np.arange(X.shape[0])
