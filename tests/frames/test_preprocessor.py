@@ -66,7 +66,7 @@ def test_the_sentence_of_a_selector_leads_to_a_pipeline_that_works(library):
     assert "sparsieve.make_preprocessor(X)" in str(no.value)
     model = make_pipeline(make_preprocessor(frame), FisherSelector(2), LogisticRegression())
     model.fit(frame, y)
-    assert model[1].get_feature_names_out().tolist()[0] == "ok"
+    assert "ok" in model[1].get_feature_names_out()
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict(frame), model.predict(frame))
     assert clone(model[0]).fit(frame).groups_ == model[0].groups_

@@ -170,9 +170,9 @@ class GroupPath:
 def forward_groups(
     X: np.ndarray, Y: np.ndarray, numbers: np.ndarray, ridge: float, n_wanted: int | None
 ) -> GroupPath:
-    """Greedy ridge regression on groups of columns.
+    r"""Greedy ridge regression on groups of columns.
 
-    With :math:`K = (\\mu I + X_S X_S')^{-1}`, which is never formed, M = K X and the residual
+    With :math:`K = (\mu I + X_S X_S')^{-1}`, which is never formed, M = K X and the residual
     R = mu K Y are updated when a group enters: all gains of a step cost one pass over X.
 
     Parameters
