@@ -71,9 +71,15 @@ def test_methods_json(sparsieve):
 def test_datasets(sparsieve, monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     header, *rows = [line.split("\t") for line in sparsieve("datasets").out.splitlines()]
-    assert header == ["name", "samples", "features", "classes", "kind", "status"]
-    assert ["wine", "178", "13", "3", "tabular", "embedded"] in rows
-    assert ["allaml", "72", "7129", "2", "gene expression", "missing"] in rows
+    assert header == [
+        "name", "samples", "features", "classes", "kind", "status", "how to get it",
+    ]  # fmt: skip
+    assert ["wine", "178", "13", "3", "tabular", "embedded", "comes with scikit-learn"] in rows
+    allaml = next(row for row in rows if row[0] == "allaml")
+    assert allaml[1:6] == ["72", "7129", "2", "gene expression", "missing"]
+    assert allaml[6].startswith("download ALLAML.mat of ")
+    assert allaml[6].endswith(f" into {tmp_path}")
+    assert all(row[6] for row in rows)
     listed = sparsieve("datasets", "--json").json()
     assert len(listed) == len(rows)
     assert {entry["status"] for entry in listed} == {"embedded", "missing", "unavailable"}
