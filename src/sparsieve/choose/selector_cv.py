@@ -366,7 +366,8 @@ class SelectorCV(MetaSelector):
     def nothing_found(self) -> str:
         """A sentence for the user where no number of features beats a guess, else nothing."""
         check_is_fitted(self)
-        return nothing_found(self._guess) if self.beats_guess_ is False else ""
+        beaten = self._guess is None or self.beats_guess_
+        return "" if beaten else nothing_found(self._guess)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""

@@ -195,7 +195,8 @@ def forward_groups(
     mu = ridge * n_samples
     batches = _by_size(numbers)
     M, R = X / mu, Y.copy()
-    scores, order, used = np.zeros(n_groups), [], 0.0
+    scores, used = np.zeros(n_groups), 0.0
+    order: list[int] = []
     while True:
         gains, freedom = _gains(X, M, R, batches, mu, n_groups)
         left = max(n_samples - 1.0 - used, 1.0)
