@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import sparsieve
 from sparsieve import FisherSelector, select
 
 anndata = pytest.importorskip("anndata")
@@ -72,6 +73,18 @@ def test_backed_files_are_read_by_blocks(form, tmp_path, monkeypatch):
     backed = anndata.read_h5ad(tmp_path / "d.h5ad", backed="r")
     assert select(backed, "cell_type", k=2).features == select(data, "cell_type", k=2).features
     assert backed.var["sparsieve_selected"].sum() == 2
+    backed.file.close()
+
+
+def test_a_backed_file_larger_than_memory_is_not_loaded(tmp_path):
+    data = cells(np.asarray, n=400, d=1500)
+    data.write_h5ad(tmp_path / "d.h5ad")
+    whole = select(data, "cell_type", k=2)
+    backed = anndata.read_h5ad(tmp_path / "d.h5ad", backed="r")
+    with sparsieve.set_memory("2MB"):
+        selected = select(backed, "cell_type", k=2)
+    assert not isinstance(selected.X, np.ndarray)
+    assert selected.features == whole.features
     backed.file.close()
 
 

@@ -366,8 +366,9 @@ class SelectorCV(MetaSelector):
     def nothing_found(self) -> str:
         """A sentence for the user where no number of features beats a guess, else nothing."""
         check_is_fitted(self)
-        beaten = self._guess is None or self.beats_guess_
-        return "" if beaten else nothing_found(self._guess)
+        if self._guess is None or self.beats_guess_:
+            return ""
+        return nothing_found(self._guess)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import listed
 from .._version import __version__
+from ..design import foreign_design
 from ..io.annotated import in_memory
 from ..selectors.ranked import ranked_features
 
@@ -19,14 +20,17 @@ def is_annotated(X: Any) -> bool:
     return all(hasattr(X, part) for part in ("obs", "var", "uns", "layers", "X"))
 
 
-def matrix_of(adata: Any, layer: str | None) -> Any:
-    """``adata.X`` or a layer of it, in memory; sparse stays sparse."""
+def matrix_of(adata: Any, layer: str | None, *, streams: bool = False) -> Any:
+    """``adata.X`` or a layer of it, in memory; sparse stays sparse.
+
+    A selector that ``streams`` gets what is too large for memory as it lies in the file.
+    """
     if layer is None:
         if adata.X is None:
             raise ValueError(
                 f"adata has no matrix X; say which layer to use: layer={_or(adata.layers)}"
             )
-        return in_memory(adata.X)
+        return adata.X if streams and foreign_design(adata.X) is not None else in_memory(adata.X)
     if layer not in adata.layers:
         raise ValueError(
             f"adata has no layer {layer!r}{_hint(layer, [str(name) for name in adata.layers])}"

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -207,8 +208,9 @@ def select(
     adata, target, names = None, y, None
     if is_annotated(X):
         adata, names = X, names_of(X)
-        y, X = labels_of(X, y), matrix_of(X, layer)
-        if not get_tags(selector).input_tags.allow_nan:
+        y, X = labels_of(X, y), matrix_of(X, layer, streams=selector._takes_foreign())
+        in_memory = isinstance(X, np.ndarray) or sparse.issparse(X)
+        if in_memory and not get_tags(selector).input_tags.allow_nan:
             check_finite(X, names)  # with the names, which the matrix does not have
     elif layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")

@@ -21,7 +21,8 @@ def as_frame(columns: dict[str, np.ndarray], library: str | None) -> Any:
 
     # Text as lists: data frames have their own ways to hold it.
     ready = {n: c.tolist() if c.dtype.kind in "UO" else c for n, c in columns.items()}
-    return nw.from_dict(ready, backend=nw.Implementation.from_backend(library)).to_native()
+    made: Any = library  # narwhals wants a literal
+    return nw.from_dict(ready, backend=made).to_native()
 
 
 def selection_columns(
