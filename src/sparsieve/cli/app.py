@@ -17,7 +17,7 @@ from .._version import __version__
 from .datasets import datasets
 from .demo import demo
 from .errors import ExitCode, report
-from .methods import methods
+from .methods import METHODS_EPILOG, methods
 from .options import Debug
 from .reproduce import reproduce
 from .select import select
@@ -58,8 +58,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
 for command in (select, methods, datasets, reproduce, demo):
-    app.command(epilog=EPILOG if command is select else None)(command)
+    app.command(epilog=_EPILOGS.get(command))(command)
 app.add_typer(study, name="study", cls=_Group)
 for registered in (*app.registered_commands, *study.registered_commands):
     registered.cls = _Command

@@ -12,7 +12,9 @@ from .errors import UsageError
 from .options import AsJson, Debug
 from .output import print_json, print_rows, say
 
-_HELP = f"Only those for: {'; '.join(f'{name} ({words})' for name, words in PURPOSES.items())}."
+METHODS_EPILOG = "\n\n".join(
+    ["What --for takes:", *(f"- {name}: {words}" for name, words in PURPOSES.items())]
+)
 
 
 def methods(
@@ -20,8 +22,9 @@ def methods(
         list[str] | None,
         typer.Option(
             "--for",
-            metavar="|".join(PURPOSES),
-            help=f"{_HELP} Repeat it, or write several with commas, for methods that do all.",
+            metavar="WORD",
+            help=f"Only methods for {', '.join(PURPOSES)}; explained below. Several with commas: "
+            "methods that do all.",
             show_default=False,
         ),
     ] = None,
