@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,31 @@ _BLOCK = 64_000_000  # bytes of a file that are read at once
 
 def read_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Read X, ``var_names`` and a column of ``obs``; see ``read_table``."""
-    with _opened(path, backed="r") as data:  # layers and embeddings stay in the file
-        if data.X is None:
-            raise DataError(f"{path.name} has no matrix X")
-        annotations = [str(name) for name in data.obs.columns]
-        label = find_target(annotations, target, f"obs of {path.name}")
-        names = tuple(str(name) for name in data.var_names)
-        check_unique(names, f"var of {path.name}")
-        y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name)
-        X = as_real(in_memory(data.X))
-    table = Table(X, y, names, annotations[label])
+    obs, var_names, X = _parts(path)
+    if X is None:
+        raise DataError(f"{path.name} has no matrix X")
+    annotations = [str(name) for name in obs.columns]
+    label = find_target(annotations, target, f"obs of {path.name}")
+    names = tuple(str(name) for name in var_names)
+    check_unique(names, f"var of {path.name}")
+    y = target_from_values(obs.iloc[:, label], annotations[label], path.name)
+    table = Table(as_real(X), y, names, annotations[label])
     left_out = set(annotations) - {annotations[label]}
     return without(table, drop, f"var of {path.name}", left_out)
+
+
+def _parts(path: Path) -> tuple[Any, Any, Any]:
+    """obs, the names of the variables and X; layers, embeddings and graphs stay in the file."""
+    anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    with _explained(path):
+        h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
+        with h5py.File(path, "r") as file:
+            if all(isinstance(file.get(part), h5py.Group) for part in ("obs", "var")):
+                X = file.get("X")
+                X = in_memory(X) if isinstance(X, h5py.Dataset) else None if X is None else read(X)
+                return read(file["obs"]), read(file["var"]).index, X
+        data = anndata.read_h5ad(path)  # written by a version of long ago
+        return data.obs, data.var_names, data.X
 
 
 def write_h5ad(
@@ -58,8 +72,9 @@ def write_h5ad(
     """
     from .write import replacing
 
-    with _opened(source) as data:
-        part = data[:, list(features)].copy()
+    anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    with _explained(source):
+        part = anndata.read_h5ad(source)[:, list(features)].copy()
     for name, values in columns.items():
         part.var[name] = values
     part.uns["sparsieve"] = dict(summary)
@@ -86,16 +101,11 @@ def in_memory(X: Any) -> Any:
 
 
 @contextmanager
-def _opened(path: Path, backed: str | None = None) -> Iterator[Any]:
-    anndata = require("anndata", extra="data", purpose="read .h5ad files")
-    data = None
+def _explained(path: Path) -> Iterator[None]:
+    """What the reader says of a damaged file, in one sentence; that can be anything."""
     try:
-        data = anndata.read_h5ad(path, backed=backed)
-        yield data
+        yield
     except (PermissionError, MemoryError, DataError):
         raise
-    except Exception as error:  # a damaged file can make anything of the reader
+    except Exception as error:
         raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error
-    finally:
-        if backed is not None and data is not None:
-            data.file.close()

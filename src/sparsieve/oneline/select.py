@@ -215,7 +215,10 @@ def select(
     elif layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
     elif isinstance(y, str):
-        raise TypeError(f"y={y!r} names a column, which is for AnnData; pass the values themselves")
+        raise TypeError(
+            f"y={y!r} names a column, which is for AnnData; pass the values themselves as y, and "
+            "the other columns as X"
+        )
     selector.fit(X, y)
     with suppress(ValueError):  # columns with gaps have no correlations
         selector.find_substitutes(X)
