@@ -54,6 +54,8 @@ def check_names(X: Any) -> None:
 def check_numbers(X: Any) -> None:
     """Refuse a data frame with columns that are no numbers, with one sentence that names them."""
     check_names(X)
+    if not len(X.columns):
+        raise ValueError("X is a data frame with 0 features (columns); at least 1 is needed")
     if all(getattr(dtype, "kind", "O") in _PLAIN for dtype in set(getattr(X, "dtypes", "x"))):
         return  # the usual case, also of tens of thousands of columns
     frame = opened(X)
@@ -104,7 +106,7 @@ def column_kinds(frame: Any) -> dict[Any, str]:
 
 def _kind_of_objects(frame: Any, name: Any) -> str:
     """What a column holds that the library itself has no word for."""
-    column = frame[name]
+    column = frame.get_column(name)
     native = str(getattr(column.to_native(), "dtype", "")).lower()
     if native.startswith("complex"):
         return "complex"
@@ -124,6 +126,6 @@ def columns_with_gaps(frame: Any) -> list[Any]:
     nulls = frame.select(nw.all().null_count()).row(0)
     gaps = {name for name, count in zip(frame.columns, nulls, strict=True) if count}
     for name, dtype in frame.schema.items():
-        if dtype.is_float() and name not in gaps and frame[name].is_nan().any():
+        if dtype.is_float() and name not in gaps and frame.get_column(name).is_nan().any():
             gaps.add(name)
     return [name for name in frame.columns if name in gaps]

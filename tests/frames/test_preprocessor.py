@@ -84,6 +84,17 @@ def test_many_odd_columns_are_not_all_listed(library):
         FisherSelector(1).fit(frame, [0, 1])
 
 
+def test_names_of_columns_that_are_no_text():
+    numbers = np.random.default_rng(0).normal(size=(4, 3))
+    for names in ([2, 1, 0], pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "x")])):
+        frame = pd.DataFrame(numbers, columns=names).astype(object)
+        frame[names[0]] = ["u", "v", "u", "v"]
+        with pytest.raises(ValueError, match=re.escape(f"text columns: {names[0]!r};")):
+            FisherSelector(1).fit(frame, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="0 features"):
+        FisherSelector(1).fit(pd.DataFrame(index=range(4)), [0, 1, 0, 1])
+
+
 def test_new_values_and_new_gaps_are_no_error(library):
     frame = library.DataFrame(PLAIN)
     made = make_preprocessor(frame).fit(frame)

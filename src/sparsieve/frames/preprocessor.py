@@ -77,7 +77,7 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
             "them"
         )
     text = of_kind.get("text", [])
-    wordy = [name for name in text if columns[name].n_unique() > max_categories]
+    wordy = [name for name in text if columns.get_column(name).n_unique() > max_categories]
     if wordy:
         raise ValueError(
             f"text columns {listed(wordy)} have more than {max_categories} different values, as "
@@ -176,7 +176,7 @@ def days(frame: Any) -> np.ndarray:
     [[1.0], [365.0]]
     """
     columns = opened(frame)
-    return np.column_stack([_in_days(columns[name]) for name in columns.columns])
+    return np.column_stack([_in_days(columns.get_column(name)) for name in columns.columns])
 
 
 def _in_days(column: Any) -> np.ndarray:
