@@ -41,7 +41,14 @@ def test_h5ad_keeps_the_other_parts_of_the_file(sparsieve, tmp_path):
     np.testing.assert_array_equal(kept.obsm["pca"], X[:, :2])
     assert (kept.uns["made"], kept.uns["sparsieve"]["k"]) == ("up", 3)
     assert kept.obs["batch"].tolist() == obs["batch"].tolist()
+    result = sparsieve(*arguments, "--layer", "raw")
+    assert result.code == 0, result.err
+    assert anndata.read_h5ad(out).uns["sparsieve"]["layer"] == "raw"
+    result = sparsieve(*arguments, "--layer", "row")
+    assert (result.code, "has no layer 'row'; it has 'raw'" in result.err) == (1, True)
     np.savez(tmp_path / "d.npz", X=X, y=kinds)
+    result = sparsieve("select", tmp_path / "d.npz", "--layer", "raw")
+    assert (result.code, result.err) == (1, "error: d.npz has no layers; only .h5ad files have\n")
     result = sparsieve("select", tmp_path / "d.npz", "-o", out)
     assert (result.code, result.err.count("\n")) == (2, 1)
     assert "but the data are in d.npz" in result.err

@@ -85,6 +85,14 @@ def select(
         list[str] | None,
         typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
     ] = None,
+    layer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of .h5ad files: select from this layer instead of X.",
+            show_default=False,
+        ),
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -183,7 +191,7 @@ def select(
     with data_file(file, form) as path:
         try:
             with progress(f"Reading {path.name}"):
-                table = read_table(path, target, drop or ())
+                table = read_table(path, target, drop or (), layer=layer)
         except TargetNeededError as error:
             raise UsageError(f"--target is missing: {error}") from None
         if not quiet:
@@ -210,7 +218,7 @@ def select(
             for oddity in selection.oddities:
                 say(f"note: {oddity}")
         result = selection.as_dict(all_features=everything)
-        written = write_files(selection, result, path, output, ranking, escape_formulas)
+        written = write_files(selection, result, path, layer, output, ranking, escape_formulas)
         if report is not None and not selection.interrupted:
             with progress("Cross-validating for the report"):
                 _report(selection, command_line()).save(report)

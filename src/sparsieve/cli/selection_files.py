@@ -53,11 +53,12 @@ def write_files(
     selection: Selection,
     result: dict,
     source: Path,
+    layer: str | None,
     output: Path | None,
     ranking: Path | None,
     escape_formulas: bool,
 ) -> list[Path]:
-    """Write what was asked for and return where; ``source`` is the file that was read."""
+    """Write what was asked for and return where; ``source`` and ``layer`` are what was read."""
     from ..io.write import replacing, write_table
 
     if output is None:
@@ -66,7 +67,7 @@ def write_files(
         with replacing(output) as scratch:
             scratch.write_text(as_json(result) + "\n", encoding="utf-8")
     elif _is(output, ".h5ad"):
-        _write_annotated(selection, source, output)
+        _write_annotated(selection, source, layer, output)
     else:
         write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
     if ranking is not None:
@@ -74,7 +75,7 @@ def write_files(
     return [path for path in (output, ranking) if path is not None]
 
 
-def _write_annotated(selection: Selection, source: Path, output: Path) -> None:
+def _write_annotated(selection: Selection, source: Path, layer: str | None, output: Path) -> None:
     from ..io.annotated import write_h5ad
     from ..oneline.annotated import columns_of, summary_of
 
@@ -88,7 +89,7 @@ def _write_annotated(selection: Selection, source: Path, output: Path) -> None:
             k=selection.n_kept,
             meaning=selection.ranked.meaning,
             target=selection.table.target_name,
-            layer="X",
+            layer="X" if layer is None else layer,
         ),
     )
 

@@ -13,14 +13,16 @@ import numpy as np
 from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, said
-from .table import Table, check_unique, find_target, target_from_values
+from .table import Table, check_unique, find_target, listed, target_from_values
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
 
 
-def read_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
-    """Read X, ``var_names`` and a column of ``obs``; see ``read_table``."""
-    obs, var_names, X = _parts(path)
+def read_h5ad(
+    path: Path, target: str | None, drop: Sequence[str], layer: str | None = None
+) -> Table:
+    """Read X or a layer, ``var_names`` and a column of ``obs``; see ``read_table``."""
+    obs, var_names, X = _parts(path, layer)
     if X is None:
         raise DataError(f"{path.name} has no matrix X")
     annotations = [str(name) for name in obs.columns]
@@ -33,18 +35,25 @@ def read_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     return without(table, drop, f"var of {path.name}", left_out)
 
 
-def _parts(path: Path) -> tuple[Any, Any, Any]:
-    """obs, the names of the variables and X; layers, embeddings and graphs stay in the file."""
+def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
+    """obs, the names of the variables and the matrix; all else stays in the file."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     with _explained(path):
         h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
         with h5py.File(path, "r") as file:
             if all(isinstance(file.get(part), h5py.Group) for part in ("obs", "var")):
-                X = file.get("X")
+                _check_layer(layer, list(file.get("layers", ())), path.name)
+                X = file.get("X") if layer is None else file["layers"][layer]
                 X = in_memory(X) if isinstance(X, h5py.Dataset) else None if X is None else read(X)
                 return read(file["obs"]), read(file["var"]).index, X
         data = anndata.read_h5ad(path)  # written by a version of long ago
-        return data.obs, data.var_names, data.X
+        _check_layer(layer, list(data.layers), path.name)
+        return data.obs, data.var_names, data.X if layer is None else data.layers[layer]
+
+
+def _check_layer(layer: str | None, known: Sequence[str], owner: str) -> None:
+    if layer is not None and layer not in known:
+        raise DataError(f"{owner} has no layer {layer!r}; it has {listed(known) or 'none'}")
 
 
 def write_h5ad(
