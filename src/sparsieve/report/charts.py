@@ -7,11 +7,16 @@ expression; what a reader sees comes from the titles of the columns.
 kind                 fields
 ==================== ==========================================================================
 lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots),
-                     across (a series that is a dashed line, to compare with)
-points               x, y; series
+                     across (a series that is a dashed line, to compare with), marker (an upright
+                     line, which a slider moves)
+points               x, y; series or value (colour). Options: size, diagonal (both ends of a line
+                     on which x is y)
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
                      (a level to compare with)
-heatmap              x, y (names), value. Options: diverging (zero in the middle), span
+heatmap              x, y (names), value; strip (a class or number for every x, drawn in the row
+                     of y that the option strip names). Options: diverging (zero in the middle),
+                     span, domain, labels (a field written into the cells), strip_names
+distribution         x (number), y (name), jitter (from 0 to 1, added by the page)
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
 """
@@ -25,7 +30,9 @@ from .data import Chart
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320
 _STEP = 18
-_MOST_BANDS = 4
+_MOST_BANDS = 4  # beyond it bands are fainter, so that they do not hide each other
+_MOST_LABELS = 60  # names below a heat map
+MARKER = "marker"  # the signal that a slider sets
 _PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
 
 
@@ -93,7 +100,13 @@ def _lines(chart: Chart) -> dict:
     )
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
         layers[0]["params"] = [_LEGEND]
-    return {"height": _HEIGHT, "layer": layers}
+    if chart.options.get("marker") is None:
+        return {"height": _HEIGHT, "layer": layers}
+    upright = {"type": "rule", "strokeWidth": 1.5, "strokeDash": [3, 3]}
+    now = {"datum": {"expr": MARKER}, "type": "quantitative"}
+    layers.append({"mark": upright, "encoding": {"x": now}})
+    params = [{"name": MARKER, "value": chart.options["marker"]}]
+    return {"height": _HEIGHT, "layer": layers, "params": params}
 
 
 def _dashed(chart: Chart) -> dict:
@@ -105,9 +118,9 @@ def _dashed(chart: Chart) -> dict:
 
 
 def _points(chart: Chart) -> dict:
-    spec: dict[str, Any] = {
-        "height": _HEIGHT,
-        "mark": {"type": "point", "filled": True, "size": 70},
+    size = chart.options.get("size", 70)
+    dots: dict[str, Any] = {
+        "mark": {"type": "point", "filled": True, "size": size, "opacity": 0.85},
         "encoding": {
             "x": _quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
             "y": _quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
@@ -116,9 +129,50 @@ def _points(chart: Chart) -> dict:
             "tooltip": _tooltip(chart),
         },
     }
+    if "value" in chart.columns:
+        title = chart.columns["value"].title
+        colour = {"field": "value", "type": "quantitative", "title": title}
+        dots["encoding"]["color"] = {**colour, "scale": {"range": "ramp"}}
     if "series" in chart.columns:
-        spec["params"] = [_LEGEND]
-    return spec
+        dots["params"] = [_LEGEND]
+    if "diagonal" not in chart.options:
+        return {"height": _HEIGHT, **dots}
+    low, high = ({"datum": end, "type": "quantitative"} for end in chart.options["diagonal"])
+    line = {
+        "mark": {"type": "rule", "strokeDash": [6, 4], "opacity": 0.6},
+        "encoding": {"x": low, "x2": {"datum": high["datum"]}, "y": low}
+        | {"y2": {"datum": high["datum"]}},
+    }
+    return {"height": _HEIGHT, "layer": [dots, line]}
+
+
+def _distribution(chart: Chart) -> dict:
+    """Every value as a dot over the box of its class; the page adds the boxes."""
+    x = {"field": "x", "type": "quantitative", "title": chart.columns["x"].title}
+    x |= {"scale": {"zero": False}}
+    y = _names(chart, "y")
+
+    def part(name: str, mark: dict, **channels: Any) -> dict:
+        only = [{"filter": {"field": "part", "equal": name}}]
+        return {"transform": only, "mark": mark, "encoding": {"x": x, "y": y, **channels}}
+
+    offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
+    end = {"field": "x2"}
+    return {
+        "usermeta": {"boxes": True},
+        "height": {"step": 44},
+        "layer": [
+            part("range", {"type": "rule", "opacity": 0.7}, x2=end),
+            part("box", {"type": "bar", "height": 22, "opacity": 0.35}, x2=end),
+            part("median", {"type": "tick", "size": 22, "thickness": 2}),
+            part(
+                "dot",
+                {"type": "point", "filled": True, "size": 16, "opacity": 0.75},
+                yOffset=offset,
+                tooltip=[{**x, "format": ".4~g"}, {"field": "y", "type": "nominal", "title": "class"}],
+            ),
+        ],
+    }
 
 
 def _bars(chart: Chart) -> dict:
@@ -127,7 +181,8 @@ def _bars(chart: Chart) -> dict:
     # Bars have no length on a logarithmic axis, so dots stand for them there.
     mark = {"type": "point", "filled": True, "size": 80} if log else {"type": "bar"}
     encoding = {
-        "x": _quantity(chart, "x", log=log, zero=not log),
+        # Nothing is stacked; to stack, Vega would take names for properties of an object.
+        "x": {**_quantity(chart, "x", log=log, zero=not log), "stack": None},
         "y": y,
         **_colour(chart),
         "tooltip": _tooltip(chart),
@@ -167,21 +222,68 @@ def _heatmap(chart: Chart) -> dict:
         colour["scale"]["interpolate"] = "lab"  # straight through the middle colour
     else:
         colour["scale"] = {"range": "heatmap"}
+        if "domain" in chart.options:
+            colour["scale"]["domain"] = list(chart.options["domain"])
+    place = {"x": {**_names(chart, "x"), "axis": _labels_across(chart)}, "y": _names(chart, "y")}
+    cells = {
+        "mark": {"type": "rect"},
+        "encoding": {**place, "color": colour, "tooltip": _tooltip(chart)},
+    }
+    if chart.options.get("strip"):
+        return _with_strip(chart, cells, place)
+    if chart.options.get("labels"):
+        return _with_labels(chart, cells, place)
+    return {"height": {"step": _STEP}, **cells}
+
+
+def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
+    """Numbers in the cells of a map from 0 to 1, in the ink that its colour asks for."""
+    text = {"field": chart.options["labels"], "type": "quantitative"}
+
+    def written(where: str, style: str) -> dict:
+        return {
+            "transform": [{"filter": f"datum.value {where} 0.5"}],
+            "mark": {"type": "text", "style": style},
+            "encoding": {**place, "text": text},
+        }
+
+    layers = [cells, written("<=", "on-weak"), written(">", "on-strong")]
+    return {"height": {"step": 2 * _STEP}, "layer": layers}
+
+
+def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
+    """A row above the map that says what every column of it is."""
+    column, row = chart.columns["strip"], chart.options["strip"]
+    is_it = {"field": "y", "equal": row}
+    kind = "quantitative" if column.is_numeric else "nominal"
+    colour: dict[str, Any] = {"field": "strip", "type": kind, "title": column.title}
+    colour["scale"] = (
+        {"range": "ramp"} if column.is_numeric else _category(chart.options["strip_names"])
+    )
+    strip = {
+        "transform": [{"filter": is_it}],
+        "mark": {"type": "rect"},
+        "encoding": {**place, "color": colour, "tooltip": _tooltip(chart, ("x",))},
+    }
+    tooltip = _tooltip(chart, ("y", "x", "value"))
+    cells = {
+        "transform": [{"filter": {"not": is_it}}],
+        **cells,
+        "encoding": {**cells["encoding"], "tooltip": tooltip},
+    }
+    apart = {"color": "independent"}
     return {
         "height": {"step": _STEP},
-        "mark": {"type": "rect"},
-        "encoding": {
-            "x": {**_names(chart, "x"), "axis": _labels_across(chart)},
-            "y": _names(chart, "y"),
-            "color": colour,
-            "tooltip": _tooltip(chart),
-        },
+        "layer": [strip, cells],
+        "resolve": {"scale": apart, "legend": apart},
     }
 
 
 def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
+    if len(names) > _MOST_LABELS:
+        return {"labels": False, "ticks": False}
     fits = sum(len(name) + 2 for name in names) < 60
     return {"labelAngle": 0 if fits else -45, "labelLimit": 110}
 
@@ -233,6 +335,7 @@ _KINDS = {
     "points": _points,
     "bars": _bars,
     "heatmap": _heatmap,
+    "distribution": _distribution,
     "critical-difference": _critical_difference,
 }
 
@@ -291,18 +394,11 @@ def _colour(chart: Chart) -> dict:
     if "series" not in chart.columns:
         return {}
     column = chart.columns["series"]
-    names = list(dict.fromkeys(column.values))
-    palette = "category" if len(names) <= _PALETTE_SIZE else {"scheme": "tableau20"}
-    scale: dict[str, Any] = {"domain": names}  # the same colours whatever is shown
-    if set(names) <= set(_MEANT):
-        scale["range"] = [_MEANT[name] for name in names]
-    else:
-        scale |= {"range": palette} if isinstance(palette, str) else palette
     return {
         "color": {
             "field": "series",
             "type": "nominal",
-            "scale": scale,
+            "scale": _category(list(dict.fromkeys(column.values))),
             "legend": {
                 "title": column.title or None,
                 "symbolLimit": 60,
@@ -311,6 +407,14 @@ def _colour(chart: Chart) -> dict:
             },
         }
     }
+
+
+def _category(names: list[str]) -> dict:
+    """The same colours whatever is shown."""
+    scale: dict[str, Any] = {"domain": names}
+    if set(names) <= set(_MEANT):
+        return scale | {"range": [_MEANT[name] for name in names]}
+    return scale | ({"range": "category"} if len(names) <= _PALETTE_SIZE else {"scheme": "tableau20"})
 
 
 def _faded(chart: Chart, shown: float = 1.0) -> dict:
@@ -322,16 +426,16 @@ def _faded(chart: Chart, shown: float = 1.0) -> dict:
 
 
 def _band_shown(chart: Chart) -> dict:
-    """Many bands hide each other: then only those of picked series are drawn."""
+    """Bands show from the start; picking a series brings its own out."""
     if "series" not in chart.columns:
         return {}
     if len(set(chart.columns["series"].values)) <= _MOST_BANDS:
         return _faded(chart, shown=0.15)
-    condition = {"param": "picked", "empty": False, "value": 0.2}
-    return {"opacity": {"condition": condition, "value": 0}}
+    picked = {"param": "picked", "empty": False, "value": 0.25}
+    return {"opacity": {"condition": picked, "value": 0.07}}
 
 
-def _tooltip(chart: Chart) -> list[dict]:
+def _tooltip(chart: Chart, names: tuple[str, ...] = ()) -> list[dict]:
     return [
         {
             "field": name,
@@ -340,4 +444,5 @@ def _tooltip(chart: Chart) -> list[dict]:
             **({"format": f".{column.digits}~g"} if column.is_numeric else {}),
         }
         for name, column in chart.columns.items()
+        if not names or name in names
     ]
