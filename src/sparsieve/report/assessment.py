@@ -170,9 +170,7 @@ def assess(
     models = REGRESSORS if is_regression else MODELS
 
     def work(train: np.ndarray, test: np.ndarray) -> _Fold:
-        return _assess_fold(
-            selector, X[train], y[train], X[test], y[test], counts, n_kept, models
-        )
+        return _assess_fold(selector, X[train], y[train], X[test], y[test], counts, n_kept, models)
 
     with warnings.catch_warnings(), already_told():
         warnings.simplefilter("ignore")
@@ -193,8 +191,7 @@ def assess(
         ks=ks,
         n_kept=n_kept,
         baseline={
-            model: float(np.mean([fold.scores[model][None] for fold in found]))
-            for model in models
+            model: float(np.mean([fold.scores[model][None] for fold in found])) for model in models
         },
         supports=np.array([fold.support for fold in found]),
         n_folds=len(found),

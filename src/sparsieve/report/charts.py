@@ -26,14 +26,24 @@ from __future__ import annotations
 from typing import Any
 
 from .data import Chart
+from .encodings import (
+    LEGEND,
+    around,
+    band,
+    band_shown,
+    category,
+    colour,
+    faded,
+    names,
+    quantity,
+    tooltip,
+)
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320
 _STEP = 18
-_MOST_BANDS = 4  # beyond it bands are fainter, so that they do not hide each other
 _MOST_LABELS = 60  # names below a heat map
 MARKER = "marker"  # the signal that a slider sets
-_PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
 
 
 def specification(chart: Chart) -> dict:
@@ -68,20 +78,20 @@ def specification(chart: Chart) -> dict:
 
 def _lines(chart: Chart) -> dict:
     fields = chart.columns
-    x = _quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
-    y = _quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
+    x = quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
+    y = quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
     layers: list[dict] = []
-    shared = {"x": x, **_colour(chart)}
+    shared = {"x": x, **colour(chart)}
     if "error" in fields:
         layers.append(
             {
-                "transform": _around("y"),
+                "transform": band(chart),
                 "mark": {"type": "area", "opacity": 0.15},
                 "encoding": {
                     **shared,
                     "y": {**y, "field": "low"},
                     "y2": {"field": "high"},
-                    **_band_shown(chart),
+                    **band_shown(chart),
                 },
             }
         )
@@ -93,18 +103,24 @@ def _lines(chart: Chart) -> dict:
                 **shared,
                 "y": y,
                 **_dashed(chart),
-                **_faded(chart),
-                "tooltip": _tooltip(chart),
+                **faded(chart),
+                "tooltip": tooltip(chart),
             },
         }
     )
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
-        layers[0]["params"] = [_LEGEND]
+        layers[0]["params"] = [LEGEND]
     if chart.options.get("marker") is None:
         return {"height": _HEIGHT, "layer": layers}
     upright = {"type": "rule", "strokeWidth": 1.5, "strokeDash": [3, 3]}
-    now = {"datum": {"expr": MARKER}, "type": "quantitative"}
-    layers.append({"mark": upright, "encoding": {"x": now}})
+    layers.append(
+        {
+            "data": {"values": [{}]},
+            "transform": [{"calculate": MARKER, "as": "x"}],
+            "mark": upright,
+            "encoding": {"x": x},
+        }
+    )
     params = [{"name": MARKER, "value": chart.options["marker"]}]
     return {"height": _HEIGHT, "layer": layers, "params": params}
 
@@ -122,11 +138,11 @@ def _points(chart: Chart) -> dict:
     dots: dict[str, Any] = {
         "mark": {"type": "point", "filled": True, "size": size, "opacity": 0.85},
         "encoding": {
-            "x": _quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
-            "y": _quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
-            **_colour(chart),
-            **_faded(chart),
-            "tooltip": _tooltip(chart),
+            "x": quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
+            "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
+            **colour(chart),
+            **faded(chart),
+            "tooltip": tooltip(chart),
         },
     }
     if "value" in chart.columns:
@@ -134,7 +150,7 @@ def _points(chart: Chart) -> dict:
         colour = {"field": "value", "type": "quantitative", "title": title}
         dots["encoding"]["color"] = {**colour, "scale": {"range": "ramp"}}
     if "series" in chart.columns:
-        dots["params"] = [_LEGEND]
+        dots["params"] = [LEGEND]
     if "diagonal" not in chart.options:
         return {"height": _HEIGHT, **dots}
     low, high = ({"datum": end, "type": "quantitative"} for end in chart.options["diagonal"])
@@ -150,7 +166,7 @@ def _distribution(chart: Chart) -> dict:
     """Every value as a dot over the box of its class; the page adds the boxes."""
     x = {"field": "x", "type": "quantitative", "title": chart.columns["x"].title}
     x |= {"scale": {"zero": False}}
-    y = _names(chart, "y")
+    y = names(chart, "y")
 
     def part(name: str, mark: dict, **channels: Any) -> dict:
         only = [{"filter": {"field": "part", "equal": name}}]
@@ -169,7 +185,10 @@ def _distribution(chart: Chart) -> dict:
                 "dot",
                 {"type": "point", "filled": True, "size": 16, "opacity": 0.75},
                 yOffset=offset,
-                tooltip=[{**x, "format": ".4~g"}, {"field": "y", "type": "nominal", "title": "class"}],
+                tooltip=[
+                    {**x, "format": ".4~g"},
+                    {"field": "y", "type": "nominal", "title": "class"},
+                ],
             ),
         ],
     }
@@ -177,15 +196,15 @@ def _distribution(chart: Chart) -> dict:
 
 def _bars(chart: Chart) -> dict:
     log = chart.options.get("log_x")
-    y = _names(chart, "y")
+    y = names(chart, "y")
     # Bars have no length on a logarithmic axis, so dots stand for them there.
     mark = {"type": "point", "filled": True, "size": 80} if log else {"type": "bar"}
     encoding = {
         # Nothing is stacked; to stack, Vega would take names for properties of an object.
-        "x": {**_quantity(chart, "x", log=log, zero=not log), "stack": None},
+        "x": {**quantity(chart, "x", log=log, zero=not log), "stack": None},
         "y": y,
-        **_colour(chart),
-        "tooltip": _tooltip(chart),
+        **colour(chart),
+        "tooltip": tooltip(chart),
     }
     if "series" in chart.columns and chart.options.get("grouped") and not log:
         encoding["yOffset"] = {"field": "series", "type": "nominal", "sort": None}
@@ -196,7 +215,7 @@ def _bars(chart: Chart) -> dict:
     if "error" in chart.columns:
         layers.append(
             {
-                "transform": _around("x"),
+                "transform": around("x"),
                 "mark": {"type": "rule", "strokeWidth": 1.5},
                 "encoding": {
                     "x": {**encoding["x"], "field": "low"},
@@ -224,10 +243,10 @@ def _heatmap(chart: Chart) -> dict:
         colour["scale"] = {"range": "heatmap"}
         if "domain" in chart.options:
             colour["scale"]["domain"] = list(chart.options["domain"])
-    place = {"x": {**_names(chart, "x"), "axis": _labels_across(chart)}, "y": _names(chart, "y")}
+    place = {"x": {**names(chart, "x"), "axis": _labels_across(chart)}, "y": names(chart, "y")}
     cells = {
         "mark": {"type": "rect"},
-        "encoding": {**place, "color": colour, "tooltip": _tooltip(chart)},
+        "encoding": {**place, "color": colour, "tooltip": tooltip(chart)},
     }
     if chart.options.get("strip"):
         return _with_strip(chart, cells, place)
@@ -248,7 +267,8 @@ def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
         }
 
     layers = [cells, written("<=", "on-weak"), written(">", "on-strong")]
-    return {"height": {"step": 2 * _STEP}, "layer": layers}
+    n_rows = len(set(chart.columns["y"].values))
+    return {"height": {"step": min(4 * _STEP, max(_STEP, _HEIGHT // n_rows))}, "layer": layers}
 
 
 def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
@@ -258,14 +278,14 @@ def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
     kind = "quantitative" if column.is_numeric else "nominal"
     colour: dict[str, Any] = {"field": "strip", "type": kind, "title": column.title}
     colour["scale"] = (
-        {"range": "ramp"} if column.is_numeric else _category(chart.options["strip_names"])
+        {"range": "ramp"} if column.is_numeric else category(chart.options["strip_names"])
     )
     strip = {
         "transform": [{"filter": is_it}],
         "mark": {"type": "rect"},
-        "encoding": {**place, "color": colour, "tooltip": _tooltip(chart, ("x",))},
+        "encoding": {**place, "color": colour, "tooltip": tooltip(chart, ("x",))},
     }
-    tooltip = _tooltip(chart, ("y", "x", "value"))
+    tooltip = tooltip(chart, ("y", "x", "value"))
     cells = {
         "transform": [{"filter": {"not": is_it}}],
         **cells,
@@ -338,111 +358,3 @@ _KINDS = {
     "distribution": _distribution,
     "critical-difference": _critical_difference,
 }
-
-# Series whose colour carries a meaning; both read well on light and dark.
-_MEANT = {
-    "selected": "#2f8fd0",
-    "left out": "#9aa4ae",
-    "kept by request": "#2f8fd0",
-    "left out by request": "#9aa4ae",
-    "unranked gain": "#c9ced3",
-}
-
-_LEGEND = {
-    "name": "picked",
-    "select": {"type": "point", "fields": ["series"]},
-    "bind": "legend",
-}
-
-
-def _quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict:
-    scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
-    channel = {
-        "field": name,
-        "type": "quantitative",
-        "title": chart.columns[name].title,
-        "scale": scale,
-    }
-    axis: dict[str, Any] = {"labelOverlap": True}
-    if log:
-        axis["format"] = "~g"
-    elif all(isinstance(value, (int, type(None))) for value in chart.columns[name].values):
-        axis |= {"format": "~d", "tickMinStep": 1}
-    channel["axis"] = axis
-    return channel
-
-
-def _around(name: str) -> list[dict]:
-    """Both ends of the interval around a field."""
-    return [
-        {"calculate": f"datum.{name} - datum.error", "as": "low"},
-        {"calculate": f"datum.{name} + datum.error", "as": "high"},
-    ]
-
-
-def _names(chart: Chart, name: str) -> dict:
-    return {
-        "field": name,
-        "type": "nominal",
-        "sort": None,
-        "title": chart.columns[name].title or None,
-        "axis": {"labelLimit": 180},
-    }
-
-
-def _colour(chart: Chart) -> dict:
-    if "series" not in chart.columns:
-        return {}
-    column = chart.columns["series"]
-    return {
-        "color": {
-            "field": "series",
-            "type": "nominal",
-            "scale": _category(list(dict.fromkeys(column.values))),
-            "legend": {
-                "title": column.title or None,
-                "symbolLimit": 60,
-                "labelLimit": 220,
-                "symbolOpacity": 1,
-            },
-        }
-    }
-
-
-def _category(names: list[str]) -> dict:
-    """The same colours whatever is shown."""
-    scale: dict[str, Any] = {"domain": names}
-    if set(names) <= set(_MEANT):
-        return scale | {"range": [_MEANT[name] for name in names]}
-    return scale | ({"range": "category"} if len(names) <= _PALETTE_SIZE else {"scheme": "tableau20"})
-
-
-def _faded(chart: Chart, shown: float = 1.0) -> dict:
-    """Others step back when a name in the legend is picked."""
-    if "series" not in chart.columns:
-        return {}
-    faint = shown / 8
-    return {"opacity": {"condition": {"param": "picked", "value": shown}, "value": faint}}
-
-
-def _band_shown(chart: Chart) -> dict:
-    """Bands show from the start; picking a series brings its own out."""
-    if "series" not in chart.columns:
-        return {}
-    if len(set(chart.columns["series"].values)) <= _MOST_BANDS:
-        return _faded(chart, shown=0.15)
-    picked = {"param": "picked", "empty": False, "value": 0.25}
-    return {"opacity": {"condition": picked, "value": 0.07}}
-
-
-def _tooltip(chart: Chart, names: tuple[str, ...] = ()) -> list[dict]:
-    return [
-        {
-            "field": name,
-            "type": "quantitative" if column.is_numeric else "nominal",
-            "title": column.title or name,
-            **({"format": f".{column.digits}~g"} if column.is_numeric else {}),
-        }
-        for name, column in chart.columns.items()
-        if not names or name in names
-    ]

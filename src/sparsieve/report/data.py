@@ -77,7 +77,8 @@ class Chart:
     note : str
         What to see in it.
     options : dict
-        Of the kind; ``initial`` gives the first choice of some controls.
+        Of the kind; ``initial`` gives the first choice of some controls, ``shape`` the room
+        that it takes among others ("wide").
     """
 
     title: str
@@ -169,8 +170,8 @@ class Profiles:
         smallest value to its largest, 255 where it is missing.
     ranges : sequence of (float, float)
         These smallest and largest values.
-    substitutes : dict of int to sequence of (int, float)
-        By column: the columns that could stand in, with correlations.
+    substitutes : dict of int to sequence of (int, float), or None
+        By column: the columns that could stand in, with correlations; None where nobody looked.
     note : str
         On the samples shown and on the methods.
     """
@@ -181,7 +182,7 @@ class Profiles:
     chart: Chart
     levels: Sequence[bytes]
     ranges: Sequence[tuple[float, float]]
-    substitutes: Mapping[int, Sequence[tuple[int, float]]]
+    substitutes: Mapping[int, Sequence[tuple[int, float]]] | None
     note: str = ""
 
 

@@ -26,9 +26,9 @@ def explore_section(kept: SelectedData, assessment: Assessment) -> Section | Non
     made = [
         _confusion_chart(kept, assessment, steps),
         _held_out_chart(kept, assessment, steps),
+        projected,
         _class_chart(kept, steps),
         _target_chart(kept, steps),
-        projected,
         clustered_chart(kept, steps, MOST_DRAWN),
     ]
     explorer = Explorer(
@@ -144,7 +144,9 @@ def _held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         return None
     true = np.asarray(assessment.true, dtype=float).ravel()
     some = np.linspace(0, len(true) - 1, min(len(true), 200)).round().astype(int)
-    shown = [(k, assessment.predictions[k].ravel()) for k, _ in steps if k in assessment.predictions]
+    shown = [
+        (k, assessment.predictions[k].ravel()) for k, _ in steps if k in assessment.predictions
+    ]
     ends = (float(true.min()), float(true.max()))
     return Chart(
         "Held-out samples: predicted and true target",
@@ -187,7 +189,7 @@ def _class_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         },
         note="Mean of every feature within a class, in standard deviations from its overall mean: "
         f"what stands out marks the class.{first_drawn(steps)}",
-        options={"diverging": True, "grows": True},
+        options={"diverging": True, "shape": "wide"},
     )
 
 
@@ -214,13 +216,14 @@ def _target_chart(kept: SelectedData, steps: Steps) -> Chart | None:
     if len(kept.target_names) == 1:
         note = first_drawn(steps).strip()
         columns = {**shared, "x": values}
-        return Chart("Correlation with the target", "bars", columns, note=note)
+        wide = {"shape": "wide"}
+        return Chart("Correlation with the target", "bars", columns, note=note, options=wide)
     return Chart(
         "Correlation with the targets",
         "heatmap",
         {**shared, "x": Column("target", [row[2] for row in rows]), "value": values},
         note=first_drawn(steps).strip(),
-        options={"diverging": True, "span": 1.0, "grows": True},
+        options={"diverging": True, "span": 1.0, "shape": "wide"},
     )
 
 
@@ -236,4 +239,6 @@ def _mean(values: np.ndarray) -> np.ndarray:
     """Column means of what is known."""
     known = ~np.isnan(values)
     total = np.where(known, values, 0.0).sum(axis=0)
-    return np.divide(total, known.sum(axis=0), out=np.full(len(total), np.nan), where=known.any(axis=0))
+    return np.divide(
+        total, known.sum(axis=0), out=np.full(len(total), np.nan), where=known.any(axis=0)
+    )

@@ -37,7 +37,9 @@ def render(report: Contents) -> str:
             "label": section.label or section.title,
             "anchor": f"section-{number}",
             "text": section.text,
-            "blocks": [page.block(block, f"{number}-{i}") for i, block in enumerate(section.blocks, 1)],
+            "blocks": [
+                page.block(block, f"{number}-{i}") for i, block in enumerate(section.blocks, 1)
+            ],
         }
         for number, section in enumerate(report.sections, 1)
     ]

@@ -82,7 +82,7 @@ class Packing:
             "ranges": [[rounded(end, 6) for end in ends] for ends in found.ranges],
             "substitutes": [
                 [self._place[feature], self._place[other], rounded(correlation, 3)]
-                for feature, others in found.substitutes.items()
+                for feature, others in (found.substitutes or {}).items()
                 for other, correlation in others
                 if feature in self._place
             ],

@@ -43,9 +43,11 @@ def profiles(
         chart=_chart(kept, samples),
         levels=levels,
         ranges=ranges,
-        substitutes={
+        substitutes=None
+        if substitutes is None
+        else {
             feature: [pair for pair in others if pair[0] in known][:_MOST_SUBSTITUTES]
-            for feature, others in _both_ways(substitutes or {}).items()
+            for feature, others in _both_ways(substitutes).items()
         },
         note=_note(kept, samples, len(stored), len(order)),
     )

@@ -10,7 +10,7 @@ from .data import Chart, Column
 from .selected_data import SelectedData
 from .wording import counted, percent
 
-MOST_SAMPLES = 150  # a pixel or two for each in a heat map; a browser stays quick
+MOST_SAMPLES = 200  # a pixel or two for each in a heat map; a browser stays quick
 _WIDEST = 3.0  # standard deviations; what lies beyond has the colour of the end
 _SMALL = 500  # samples or features from which on all components take too long
 
@@ -33,9 +33,7 @@ def which_samples(kept: SelectedData, samples: np.ndarray) -> str:
     if len(samples) == len(kept.y):
         return ""
     among = "classes keep their shares" if kept.classes is not None else "all targets occur"
-    return (
-        f" {counted(len(samples), 'sample')} of {len(kept.y):,}, drawn at random so that {among}."
-    )
+    return f" {len(samples)} of {counted(len(kept.y), 'sample')}, drawn at random so that {among}."
 
 
 def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Chart:
@@ -68,11 +66,12 @@ def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Cha
             "k": Column("features", ks),
             "y": Column("", names),
             "x": Column("sample", places),
-            "value": Column("standard deviations from the mean", values, digits=3),
+            "value": Column("standard deviations", values, digits=3),
             "strip": Column(strip_title, marks, digits=4),
         },
         note="Every column is a sample. Average linkage puts samples, and features, that are alike "
-        f"next to each other; the strip on top shows the {strip_title}."
+        f"next to each other; the strip on top shows the {strip_title}. Colours: distance from the mean "
+        f"of a feature, full at {_WIDEST:g} standard deviations."
         + which_samples(kept, samples)
         + first,
         options={
@@ -80,8 +79,7 @@ def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Cha
             "span": _WIDEST,
             "strip": strip,
             "strip_names": kept.class_names,
-            "wide": True,
-            "grows": True,
+            "shape": "wide",
         },
     )
 

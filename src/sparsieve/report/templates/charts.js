@@ -43,7 +43,7 @@ function config(dark, narrow) {
     },
     text: { color: tone.ink, fontSize: 12 },
     rule: { color: tone.ink },
-    style: { "on-weak": { fill: maps.weak }, "on-strong": { fill: maps.strong } },
+    style: { "on-weak": { color: maps.weak }, "on-strong": { color: maps.strong } },
     range: {
       category: dark ? HUES.dark : HUES.light,
       diverging: maps.diverging, heatmap: maps.heatmap, ramp: maps.ramp,

@@ -20,8 +20,10 @@ for (const table of embedded("tables")) {
     const row = make("tr");
     for (const column of columns) {
       const cell = make("td");
-      if (isNumeric(column)) cell.className = "number";
-      if (column.features) cell.append(featureButton(column.values[i], column.features[i]));
+      if (isNumeric(column)) {
+        cell.className = "number";
+        cell.textContent = text(column, i);
+      } else if (column.features) cell.append(featureButton(column.values[i], column.features[i]));
       else breakable(cell, text(column, i));
       row.append(cell);
     }
