@@ -147,8 +147,8 @@ def _points(chart: Chart) -> dict:
     }
     if "value" in chart.columns:
         title = chart.columns["value"].title
-        colour = {"field": "value", "type": "quantitative", "title": title}
-        dots["encoding"]["color"] = {**colour, "scale": {"range": "ramp"}}
+        graded = {"field": "value", "type": "quantitative", "title": title}
+        dots["encoding"]["color"] = {**graded, "scale": {"range": "ramp"}}
     if "series" in chart.columns:
         dots["params"] = [LEGEND]
     if "diagonal" not in chart.options:
@@ -164,8 +164,8 @@ def _points(chart: Chart) -> dict:
 
 def _distribution(chart: Chart) -> dict:
     """Every value as a dot over the box of its class; the page adds the boxes."""
-    x = {"field": "x", "type": "quantitative", "title": chart.columns["x"].title}
-    x |= {"scale": {"zero": False}}
+    x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False}}
+    x["title"] = chart.columns["x"].title
     y = names(chart, "y")
 
     def part(name: str, mark: dict, **channels: Any) -> dict:
@@ -233,20 +233,20 @@ def _bars(chart: Chart) -> dict:
 
 def _heatmap(chart: Chart) -> dict:
     column = chart.columns["value"]
-    colour: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
+    shade: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
     if chart.options.get("diverging"):
         known = [abs(value) for value in column.values if value is not None]
         span = chart.options.get("span") or max(known, default=1.0) or 1.0
-        colour["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
-        colour["scale"]["interpolate"] = "lab"  # straight through the middle colour
+        shade["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
+        shade["scale"]["interpolate"] = "lab"  # straight through the middle colour
     else:
-        colour["scale"] = {"range": "heatmap"}
+        shade["scale"] = {"range": "heatmap"}
         if "domain" in chart.options:
-            colour["scale"]["domain"] = list(chart.options["domain"])
+            shade["scale"]["domain"] = list(chart.options["domain"])
     place = {"x": {**names(chart, "x"), "axis": _labels_across(chart)}, "y": names(chart, "y")}
     cells = {
         "mark": {"type": "rect"},
-        "encoding": {**place, "color": colour, "tooltip": tooltip(chart)},
+        "encoding": {**place, "color": shade, "tooltip": tooltip(chart)},
     }
     if chart.options.get("strip"):
         return _with_strip(chart, cells, place)
@@ -276,20 +276,20 @@ def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
     column, row = chart.columns["strip"], chart.options["strip"]
     is_it = {"field": "y", "equal": row}
     kind = "quantitative" if column.is_numeric else "nominal"
-    colour: dict[str, Any] = {"field": "strip", "type": kind, "title": column.title}
-    colour["scale"] = (
+    shade: dict[str, Any] = {"field": "strip", "type": kind, "title": column.title}
+    shade["scale"] = (
         {"range": "ramp"} if column.is_numeric else category(chart.options["strip_names"])
     )
     strip = {
         "transform": [{"filter": is_it}],
         "mark": {"type": "rect"},
-        "encoding": {**place, "color": colour, "tooltip": tooltip(chart, ("x",))},
+        "encoding": {**place, "color": shade, "tooltip": tooltip(chart, ("x",))},
     }
-    tooltip = tooltip(chart, ("y", "x", "value"))
+    pointed = tooltip(chart, ("y", "x", "value"))
     cells = {
         "transform": [{"filter": {"not": is_it}}],
         **cells,
-        "encoding": {**cells["encoding"], "tooltip": tooltip},
+        "encoding": {**cells["encoding"], "tooltip": pointed},
     }
     apart = {"color": "independent"}
     return {

@@ -17,9 +17,8 @@ MOST_DRAWN = 40  # features or classes in a chart
 Steps = list[tuple[int, np.ndarray]]  # numbers of features and the columns, best first
 
 
-def explore_section(kept: SelectedData, assessment: Assessment) -> Section | None:
+def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) -> Section | None:
     """The selection at every number of features up to the one that was kept."""
-    steps = selections(kept)
     if not steps:
         return None
     projected, shares = projection_chart(kept, steps)

@@ -18,7 +18,7 @@ _MOST_LEVELS = 300_000  # values of features by sample that go into a page, a by
 _MOST_TARGETS = 4  # to draw a feature against
 _MOST_SUBSTITUTES = 20  # of one feature
 _MISSING = 255
-_BLOCK = 500
+_BLOCK = 32  # columns that are dense at a time
 
 
 def profiles(

@@ -42,7 +42,11 @@ def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Cha
     labels = _sample_labels(kept, samples)
     is_classes = kept.classes is not None
     strip = "class ▸" if is_classes else "target ▸"
-    ks, names, places, values, marks = [], [], [], [], []
+    ks: list[int] = []
+    names: list[str] = []
+    places: list[str] = []
+    values: list[float | None] = []
+    marks: list[str | float | None] = []
     for k, features in steps:
         drawn = features[:most_features]
         scaled = kept.standardised(drawn)[samples]
@@ -70,8 +74,8 @@ def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Cha
             "strip": Column(strip_title, marks, digits=4),
         },
         note="Every column is a sample. Average linkage puts samples, and features, that are alike "
-        f"next to each other; the strip on top shows the {strip_title}. Colours: distance from the mean "
-        f"of a feature, full at {_WIDEST:g} standard deviations."
+        f"next to each other; the strip on top shows the {strip_title}. Colours: distance from the "
+        f"mean of a feature, full at {_WIDEST:g} standard deviations."
         + which_samples(kept, samples)
         + first,
         options={

@@ -70,6 +70,7 @@ class SelectedData:
     @cached_property
     def class_codes(self) -> np.ndarray:
         """The place of every sample's class among the classes."""
+        assert self.classes is not None
         return np.searchsorted(self.classes, self.y)
 
     @cached_property

@@ -14,7 +14,7 @@ from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
 from .certificate_section import certificate_section, certified
-from .exploration import explore_section
+from .exploration import explore_section, selections
 from .page import Report
 from .profiles import profiles
 from .provenance import how_made
@@ -125,9 +125,10 @@ def selector_report(
         found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
         oddities = found.for_user_of(selector)
     substitutes = kept.substitutes(threshold)
+    steps = selections(kept)
     sections = [
-        accuracy_section(assessment, kept),
-        explore_section(kept, assessment),
+        accuracy_section(assessment, kept, has_slider=len(steps) > 1),
+        explore_section(kept, assessment, steps),
         certificate_section(certificate, len(kept.order)),
         ranking_section(kept, _null(null, kept)),
         weight_section(kept),

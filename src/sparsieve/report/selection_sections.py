@@ -20,8 +20,11 @@ from .wording import percent
 MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
-def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | None:
+def accuracy_section(
+    assessment: Assessment, kept: SelectedData, *, has_slider: bool
+) -> Section | None:
     """Scores over the number of features."""
+    moves = "; the slider below moves it" * has_slider
     if not assessment.rows:
         told = _how_many(assessment, kept)
         return Section("How many features", told) if told else None
@@ -37,7 +40,7 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
             "series": Column("model", [row["model"] for row in rows]),
         },
         note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side. "
-        "The upright line is the number of features that the slider below stands at.",
+        f"The upright line is the number of features selected{moves}.",
         options={"log_x": max(row["k"] for row in rows) > 20, "marker": len(kept.order)},
     )
     every = ", ".join(
