@@ -17,7 +17,7 @@ class Column:
     values : sequence
         Numbers, text, booleans or None.
     digits : int, default=4
-        Significant digits shown; files get at least four more.
+        Significant digits shown; files get two more.
     features : sequence of int, default=None
         Where the values are names of features: their columns in X, so that a reader can ask for
         more about them (see :class:`Profiles`).

@@ -10,7 +10,7 @@ from typing import Any
 
 from .data import Column, Profiles
 
-_FILE_DIGITS = 4  # more than are shown
+_FILE_DIGITS = 2  # more than are shown
 _FEWEST = 20  # rows from which on another form is worth it
 
 
@@ -76,7 +76,7 @@ class Packing:
         return {
             "names": list(found.names),
             "ranks": [
-                {"method": method, "values": list(ranks)} for method, ranks in found.ranks.items()
+                {"method": method, **_numbers(ranks, 0)} for method, ranks in found.ranks.items()
             ],
             "levels": base64.b64encode(b"".join(found.levels)).decode("ascii"),
             "ranges": [[rounded(end, 6) for end in ends] for ends in found.ranges],

@@ -11,6 +11,7 @@ from .selected_data import SelectedData
 from .wording import counted, percent
 
 MOST_SAMPLES = 200  # a pixel or two for each in a heat map; a browser stays quick
+_MOST_CELLS = 30_000  # of heat maps at all numbers of features together, some 250 kB
 _WIDEST = 3.0  # standard deviations; what lies beyond has the colour of the end
 _SMALL = 500  # samples or features from which on all components take too long
 
@@ -38,7 +39,8 @@ def which_samples(kept: SelectedData, samples: np.ndarray) -> str:
 
 def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Chart:
     """Samples x selected features, both in the order of a hierarchical clustering."""
-    samples = shown_samples(kept)
+    n_rows = sum(1 + min(k, most_features) for k, _ in steps)
+    samples = shown_samples(kept, min(MOST_SAMPLES, max(_MOST_CELLS // n_rows, 2)))
     labels = _sample_labels(kept, samples)
     is_classes = kept.classes is not None
     strip = "class ▸" if is_classes else "target ▸"

@@ -14,6 +14,7 @@ if (known) {
     if (!substitutes.has(feature)) substitutes.set(feature, []);
     substitutes.get(feature).push([other, correlation]);
   }
+  const ranks = known.ranks.map((column) => ({ method: column.method, ...unpack(column) }));
   let current = 0;
   chart.waits = true;  // drawn when somebody asks
 
@@ -61,7 +62,7 @@ if (known) {
   if (chart.spec.usermeta?.boxes) chart.adorned = withBoxes;
 
   function fillRanks(feature) {
-    const lines = known.ranks.map(({ method, values }) => {
+    const lines = ranks.map(({ method, values }) => {
       const line = make("tr");
       const rank = values[feature];
       const where = rank === null ? "not ranked" : `${rank.toLocaleString("en-US")} of ${values.length.toLocaleString("en-US")}`;
