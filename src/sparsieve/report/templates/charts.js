@@ -89,10 +89,16 @@ function rows(chart, all = false) {
   return found;
 }
 
+// Vega keeps names as keys of plain objects, where "constructor", "__proto__" and their kin are
+// taken: an invisible character in front makes them names like others.
+const safe = (value) => (typeof value === "string" && value in Object.prototype ? `\u200b${value}` : value);
+const safeRow = (row) => Object.fromEntries(Object.entries(row).map(([field, value]) => [field, safe(value)]));
+const safeDomain = (key, value) => (key === "domain" && Array.isArray(value) ? value.map(safe) : value);
+
 function embed(chart, target, dark, width) {
-  const spec = structuredClone(chart.spec);
+  const spec = JSON.parse(JSON.stringify(chart.spec), safeDomain);
   const found = rows(chart);
-  spec.data = { values: chart.adorned ? chart.adorned(found) : found };
+  spec.data = { values: (chart.adorned ? chart.adorned(found) : found).map(safeRow) };
   if (width) spec.width = width;
   if (spec.height.step) {  // as high as there are names to show
     spec.height = spec.height.step * Math.max(1, new Set(found.map((row) => row.y)).size);
