@@ -137,7 +137,7 @@ def test_the_slider_and_the_panel_with_the_keyboard(opened, nasty_selector, tmp_
     slider = page.locator("input[type=range]")
     by_class = figure_id(page, "Selected features by class")
     confusion = figure_id(page, "Held-out samples by true and predicted class")
-    counts = page.locator(f"#{confusion} svg .mark-text text")
+    counts = page.locator(f"#{confusion} svg .mark-text.role-mark text")
     listed = page.locator(".selection li")
     first = sorted(counts.all_text_contents())
     slider.focus()
