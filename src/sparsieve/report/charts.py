@@ -285,11 +285,14 @@ def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
         "mark": {"type": "rect"},
         "encoding": {**place, "color": shade, "tooltip": tooltip(chart, ("x",))},
     }
+    # A low map has no room for two legends at its side.
+    shade["legend"] = {"orient": "bottom", "columns": 5}
     pointed = tooltip(chart, ("y", "x", "value"))
+    value = {**cells["encoding"]["color"], "legend": {"orient": "bottom"}}
     cells = {
         "transform": [{"filter": {"not": is_it}}],
         **cells,
-        "encoding": {**cells["encoding"], "tooltip": pointed},
+        "encoding": {**cells["encoding"], "color": value, "tooltip": pointed},
     }
     apart = {"color": "independent"}
     return {
