@@ -33,8 +33,9 @@ def which_samples(kept: SelectedData, samples: np.ndarray) -> str:
     """A sentence where not all samples are shown."""
     if len(samples) == len(kept.y):
         return ""
-    among = "classes keep their shares" if kept.classes is not None else "all targets occur"
-    return f" {len(samples)} of {counted(len(kept.y), 'sample')}, drawn at random so that {among}."
+    what = "classes" if kept.classes is not None else "low and high targets"
+    drawn = f"{len(samples)} of {counted(len(kept.y), 'sample')}"
+    return f" {drawn}, drawn at random so that {what} keep their shares."
 
 
 def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Chart:
