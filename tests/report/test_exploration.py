@@ -11,7 +11,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
 
-from sparsieve import FStatisticSelector, InfoGainSelector, L20Selector, RidgeForwardSelector
+from sparsieve import (
+    FStatisticSelector,
+    InfoGainSelector,
+    L20Selector,
+    ReliefFSelector,
+    RidgeForwardSelector,
+)
 from sparsieve.report import Explorer, selector_report
 
 pytest.importorskip("vl_convert")
@@ -153,6 +159,18 @@ def test_ranks_by_numbers():
     ).profiles
     assert list(profiles.ranks) == ["F-statistic", "Spearman's correlation"]
     assert profiles.substitutes is None
+
+
+def test_missing_values_leave_gaps_and_are_not_fatal(rng):
+    X, y = rng.standard_normal((40, 4)), np.arange(40) % 2
+    X[:, 1] += 3 * y
+    X[:5, 1] = np.nan
+    report = selector_report(ReliefFSelector(2).fit(X, y), X, y, folds=0, null=None, oddities=())
+    place = report.profiles.features.index(1)
+    assert report.profiles.levels[place][:5] == b"\xff" * 5
+    found = at_step(explorer_of(report), "Samples and selected features, clustered", 1)
+    assert found["value"].count(None) == 40 + 5  # the strip of classes has no values
+    assert report.to_html()
 
 
 def test_features_with_the_same_name_stay_apart(rng):

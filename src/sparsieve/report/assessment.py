@@ -177,7 +177,8 @@ def assess(
         try:
             found = each_fold(work, folds)
         except ValueError as error:
-            return Assessment(reason=f"a fold cannot be fitted: {error}")
+            first = str(error).strip().split("\n")[0].rstrip(".")
+            return Assessment(reason=f"a fold cannot be fitted: {first}")
     ks = [k for k in counts if all(k in fold.predicted for fold in found)]
     if not ks:
         return Assessment(reason="no number of features was reached in every fold")

@@ -107,6 +107,9 @@ class SelectedData:
         """For every selected column others that could stand in, with their correlations."""
         if not hasattr(self.selector, "find_substitutes"):
             return None
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        if np.isnan(np.asarray(values, dtype=float)).any():  # no correlations with gaps
+            return None
         # By column, as two columns may have the same name.
         unnamed = copy.copy(self.selector)
         unnamed.__dict__.pop("feature_names_in_", None)
