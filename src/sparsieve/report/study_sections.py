@@ -10,6 +10,7 @@ import numpy as np
 from ..evaluation import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from ..studies import ScoreTable
 from .data import Chart, Column, Section, Table, table_of
+from .encodings import MOST_BANDS
 from .ranks import diagram_rows, groups_alike
 from .study_results import BASELINE, MODELS, StudyResults, at_k, named_k, spread
 from .wording import counted, listed_names
@@ -58,8 +59,9 @@ def curves_section(results: StudyResults) -> Section | None:
         controls=("dataset", "classifier"),
         note="Click names in the legend (with Shift for several) to bring methods out. The "
         "band is one standard error over the splits, or over the data sets for their mean."
-        + " The dashed line is the score with all features."
-        * bool(results.baseline),
+        + " Bands are cut off where they would squeeze the lines."
+        * (len(results.methods) > MOST_BANDS)
+        + " The dashed line is the score with all features." * bool(results.baseline),
         options={
             "marks": len(results.ks) <= 20,
             "log_x": results.ks[-1] >= 20,
