@@ -29,8 +29,8 @@ _ROOMS = (
     "discovery",
     "displays",
     "oneline",
-    "comparing",
     "saved",
+    "comparing",
 )
 
 

@@ -178,16 +178,17 @@ class _Jobs:
         for outcome in self._outcomes(n_jobs):
             number, _, name = outcome.key.partition(" ")
             split = int(number)
-            if outcome.result is None:
+            fit: Any = outcome.result
+            if fit is None:
                 n_failed += 1
                 self.failed.setdefault(name, outcome.error)
             else:
                 n_done += 1
-                done[name][split] = outcome.result
-                if not len(outcome.result.order[self.ks[0] - 1 :]):
+                done[name][split] = fit
+                if not len(fit.order[self.ks[0] - 1 :]):
                     self.failed.setdefault(
                         name,
-                        f"ranks {len(outcome.result.order)} features with its parameters, fewer "
+                        f"ranks {len(fit.order)} features with its parameters, fewer "
                         f"than {self.ks[0]}",
                     )
             if on_progress is not None:
@@ -224,13 +225,12 @@ def _with_all_features(
     n_train = len(splits[0][0])
     if float(n_train) ** 2 * data.X.shape[1] * len(splits) > 10 * _CHEAP:
         return None
-    found = guarded(
-        "all features",
-        lambda: [model_scores(data.X, data.y, *split, data.task, model) for split in splits],
-    ).result
-    if found is None:
-        return None
-    return {name: np.array([scores[name] for scores in found]) for name in found[0]}
+
+    def scored() -> dict[str, np.ndarray]:
+        found = [model_scores(data.X, data.y, *split, data.task, model) for split in splits]
+        return {name: np.array([scores[name] for scores in found]) for name in found[0]}
+
+    return guarded("all features", scored).result
 
 
 def _numbers(ks: Any, n_features: int) -> list[int]:

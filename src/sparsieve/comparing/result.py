@@ -12,11 +12,12 @@ import numpy as np
 
 from .._cross_validation import error_over_splits
 from ..evaluation import Stability, nogueira_stability
+from ..report.wording import listed_names
 from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
 from .fits import Fit
-from .verdict import TITLES, Verdict, listed_in_words
+from .verdict import TITLES, Verdict
 from .view import comparison_view
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class Comparison:
         if top is None or len(steady) == len(level):
             return ""
         return (
-            f", and the choices of {listed_in_words(steady)} repeat most (stability "
+            f", and the choices of {listed_names(steady)} repeat most (stability "
             f"{top.value:.2f}, {top.low:.2f} to {min(top.high, 1.0):.2f})"
         )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..evaluation import SplitDifference, split_difference
+from ..report.wording import listed_names
 
 LEVEL = 0.05  # of all that is said of one comparison: divided by the number of questions asked
 TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "r2": "R²"}
@@ -121,18 +122,13 @@ class Verdict:
             )
         else:
             named = [f"{name} ({self.shown(self.means[name])})" for name in level]
-            said.append(f"At {features} {listed_in_words(named)} are not separable in {title}.")
+            said.append(f"At {features} {listed_names(named)} are not separable in {title}.")
         if lower:
             gaps = [f"{name} is {self.difference(self.behind[name])}" for name in lower]
             gaps[0] += f" below {self.best}"
-            said.append(f"{listed_in_words(gaps)}{' below it' * (len(gaps) > 1)}.")
+            said.append(f"{listed_names(gaps)}{' below it' * (len(gaps) > 1)}.")
         blind = [name for name in self.means if name not in self.predictive]
         if blind:
             verb = "does" if len(blind) == 1 else "do"
-            said.append(f"{listed_in_words(blind)} {verb} not predict better than a guess.")
+            said.append(f"{listed_names(blind)} {verb} not predict better than a guess.")
         return said
-
-
-def listed_in_words(parts: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,6 +1,7 @@
 """Reports: one HTML file that holds everything and needs no network."""
 
 from .check import check_installed
+from .comparison import comparison_report
 from .data import Chart, Column, Facts, Listing, Section, Table
 from .page import Report
 from .reproductions import reproduction_report
@@ -16,6 +17,7 @@ __all__ = [
     "Section",
     "Table",
     "check_installed",
+    "comparison_report",
     "reproduction_report",
     "selector_report",
     "study_report",

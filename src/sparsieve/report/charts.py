@@ -12,6 +12,7 @@ points               x, y; series
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
                      (a level to compare with)
 heatmap              x, y (names), value. Options: diverging (zero in the middle), span
+dots                 x, y (names), series ("selected" or "left out"): who is in which set
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
 """
@@ -179,6 +180,32 @@ def _heatmap(chart: Chart) -> dict:
     }
 
 
+def _dots(chart: Chart) -> dict:
+    """A matrix of sets: a dot where somebody is in one, a line that joins them."""
+    place = {
+        "x": {**_names(chart, "x"), "axis": _labels_across(chart)},
+        "y": {**_names(chart, "y"), "axis": {"labelLimit": 260}},
+    }
+    joined = {
+        "transform": [{"filter": {"field": "series", "equal": "selected"}}],
+        "mark": {"type": "line", "strokeWidth": 2, "color": _MEANT["selected"]},
+        "encoding": {**place, "detail": {"field": "y", "type": "nominal"}},
+    }
+    dots = {
+        "mark": {"type": "circle", "size": 90, "opacity": 1},
+        "encoding": {
+            **place,
+            **_colour(chart),
+            "opacity": {
+                "condition": {"test": {"field": "series", "equal": "selected"}, "value": 1},
+                "value": 0.25,
+            },
+            "tooltip": _tooltip(chart),
+        },
+    }
+    return {"height": {"step": _STEP}, "layer": [joined, dots]}
+
+
 def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
@@ -233,6 +260,7 @@ _KINDS = {
     "points": _points,
     "bars": _bars,
     "heatmap": _heatmap,
+    "dots": _dots,
     "critical-difference": _critical_difference,
 }
 

@@ -64,7 +64,7 @@ class Chart:
     Parameters
     ----------
     title : str
-    kind : {"lines", "bars", "points", "heatmap", "critical-difference"}
+    kind : {"lines", "bars", "points", "heatmap", "dots", "critical-difference"}
         See :mod:`sparsieve.report.charts` for the fields of each.
     columns : dict of str to Column
         By field: x, y, series, ...
