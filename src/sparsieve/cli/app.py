@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
+from .compare import compare
 from .datasets import datasets
 from .demo import demo
 from .errors import ExitCode, report
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (select, methods, datasets, reproduce, demo):
+for command in (select, compare, methods, datasets, reproduce, demo):
     app.command(epilog=EPILOG if command is select else None)(command)
 app.add_typer(study, name="study")
 

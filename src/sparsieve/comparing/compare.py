@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -12,12 +12,14 @@ from .._checks import check_choice, check_integer
 from .._cross_validation import Fold
 from ..choose.rules import CountCurve, best
 from ..selectors.base import BaseSelector
-from ..studies import Progress
-from ..studies.compute import Outcome, guarded
 from .contenders import contenders
 from .data import ComparisonData
 from .fits import DEFAULT_MODEL, METRICS, MODELS, guess_scores, model_scores, selection_fit
 from .result import Comparison, MethodResult
+
+if TYPE_CHECKING:  # studies look through all that is public, this included, when they are loaded
+    from ..studies import Progress
+    from ..studies.compute import Outcome
 
 AUTO = "auto"
 AUTO_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
@@ -172,6 +174,8 @@ class _Jobs:
         self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
     ) -> dict[str, list]:
         """The fits by method: on every split in order, then on all samples."""
+        from ..studies import Progress
+
         total = len(self.methods) * (len(self.splits) + 1)
         done: dict[str, dict[int, Any]] = {name: {} for name in self.methods}
         n_done = n_failed = 0
@@ -201,6 +205,8 @@ class _Jobs:
         }
 
     def _outcomes(self, n_jobs: int | None) -> Iterable[Outcome]:
+        from ..studies.compute import guarded
+
         data, every = self.data, np.arange(len(self.data.y))
         parts = [*enumerate(self.splits), (ALL_SAMPLES, (every, None))]
 
@@ -225,6 +231,7 @@ def _with_all_features(
     n_train = len(splits[0][0])
     if float(n_train) ** 2 * data.X.shape[1] * len(splits) > 10 * _CHEAP:
         return None
+    from ..studies.compute import guarded
 
     def scored() -> dict[str, np.ndarray]:
         found = [model_scores(data.X, data.y, *split, data.task, model) for split in splits]

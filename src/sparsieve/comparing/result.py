@@ -12,7 +12,6 @@ import numpy as np
 
 from .._cross_validation import error_over_splits
 from ..evaluation import Stability, nogueira_stability
-from ..report.wording import listed_names
 from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
@@ -175,6 +174,8 @@ class Comparison:
 
     def _steadiest(self, level: list[str]) -> str:
         """Whose choices repeat most from split to split, where that can be told."""
+        from ..report.wording import listed_names
+
         known = {
             name: self.stabilities[name]
             for name in level

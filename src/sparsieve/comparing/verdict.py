@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..evaluation import SplitDifference, split_difference
-from ..report.wording import listed_names
 
 LEVEL = 0.05  # of all that is said of one comparison: divided by the number of questions asked
 TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "r2": "R²"}
@@ -97,6 +96,8 @@ class Verdict:
 
     def sentences(self) -> list[str]:
         """What can be said, without naming a winner where chance may have made it."""
+        from ..report.wording import listed_names
+
         title = TITLES[self.metric]
         features = f"{self.k} feature{'s' * (self.k != 1)}"
         n_methods = len(self.means)

@@ -32,12 +32,11 @@ def scores_section(comparison: Any) -> Section:
                     comparison.ks, scores.mean(axis=1).tolist(), errors.tolist(), strict=False
                 )
             ]
-        for label, level in ((ALL_FEATURES, comparison.all_features), (GUESS, comparison.guess)):
-            if level is not None:
-                mean = float(level[metric].mean())
-                error = float(error_over_splits(level[metric], comparison.test_share))
-                ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
-                rows += [(metric, label, k, mean, error) for k in ends]
+        for label, level in _levels(comparison).items():
+            mean = float(level[metric].mean())
+            error = float(error_over_splits(level[metric], comparison.test_share))
+            ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
+            rows += [(metric, label, k, mean, error) for k in ends]
     several = len(comparison.guess) > 1
     title = TITLES[comparison.metric]
     columns = {
@@ -54,11 +53,11 @@ def scores_section(comparison: Any) -> Section:
         columns,
         controls=("metric",) if several else (),
         note="Mean over the splits; the band is one standard error to either side, with training "
-        "parts that overlap allowed for. A guess knows the largest class, or the mean, and no "
-        "feature. Click names in the legend (with Shift for several) to bring methods out.",
+        "parts that overlap allowed for. Click names in the legend (with Shift for several) to "
+        "bring methods out.",
         options={
             "log_x": comparison.ks[-1] >= 20,
-            "across": ALL_FEATURES if comparison.all_features is not None else GUESS,
+            "across": ALL_FEATURES,
             "initial": {"metric": title},
         },
     )
@@ -66,6 +65,12 @@ def scores_section(comparison: Any) -> Section:
     if len(comparison.ks) > 1:
         blocks.insert(0, chart)
     return Section("How well they predict", (), blocks)
+
+
+def _levels(comparison: Any) -> dict[str, dict[str, np.ndarray]]:
+    """Scores to compare the curves with; a guess would squeeze curves far above it."""
+    levels = {} if comparison.all_features is None else {ALL_FEATURES: comparison.all_features}
+    return levels if comparison.verdict.predictive else {**levels, GUESS: comparison.guess}
 
 
 def _standing(comparison: Any) -> Table:
