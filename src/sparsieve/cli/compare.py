@@ -148,8 +148,9 @@ def compare(
             table = read_table(path, target, drop or ())
     except TargetNeededError as error:
         raise UsageError(f"--target is missing: {error}") from None
+    told, read_as = _reading(table, task)
     if not quiet:
-        for note in [*table.notes, *_reading(table, task)]:
+        for note in [*table.notes, *told]:
             say(f"note: {note}")
     try:
         with live(quiet) as tell:
@@ -160,7 +161,7 @@ def compare(
                 ks=ks,
                 model=model,
                 metric=metric,
-                task=task.value,
+                task=read_as,
                 folds=folds,
                 repeats=repeats,
                 max_samples=samples,
@@ -206,17 +207,17 @@ def _as_options(sentence: str) -> str:
     return sentence
 
 
-def _reading(table: Table, task: Task) -> list[str]:
-    """How the target is read, where another reading is near at hand."""
+def _reading(table: Table, task: Task) -> tuple[list[str], str]:
+    """A sentence on how the target is read, where there is one to say, and the task."""
     import numpy as np
 
-    from ..selectors.target import how_read
+    from ..selectors.target import decide_task, how_read
 
     y = np.asarray(table.y)
     if task != Task.auto or y.ndim != 1:
-        return []
+        return [], task.value
     sentence = how_read(y, option="--task {}").replace("y holds", f"{table.target_name} holds", 1)
-    return [sentence] * bool(sentence)
+    return [sentence] * bool(sentence), decide_task(y)
 
 
 def _check_outputs(file: Path, output: Path | None, report: Path | None) -> None:

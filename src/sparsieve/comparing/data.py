@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_choice, check_columns, check_finite, check_integer
+from .._checks import check_choice, check_columns, check_finite, check_integer, warn_user
 from .._cross_validation import Fold, possible_folds
 from ..evaluation.protocol import Folds, derive_seed
 from ..selectors.input import _check_finite_target
 from ..selectors.plain import canonical, plain_matrix, plain_vector
 from ..selectors.table import frame_library
-from ..selectors.target import TASKS, decide_task
+from ..selectors.target import TASKS, decide_task, how_read
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ComparisonData:
         if y.ndim > 1 and task == "classification":
             raise ValueError("compare reads one column of class labels, got a y of several columns")
         if task == "auto":
-            task = "regression" if y.ndim > 1 else decide_task(y)
+            task = _decided(y)
         if groups is not None:
             groups = np.asarray(plain_vector("groups", groups))
             check_consistent_length(X, groups)
@@ -133,6 +133,15 @@ class ComparisonData:
                 n_folds, shuffle=True, random_state=derive_seed(seed, "split", repeat)
             ).split(self.X, groups=self.groups)
         ]
+
+
+def _decided(y: np.ndarray) -> str:
+    """How y is read, said where another reading is near at hand."""
+    if y.ndim > 1:
+        return "regression"
+    if sentence := how_read(y):
+        warn_user(sentence)
+    return decide_task(y)
 
 
 def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:

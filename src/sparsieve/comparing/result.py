@@ -155,12 +155,12 @@ class Comparison:
         """Which methods to prefer and how sure that is; names no winner within the error."""
         verdict = self.verdict
         said = verdict.sentences()
-        level = verdict.level_with_best
-        if verdict.predictive and len(level) > 1:
+        level = [name for name in verdict.level_with_best if name in verdict.predictive]
+        if len(level) > 1:
             fastest = min(level, key=lambda name: self.methods[name].seconds)
             took = f"{self.methods[fastest].seconds:.2g} s"
             said.append(
-                f"Of these, {fastest} is the fastest ({took} a fit){self._steadiest(level)}."
+                f"Of those not separable, {fastest} is the fastest ({took} a fit){self._steadiest(level)}."
             )
         if verdict.predictive and self.all_features is not None:
             every = float(self.all_features[self.metric].mean())

@@ -130,6 +130,5 @@ class Verdict:
             said.append(f"{listed_names(gaps)}{' below it' * (len(gaps) > 1)}.")
         blind = [name for name in self.means if name not in self.predictive]
         if blind:
-            verb = "does" if len(blind) == 1 else "do"
-            said.append(f"{listed_names(blind)} {verb} not predict better than a guess.")
+            said.append(f"{listed_names(blind)} cannot be told from a guess without features.")
         return said
