@@ -17,8 +17,8 @@ def test_a_table_a_recommendation_and_files(sparsieve, flowers, tmp_path):
     assert header[:3] == ["method", "accuracy %", "se"]
     assert {row[0] for row in rows} == {"fisher", "f-statistic", "mrmr"}
     assert "are not separable in accuracy" in run.err
-    assert "chosen by most methods at 2: t (3 of 3), q (3 of 3)" in run.err
-    assert "9/12 cells" not in run.out
+    assert "chosen by most methods at 2: " in run.err
+    assert "t (3 of 3)" in run.err
     assert "Which features they agree on" in page.read_text()
     assert "sparsieve.compare(" in page.read_text()
     assert ranking.read_text().splitlines()[0].startswith("rank,feature,methods,share")
@@ -29,7 +29,7 @@ def test_json_has_the_numbers(sparsieve, flowers):
     found = run.json()
     assert run.err == ""
     assert found["k"] == 2
-    assert found["consensus"][0]["feature"] == "t"
+    assert {row["feature"] for row in found["consensus"][:2]} == {"q", "t"}
     assert found["methods"][0]["better_than_guess"] is True
 
 
@@ -37,7 +37,11 @@ def test_json_has_the_numbers(sparsieve, flowers):
     ("options", "code", "sentence"),
     [
         (["-t", "kind", "--methods", "l22"], 2, "unknown method 'l22'; did you mean l21?"),
-        (["-t", "p", "--methods", "fisher"], 1, "fisher selects for class labels only"),
+        (
+            ["-t", "p", "--drop", "kind", "--methods", "fisher"],
+            1,
+            "fisher selects for class labels only",
+        ),
         (["-t", "kind", "--k", "2,many"], 2, "--k wants whole numbers with commas, got 'many'"),
         (["-t", "kind", "--k", "7"], 1, "--k asks for 7 features, but X has 6"),
         (["-t", "kind", "--report", "/nowhere/x.html"], 2, "/nowhere"),

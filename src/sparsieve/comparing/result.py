@@ -160,7 +160,8 @@ class Comparison:
             fastest = min(level, key=lambda name: self.methods[name].seconds)
             took = f"{self.methods[fastest].seconds:.2g} s"
             said.append(
-                f"Of those not separable, {fastest} is the fastest ({took} a fit){self._steadiest(level)}."
+                f"Of those not separable, {fastest} is the fastest ({took} a fit)"
+                f"{self._steadiest(level)}."
             )
         if verdict.predictive and self.all_features is not None:
             every = float(self.all_features[self.metric].mean())
