@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib.parallel import get_active_backend
 from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -72,6 +73,21 @@ def each_fold(
     [8, 8, 8, 8, 8]
     """
     return Parallel(n_jobs=n_jobs)(delayed(work)(train, test) for train, test in folds)
+
+
+def one_by_one(tasks: Iterable[Any], n_jobs: int | None, *, ordered: bool = True) -> Iterable[Any]:
+    """Results of delayed calls as they come, where the backend of joblib can do that.
+
+    Examples
+    --------
+    >>> from sklearn.utils.parallel import delayed
+    >>> from sparsieve._cross_validation import one_by_one
+    >>> list(one_by_one([delayed(abs)(-1), delayed(abs)(2)], n_jobs=1))
+    [1, 2]
+    """
+    able = getattr(get_active_backend()[0], "supports_return_generator", False)
+    how = "list" if not able else "generator" if ordered else "generator_unordered"
+    return Parallel(n_jobs=n_jobs, return_as=how)(tasks)
 
 
 def error_over_splits(scores: Any, test_share: float) -> Any:

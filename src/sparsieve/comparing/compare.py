@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from .._checks import check_choice, check_integer
-from .._cross_validation import Fold
+from .._cross_validation import Fold, one_by_one
 from ..choose.rules import CountCurve, best
 from ..selectors.base import BaseSelector
 from .contenders import contenders
@@ -221,7 +221,7 @@ class _Jobs:
                         *(selector, data.X, data.y, train, test, self.ks, data.task, self.model),
                     )
 
-        return Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks())
+        return one_by_one(tasks(), n_jobs, ordered=False)
 
 
 def _with_all_features(
