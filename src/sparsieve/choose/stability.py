@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from .._checks import check_choice, check_integer, check_real, warn_user
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
@@ -148,6 +148,8 @@ class StabilitySelection(MetaSelector):
     array([3, 5])
     >>> stable.n_features_per_run_, stable.error_bound_ <= 0.5
     (9, True)
+    >>> stable.report().partition(",")[0]
+    '2 of 200 features were kept by at least 0.75 of the 100 runs on half the data'
     """
 
     _keeps_one: ClassVar[bool] = False
@@ -303,6 +305,26 @@ class StabilitySelection(MetaSelector):
                 "raise one of them"
             )
         return max(q, 1), threshold
+
+    def report(self) -> str:
+        """Say in words what was kept how often, and how much of it may be a mistake."""
+        check_is_fitted(self)
+        n_features, q = len(self.selection_probabilities_), self.n_features_per_run_
+        stable = int((self.selection_probabilities_ >= self.threshold_ - 1e-9).sum())
+        said = (
+            f"{stable} of {n_features} features were kept by at least {self.threshold_:.3g} of "
+            f"the {self.n_subsamples} runs on half the data, each of which keeps {q}. The expected "
+            f"number of them that a run keeps no more often than chance would is at most "
+            f"{self.error_bounds_['worst_case']:.3g} whatever the data, "
+            f"{self.error_bounds_['unimodal']:.3g} and {self.error_bounds_['r_concave']:.3g} where "
+            "the shares of runs are spread as is usual (unimodal, r-concave)."
+        )
+        if self.n_features_to_select is not None:
+            said += (
+                f" {int(self.support_.sum())} features were asked for; no bound holds for those "
+                "below the threshold."
+            )
+        return said
 
     def get_metadata_routing(self):
         """Who gets ``sample_weight`` and other metadata."""

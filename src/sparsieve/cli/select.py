@@ -120,6 +120,14 @@ def select(
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
+    stable: Annotated[
+        bool,
+        typer.Option(
+            "--stable",
+            help="Run the method on 50 pairs of halves of the samples and keep what most runs "
+            "keep, with a bound of how many are kept by mistake.",
+        ),
+    ] = False,
     null: Annotated[
         int,
         typer.Option(
@@ -163,10 +171,19 @@ def select(
     _check_outputs(file, output, ranking, report)
     with progress("Loading"):
         from ..io import TargetNeededError, read_table
-        from .selection import AUTO, build_selector, check_certifiable, parse_count, run_selection
+        from .selection import (
+            AUTO,
+            build_selector,
+            check_certifiable,
+            parse_count,
+            run_selection,
+            stabilised,
+        )
 
         chosen, number = find_method(method), parse_count(count)
         selector = build_selector(chosen, number, task.value, param or ())
+        if stable:
+            selector = stabilised(selector, number)
         if certify:
             check_certifiable(chosen, selector)
     try:
@@ -304,6 +321,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     )
     if selection.choice:
         say(f"how many: {selection.choice}")
+    if selection.stability:
+        say(f"stability: {selection.stability}")
     say(f"score: {selection.ranked.meaning}")
     if selection.null is not None:
         say(str(selection.null))

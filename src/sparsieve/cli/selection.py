@@ -59,6 +59,11 @@ class Selection:
         """How the target was understood."""
         return "regression" if self.classes is None else "classification"
 
+    @property
+    def stability(self) -> str:
+        """How often features were kept and how many by mistake, where halves were drawn."""
+        return self.selector.report() if hasattr(self.selector, "error_bounds_") else ""
+
     def kept_columns(self) -> dict[str, np.ndarray]:
         """The selected features, best first, then the target."""
         return self.table.select(self.kept).columns()
@@ -66,6 +71,16 @@ class Selection:
     def ranking_columns(self) -> dict[str, np.ndarray]:
         """Every feature with rank, score, p-value where there is one, and what to know of it."""
         return self.ranked.columns(self.table.feature_names)
+
+    def _stability_facts(self) -> dict[str, Any] | None:
+        if not self.stability:
+            return None
+        return {
+            "threshold": self.selector.threshold_,
+            "n_features_per_run": self.selector.n_features_per_run_,
+            "n_runs": self.selector.n_subsamples,
+            "error_bounds": self.selector.error_bounds_,
+        }
 
     def as_dict(self, *, all_features: bool = False) -> dict:
         """Everything but the data, for JSON; the ranking of the selected or of all features."""
@@ -84,6 +99,7 @@ class Selection:
             "n_selected": self.n_kept,
             "selected": self.kept_names,
             "choice": self.choice or None,
+            "stability": self._stability_facts(),
             "score_meaning": self.ranked.meaning,
             "null": None
             if self.null is None
@@ -98,6 +114,15 @@ class Selection:
             "diagnosis": self.oddities,
             "version": __version__,
         }
+
+
+def stabilised(selector: Any, count: int | float | str | None) -> Any:
+    """The selector on halves of the samples."""
+    from ..choose import StabilitySelection
+
+    if isinstance(count, str):
+        raise UsageError("-k auto and --stable exclude each other: a threshold says how many")
+    return StabilitySelection(selector, n_features_to_select=count)
 
 
 def parse_count(text: str | None) -> int | float | str | None:
@@ -226,7 +251,7 @@ def run_selection(
         try:
             if not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
-            _number_columns(selector, table)
+            _number_columns(getattr(selector, "selector", selector), table)
             if choose_count:
                 selector, choice = _with_best_count(selector, table)
             else:
