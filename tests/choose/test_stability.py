@@ -111,8 +111,9 @@ def test_copies_in_one_half_are_no_second_witness(rng):
     X = rng.standard_normal((12, 60))[patients] + 0.05 * rng.standard_normal((120, 60))
     plain = StabilitySelection(n_features_per_run=5, n_subsamples=20).fit(X, y)
     grouped = StabilitySelection(n_features_per_run=5, n_subsamples=20)
-    with pytest.warns(UserWarning, match="no feature was kept"):
+    with pytest.warns(UserWarning, match="no feature was kept") as caught:
         grouped.fit(X, y, groups=patients)
+    assert caught[0].filename == __file__  # whoever else is between
     assert plain.support_.sum() > grouped.support_.sum() == 0
 
 
