@@ -36,6 +36,15 @@ CHARTS = {
         {"x": Column("", NAMES), "y": Column("", ["c", "d"] * 2), "value": QUANTITIES["y"]},
         options={"diverging": True},
     ),
+    "dots": Chart(
+        "c",
+        "dots",
+        {
+            "x": Column("", NAMES),
+            "y": Column("", ["c", "d"] * 2),
+            "series": Column("", ["selected", "left out"] * 2),
+        },
+    ),
     "critical-difference": Chart(
         "c",
         "critical-difference",
