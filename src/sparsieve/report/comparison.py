@@ -109,7 +109,7 @@ def _procedure(comparison: Any) -> list[str]:
         "Standard errors are of means over splits of one data set and allow for training parts "
         "that overlap (Nadeau and Bengio). A method counts as lower than the best, or as better "
         "than a guess, where a one-sided t-test of the differences on the same splits says so at "
-        "the level of 5 % divided by the number of such tests.",
+        "the level of 5 %, or 1 %, divided by the number of such tests.",
     ]
 
 
