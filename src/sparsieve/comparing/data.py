@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_choice, check_columns, check_finite, check_integer, warn_user
+from .._checks import check_choice, check_dimensions, check_finite, check_integer, warn_user
 from .._cross_validation import Fold, possible_folds
+from .._frames import frame_library
 from ..evaluation.protocol import Folds, derive_seed
 from ..selectors.input import _check_finite_target
 from ..selectors.plain import canonical, plain_matrix, plain_vector
-from ..selectors.table import frame_library
 from ..selectors.target import TASKS, decide_task, how_read
 
 
@@ -59,7 +59,7 @@ class ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
         X = plain_matrix(X)
-        check_columns(X)
+        check_dimensions(X)
         library, names = frame_library(X), feature_names
         if names is None:
             names = getattr(X, "columns", None)
