@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib.parallel import get_active_backend
 from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -72,3 +73,49 @@ def each_fold(
     [8, 8, 8, 8, 8]
     """
     return Parallel(n_jobs=n_jobs)(delayed(work)(train, test) for train, test in folds)
+
+
+def one_by_one(tasks: Iterable[Any], n_jobs: int | None, *, ordered: bool = True) -> Iterable[Any]:
+    """Results of delayed calls as they come, where the backend of joblib can do that.
+
+    Examples
+    --------
+    >>> from sklearn.utils.parallel import delayed
+    >>> from sparsieve._cross_validation import one_by_one
+    >>> list(one_by_one([delayed(abs)(-1), delayed(abs)(2)], n_jobs=1))
+    [1, 2]
+    """
+    able = getattr(get_active_backend()[0], "supports_return_generator", False)
+    how = "list" if not able else "generator" if ordered else "generator_unordered"
+    return Parallel(n_jobs=n_jobs, return_as=how)(tasks)
+
+
+def error_over_splits(scores: Any, test_share: float) -> Any:
+    """Standard error of the mean over splits of one data set, along the last axis.
+
+    Training samples are shared between splits, so the variance over J splits is multiplied by
+    1/J + test_share instead of 1/J (Nadeau and Bengio 2003).
+
+    Parameters
+    ----------
+    scores : array of shape (..., n_splits)
+        Scores, or differences of scores, on every split.
+    test_share : float
+        Samples to test on per sample to train on, 1/4 for five folds.
+
+    Returns
+    -------
+    error : float or array
+        0 for a single split.
+
+    Examples
+    --------
+    >>> from sparsieve._cross_validation import error_over_splits
+    >>> round(float(error_over_splits([0.8, 0.9, 0.7, 0.8, 0.8], 0.25)), 4)
+    0.0474
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    n_splits = scores.shape[-1]
+    if n_splits < 2:
+        return np.zeros(scores.shape[:-1])
+    return scores.std(axis=-1, ddof=1) * np.sqrt(1.0 / n_splits + test_share)

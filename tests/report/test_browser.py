@@ -7,8 +7,8 @@ import shutil
 import pytest
 from sklearn.datasets import load_diabetes
 
-from sparsieve import RidgeForwardSelector
-from sparsieve.report import selector_report, study_report
+from sparsieve import RidgeForwardSelector, compare
+from sparsieve.report import comparison_report, selector_report, study_report
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
 
@@ -53,6 +53,9 @@ def pages(
         "study": study_report(store),
         "large": study_report(large_store),
         "uneven": study_report(uneven),
+        "comparison": comparison_report(
+            compare(*nasty_wine, ["fisher", "mrmr", "l21"], ks=[1, 3], folds=2, repeats=1)
+        ),
     }
     for name, report in reports.items():
         report.save(folder / f"{name}.html")
@@ -322,3 +325,13 @@ def test_it_prints_on_white(opened):
     assert page.locator(".actions").first.is_hidden()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(page.pdf()) > 10_000
+
+
+def test_a_comparison_is_drawn_and_its_dots_tell_who_chose_what(opened):
+    page = opened("comparison", "phone", "dark")
+    charts = page.locator("figure.chart")
+    for i in range(charts.count()):
+        assert charts.nth(i).locator("svg path").count() > 0
+    dots = page.locator("figure", has=page.get_by_role("heading", name="Who chose what"))
+    assert dots.locator("svg .mark-symbol path").count() >= 3
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

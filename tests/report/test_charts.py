@@ -81,6 +81,15 @@ CHARTS = {
             "jitter": Column("", [None, None, None, 0.5]),
         },
     ),
+    "dots": Chart(
+        "c",
+        "dots",
+        {
+            "x": Column("", NAMES),
+            "y": Column("", ["c", "d"] * 2),
+            "series": Column("", ["selected", "left out"] * 2),
+        },
+    ),
     "critical-difference": Chart(
         "c",
         "critical-difference",

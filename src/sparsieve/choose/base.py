@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -16,10 +16,14 @@ from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.input import is_scale_free, training_data
 from ..selectors.target import Target, with_task
+from .progress import CallbackSupportMixin
 
 
-class MetaSelector(BaseSelector):
+class MetaSelector(CallbackSupportMixin, BaseSelector):
     """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    # Callbacks of scikit-learn belong to a session, not to what was learnt.
+    _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""

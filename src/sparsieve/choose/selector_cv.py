@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
-from functools import partial
 from numbers import Integral
 from textwrap import fill
 from typing import Any, ClassVar
@@ -18,10 +17,10 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, chec
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice, check_integer, resolve_count
-from .._cross_validation import each_fold
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target, with_task
@@ -34,6 +33,7 @@ from .base import (
     weighted,
 )
 from .folds import CurveWork, dense, score_fold
+from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe, no_better, nothing_found
 
@@ -147,6 +147,9 @@ class SelectorCV(MetaSelector):
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
 
+    With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` are told of
+    every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
+
     See Also
     --------
     sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
@@ -195,7 +198,7 @@ class SelectorCV(MetaSelector):
         self.verbose = verbose
 
     # Made again from ``scoring`` where a file is loaded.
-    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+    _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -233,6 +236,7 @@ class SelectorCV(MetaSelector):
         check_choice("rule", self.rule, RULES)
         check_integer("n_repeats", self.n_repeats)
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
         """Score all numbers of features on every fold, choose one, fit on all samples.
 
@@ -286,9 +290,8 @@ class SelectorCV(MetaSelector):
             # The shortcut knows accuracy and R squared, not the exact matches of label sets.
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
-        results = each_fold(
-            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
-        )
+        tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
+        results = followed(self, tasks, len(folds), name="fold")
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         self._choose(

@@ -16,11 +16,13 @@ from .statistics import (
     Friedman,
     Interval,
     PairedTest,
+    SplitDifference,
     average_ranks,
     bootstrap_interval,
     friedman_nemenyi,
     holm,
     paired_wilcoxon,
+    split_difference,
 )
 from .tuning import Tuned, tune
 
@@ -35,6 +37,7 @@ __all__ = [
     "Redundancy",
     "RepeatedSplits",
     "Split",
+    "SplitDifference",
     "Stability",
     "Tuned",
     "accuracy_curve",
@@ -51,5 +54,6 @@ __all__ = [
     "recovery_at",
     "redundancy_rate",
     "sparsity_level",
+    "split_difference",
     "tune",
 ]

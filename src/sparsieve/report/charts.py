@@ -17,6 +17,7 @@ heatmap              x, y (names), value; strip (a class or number for every x, 
                      of y that the option strip names). Options: diverging (zero in the middle),
                      span, domain, labels (a field written into the cells), strip_names
 distribution         x (number), y (name), jitter (from 0 to 1, added by the page)
+dots                 x, y (names), series ("selected" or "left out"): who is in which set
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
 """
@@ -28,6 +29,7 @@ from typing import Any
 from .data import Chart
 from .encodings import (
     LEGEND,
+    MEANT,
     around,
     band,
     band_shown,
@@ -302,6 +304,32 @@ def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
     }
 
 
+def _dots(chart: Chart) -> dict:
+    """A matrix of sets: a dot where somebody is in one, a line that joins them."""
+    place = {
+        "x": {**names(chart, "x"), "axis": _labels_across(chart)},
+        "y": {**names(chart, "y"), "axis": {"labelLimit": 260}},
+    }
+    joined = {
+        "transform": [{"filter": {"field": "series", "equal": "selected"}}],
+        "mark": {"type": "line", "strokeWidth": 2, "color": MEANT["selected"]},
+        "encoding": {**place, "detail": {"field": "y", "type": "nominal"}},
+    }
+    dots = {
+        "mark": {"type": "circle", "size": 90, "opacity": 1},
+        "encoding": {
+            **place,
+            **colour(chart),
+            "opacity": {
+                "condition": {"test": {"field": "series", "equal": "selected"}, "value": 1},
+                "value": 0.25,
+            },
+            "tooltip": tooltip(chart),
+        },
+    }
+    return {"height": {"step": _STEP}, "layer": [joined, dots]}
+
+
 def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
@@ -359,5 +387,6 @@ _KINDS = {
     "bars": _bars,
     "heatmap": _heatmap,
     "distribution": _distribution,
+    "dots": _dots,
     "critical-difference": _critical_difference,
 }

@@ -68,7 +68,7 @@ class Chart:
     Parameters
     ----------
     title : str
-    kind : {"lines", "bars", "points", "heatmap", "distribution", "critical-difference"}
+    kind : {"lines", "bars", "points", "heatmap", "dots", "distribution", "critical-difference"}
         See :mod:`sparsieve.report.charts` for the fields of each.
     columns : dict of str to Column
         By field: x, y, series, ...

@@ -10,7 +10,7 @@ MOST_BANDS = 4  # beyond it bands are fainter, and cut off where they would sque
 _PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
 
 # Series whose colour carries a meaning; both read well on light and dark.
-_MEANT = {
+MEANT = {
     "selected": "#2f8fd0",
     "left out": "#9aa4ae",
     "kept by request": "#2f8fd0",
@@ -107,8 +107,8 @@ def colour(chart: Chart) -> dict:
 def category(series: list[str]) -> dict:
     """The same colours whatever is shown."""
     scale: dict[str, Any] = {"domain": series}
-    if set(series) <= set(_MEANT):
-        return scale | {"range": [_MEANT[name] for name in series]}
+    if set(series) <= set(MEANT):
+        return scale | {"range": [MEANT[name] for name in series]}
     return scale | (
         {"range": "category"} if len(series) <= _PALETTE_SIZE else {"scheme": "tableau20"}
     )

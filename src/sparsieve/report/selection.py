@@ -28,6 +28,7 @@ from .selection_sections import (
     stability_section,
     weight_section,
 )
+from .stability_bounds import bounds_section
 from .wording import counted, listed_names, percent
 
 # What is found without being asked for must not be waited for.
@@ -134,6 +135,7 @@ def selector_report(
         weight_section(kept),
         redundancy_section(kept, substitutes, threshold),
         stability_section(assessment, kept),
+        bounds_section(selector, kept.names),
         convergence_section(selector),
         how_made(
             selector.get_params(deep=False),
