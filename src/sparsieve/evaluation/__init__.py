@@ -7,9 +7,10 @@ from .metrics import (
     classification_scores,
     recovery_at,
     redundancy_rate,
+    regression_scores,
     sparsity_level,
 )
-from .protocol import Folds, RepeatedSplits, Split
+from .protocol import Folds, RepeatedSplits, Split, TimeOrdered
 from .resources import Measured, measure
 from .stability import Stability, jaccard_stability, kuncheva_stability, nogueira_stability
 from .statistics import (
@@ -36,6 +37,7 @@ __all__ = [
     "RepeatedSplits",
     "Split",
     "Stability",
+    "TimeOrdered",
     "Tuned",
     "accuracy_curve",
     "average_ranks",
@@ -50,6 +52,7 @@ __all__ = [
     "paired_wilcoxon",
     "recovery_at",
     "redundancy_rate",
+    "regression_scores",
     "sparsity_level",
     "tune",
 ]
