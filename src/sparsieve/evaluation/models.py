@@ -20,10 +20,24 @@ from .metrics import METRICS, REGRESSION_METRICS
 TASKS = ("classification", "regression")
 
 
+class EveryOutput(MultiOutputRegressor):
+    """One model per output, also where there is a single one."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EveryOutput:
+        """Fit a model to every column of y."""
+        self.is_single_ = np.ndim(y) == 1
+        return super().fit(X, np.reshape(y, (len(y), -1)), sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict in the shape of y."""
+        found = super().predict(X)
+        return found[:, 0] if self.is_single_ else found
+
+
 def _support_vector_regression() -> Any:
     # On the standardised target: C and epsilon would mean something else in every unit of y.
     return TransformedTargetRegressor(
-        MultiOutputRegressor(SVR(kernel="linear", C=1.0)), transformer=StandardScaler()
+        EveryOutput(SVR(kernel="linear", C=1.0)), transformer=StandardScaler()
     )
 
 
@@ -80,6 +94,4 @@ def predicted(task: str, name: str, X: Any, y: np.ndarray, X_test: Any) -> np.nd
     model = MODELS[task][name]()
     if name == "5nn" and _num_samples(X) < 5:
         model.set_params(n_neighbors=_num_samples(X))
-    if name == "svr" and y.ndim == 1:
-        return model.fit(X, y[:, None]).predict(X_test)[:, 0]
     return model.fit(X, y).predict(X_test)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..evaluation.metrics import ALL_METRICS, gain
 from .checked import trouble_with
-from .selector_spec import ALL_FEATURES
+from .names import ALL_FEATURES
 from .store_reader import StoreReader
 
 _FACTS = ("redundancy_signed", "redundancy_absolute", "precision", "recall")

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from .. import datasets as catalogue
 from .._checks import check_choice
+from ..datasets.registry import registry
 from ..evaluation.models import TASKS
 from ..io import read_table
 from .kinds import StudyError, check_kinds, shortened
@@ -181,7 +182,7 @@ class DatasetSpec:
             for entry, found in ((self.groups, groups), (self.time, times)):
                 if entry is not None and found is None:
                     raise StudyError(f"{owner} has no entry {entry!r}")
-        target = read_target(y, class_names, self.task, owner)
+        target = read_target(y, class_names, self.task or self._known_task(), owner)
         if len(target.y) != X.shape[0]:
             raise StudyError(
                 f"X of {owner} has {X.shape[0]} rows, but y has {len(target.y)} values"
@@ -199,6 +200,13 @@ class DatasetSpec:
             None if times is None else read_times(times, owner),
             grouped=self.groups is not None,
         )
+
+    def _known_task(self) -> str | None:
+        """What the registry says of a data set."""
+        if self.file is not None or self.make is not None or self.data is not None:
+            return None
+        info = registry().get(self.name.lower())
+        return "classification" if info is not None and info.n_classes else None
 
     def _dataset(self) -> Mapping:
         if self.data is not None:

@@ -277,8 +277,6 @@ class Study:
 
     def left_out(self, data: StudyData) -> dict[str, str]:
         """Selectors, by label, that cannot take the target of a data set, and why."""
-        if data.task == "classification":
-            return {}
         found = {}
         for spec in self.selector_specs:
             try:
