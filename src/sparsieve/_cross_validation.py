@@ -65,8 +65,9 @@ def checked_groups(groups: Any, n_samples: int, n_needed: int, what: str) -> np.
         )
     missing = np.array([value is None or value != value for value in groups.tolist()], dtype=bool)
     if missing.any():
+        times = int(missing.sum())
         raise ValueError(
-            f"the group of {int(missing.sum())} samples is missing (first of sample "
+            f"the group of {times} sample{'s' * (times != 1)} is missing (first of sample "
             f"{int(np.argmax(missing))}); give every sample its group, if need be one of its own"
         )
     codes = np.unique(groups.astype(str) if groups.dtype == object else groups, return_inverse=True)

@@ -226,8 +226,8 @@ def export(
     """Write the scores of all finished cells to a table.
 
     One row per split, number of features and model. The column "task" says how the target was
-    read, which decides the scores there are; "classifier" is the model. The column "tuning" says how the
-    parameters are chosen; "best-on-test" means on the test samples, which is optimistic.
+    read, "classifier" is the model. The column "tuning" says how the parameters are chosen;
+    "best-on-test" means on the test samples, which is optimistic.
 
     Example: sparsieve study export study.toml -o results.csv
     """  # fmt: skip

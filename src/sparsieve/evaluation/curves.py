@@ -261,7 +261,6 @@ def _facts(train, support, relevant) -> dict:
     return facts
 
 
-
 def groups_for(selector: Any, groups: Any) -> dict[str, Any]:
     """Arguments of ``fit`` that hand the groups over, where a selector splits the samples."""
     takes = isinstance(selector, SelectorCV) or has_fit_parameter(selector, "groups")

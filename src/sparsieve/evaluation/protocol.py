@@ -193,9 +193,7 @@ class Folds:
         groups = _needed(groups) if self.grouped else None
         for repeat in range(self.n_repeats):
             rng_seed = derive_seed(seed, "split", repeat)
-            parts = make_folds(
-                y, self.n_folds, seed=rng_seed, stratified=stratified, groups=groups
-            )
+            parts = make_folds(y, self.n_folds, seed=rng_seed, stratified=stratified, groups=groups)
             for fold, (train, test) in enumerate(parts):
                 yield Split(repeat, fold, train, test)
 

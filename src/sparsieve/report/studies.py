@@ -215,10 +215,7 @@ def _headline(results: StudyResults, *, beside_others: bool = False) -> str:
         if results.comparable
         else "whose errors have different units"
     )
-    return (
-        f"{compared}, {apart}. {told}"
-        + f" And {counted(more, 'more data set')}." * (more > 0)
-    )
+    return f"{compared}, {apart}. {told}" + f" And {counted(more, 'more data set')}." * (more > 0)
 
 
 def _upper(sentence: str) -> str:

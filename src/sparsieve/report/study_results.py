@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _masks(rows: list[dict], k: Any) -> list[np.ndarray]:
     kept = [json.loads(row["feature_indices"])[:k] for row in rows]
     if any(row.get("n_columns", row["n_features"]) != row["n_features"] for row in rows):
         names = [json.loads(row["features"])[:k] for row in rows]
-        places = {name: j for j, name in enumerate(dict.fromkeys(sum(names, [])))}
+        places = {name: j for j, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
         size = max(size, len(places))
         kept = [[places[name] for name in part] for part in names]
     masks = np.zeros((len(rows), size), dtype=bool)

@@ -50,7 +50,8 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
         by "inner-cv". ``features`` names what the largest selection keeps, ``feature_indices``
         says where. ``task`` is how the target was read, and decides which metrics there are;
         ``classifier`` is the model, also for regression. ``n_columns`` are those that the
-        selector saw, others than ``n_features`` where something came before it. ``warnings`` are those of the fit: a model that did not converge says so.
+        selector saw, others than ``n_features`` where something came before it. ``warnings`` are
+        those of the fit: a model that did not converge says so.
     """
     return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
 

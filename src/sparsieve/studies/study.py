@@ -18,7 +18,6 @@ from ..evaluation.curves import OWN, check_asked
 from ..evaluation.models import CLASSIFIERS, REGRESSORS, metrics_of
 from ..evaluation.protocol import (
     PROTOCOLS,
-    Folds,
     Protocol,
     RepeatedSplits,
     Split,
