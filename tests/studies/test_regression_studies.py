@@ -133,7 +133,7 @@ def test_best_on_test_takes_the_lowest_error(tmp_path):
     assert {mean["parameters"] for mean in means} == {'{"never_keep": []}'}
 
 
-def test_reports_and_pictures(mixed, rows):
+def test_reports_and_pictures(mixed, rows, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("vl_convert")
     from sparsieve.report import study_report
@@ -145,7 +145,9 @@ def test_reports_and_pictures(mixed, rows):
     titles = [section.title for section in report.sections]
     assert "Scores (classes)" in titles
     assert "Scores (numbers)" in titles
-    assert "R² over the number of features" in report.html()
+    charts = [block.title for section in report.sections for block in section.blocks]
+    assert "R² over the number of features" in charts
+    report.save(tmp_path / "report.html")
     display = AccuracyCurveDisplay.from_study(rows, dataset="two", classifier="ridge")
     assert display.ax_.get_ylabel() == "R² (mean ± standard error)"
     display = AccuracyCurveDisplay.from_study(
@@ -207,12 +209,12 @@ def test_targets_that_cannot_be_read_get_one_sentence(y, task, message):
 # -- groups and time ------------------------------------------------------------------------
 
 
-def table_file(path, n=40):
+def table_file(path, n=80):
     rng = np.random.default_rng(5)
     lines = ["a,b,patient,day,first,second"]
     for i in range(n):
         a, b = rng.standard_normal(2)
-        day = f"2026-{1 + (7 * i) % 12:02d}-{1 + i % 28:02d}"
+        day = f"2026-{3 - i // 28:02d}-{28 - i % 28:02d}"  # the latest first
         lines.append(f"{a:.4f},{b:.4f},p{i // 4},{day},{3 * a:.4f},{a - b:.4f}")
     path.write_text("\n".join(lines))
 
@@ -223,7 +225,7 @@ def test_a_file_with_two_targets_groups_and_times(tmp_path):
         "t", str(tmp_path / "t.csv"), ["first", "second"], groups="patient", time="day"
     )
     data = spec.load()
-    assert (data.X.shape, data.y.shape, data.task) == ((40, 2), (40, 2), "regression")
+    assert (data.X.shape, data.y.shape, data.task) == ((80, 2), (80, 2), "regression")
     assert data.feature_names.tolist() == ["a", "b"]
     assert np.allclose(data.y[:, 0], 3 * data.X[:, 0], atol=1e-3)
     assert (
@@ -242,7 +244,7 @@ def test_a_file_with_two_targets_groups_and_times(tmp_path):
                 assert data.times[train].max() < data.times[test].min()
     with pytest.raises(StudyError, match="names groups, which mix classes; leave out per_class"):
         Study("s", [spec], ["ridge-forward"], RepeatedSplits(per_class=True), ks=[1]).cells(data)
-    tuned = SelectorSpec("ridge-forward", grid={"ridge": [0.1, 1.0]})
+    tuned = SelectorSpec("ridge-forward", grid={"ridge": [0.1, 1.0]}, inner_folds=2)
     summary = run_study(
         Study("s", [spec], [tuned], TimeOrdered(2), ks=[1], regressors=["ridge"]),
         tmp_path / "s.sqlite",

@@ -206,7 +206,9 @@ class DatasetSpec:
         if self.file is not None or self.make is not None or self.data is not None:
             return None
         info = registry().get(self.name.lower())
-        return "classification" if info is not None and info.n_classes else None
+        if info is None or info.n_classes is None:
+            return None
+        return "classification" if info.n_classes else "regression"
 
     def _dataset(self) -> Mapping:
         if self.data is not None:

@@ -277,7 +277,8 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Learn every step and return what comes out of the last."""
-        names = [f"x{j}" for j in range(X.shape[1])] if self.names is None else [*self.names]
+        given = [f"x{j}" for j in range(X.shape[1])] if self.names is None else self.names
+        names = [str(name) for name in given]
         self.fitted_ = []
         for step in self.steps:
             transformer = clone(_preprocessor(step))
