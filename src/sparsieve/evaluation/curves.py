@@ -220,8 +220,12 @@ def check_asked(
     """
     suited = {"classification": METRICS, "regression": REGRESSION_METRICS}.get(task or "")
     for kind, names, known in (
-        ("regressors" if task == "regression" else "classifiers", models, MODELS[task or TASKS[0]]),
-        ("metrics", metrics, suited or ALL_METRICS),
+        (
+            "regressors" if task == "regression" else "classifiers",
+            models,
+            list(MODELS[task or TASKS[0]]),
+        ),
+        ("metrics", metrics, list(suited or ALL_METRICS)),
     ):
         unknown = [name for name in names if name not in known]
         if unknown or isinstance(names, str) or not len(names):

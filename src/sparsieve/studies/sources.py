@@ -225,17 +225,18 @@ class DatasetSpec:
 
     def _read(self) -> tuple:
         """X, y, groups, times and names of the features; each column is read by name."""
-        assert self.file is not None
+        file = self.file
+        assert file is not None
         several = isinstance(self.target, tuple)
         targets: list[Any] = list(self.target or ()) if several else [self.target]
         beside = [name for name in (self.groups, self.time) if name is not None]
         # Arrays of such files lie beside X, columns of the others within it.
-        by_column = Path(str(self.file)).suffix.lower() not in (".npz", ".mat", ".h5ad")
+        by_column = Path(str(file)).suffix.lower() not in (".npz", ".mat", ".h5ad")
         named = [name for name in (*targets, *beside) if name is not None] * by_column
 
         def read(column: str | None) -> Any:
             others = [name for name in dict.fromkeys(named) if name != column]
-            return read_table(self.file, column, [*self.drop, *others])
+            return read_table(file, column, [*self.drop, *others])
 
         table = read(targets[0])
         columns = [table.y, *(read(name).y for name in targets[1:])]
