@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsieve import EnsembleSelector, SelectorCV, StabilitySelection
-from sparsieve.evaluation import Folds
+from sparsieve.evaluation import Folds, TimeOrdered
 from sparsieve.studies import (
     DatasetSpec,
     SelectorSpec,
@@ -17,7 +17,7 @@ from sparsieve.studies import (
     result_rows,
     run_study,
 )
-from sparsieve.studies.wrapped import Preparation, built
+from sparsieve.studies.wrapped import Preparation, built, in_time
 
 WRAPPED = """
 ks = "own"
@@ -216,6 +216,21 @@ def test_a_preparation_learns_from_the_training_part_alone():
     prepare = Preparation([{"name": "SimpleImputer"}, {"name": "StandardScaler"}], None).fit(X[:2])
     assert prepare.transform(X[2:])[0, 0] == 0.0  # the mean of the first two
     assert prepare.get_feature_names_out().tolist() == ["x0", "x1"]
+
+
+def test_what_chooses_by_folds_learns_from_the_past(tmp_path):
+    outer = in_time(built("SelectorCV", {"ks": [1], "cv": 3, "selector": "fisher"}))
+    folds = list(outer.cv.split(np.zeros((40, 1)), groups=np.arange(40) // 4))
+    assert len(folds) == 3
+    for train, test in folds:
+        assert train.max() < test.min()
+        assert not set(train // 4) & set(test // 4)
+    rng = np.random.default_rng(1)
+    data = {"X": rng.standard_normal((60, 4)), "who": np.arange(60) // 3}
+    data["y"] = 2 * data["X"][:, 1] + rng.standard_normal(60)
+    spec = SelectorSpec("SelectorCV", {"ks": [1, 2], "cv": 2})
+    study = Study("s", [DatasetSpec("d", data=data, groups="who")], [spec], TimeOrdered(2), "own")
+    assert run_study(study, tmp_path / "s.sqlite").failed == 0
 
 
 def test_groups_reach_what_splits_again(tmp_path, monkeypatch):

@@ -134,6 +134,9 @@ def trouble_with(cell: Mapping[str, Any]) -> str:
         return "its names of features are no text"
     if names and len(names) != len(result["features"]):
         return "it has more or fewer names than features"
+    told = {tuple(name for name in ALL_METRICS if name in score) for score in result["scores"]}
+    if result["scores"] and (len(told) != 1 or not min(told)):
+        return "its scores lack a metric"
     asked = {selection["k"] for selection in result["selections"]}
     if any(score["k"] not in asked for score in result["scores"]):
         return "a score of it belongs to no selection"

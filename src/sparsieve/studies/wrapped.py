@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.model_selection import TimeSeriesSplit
 from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
@@ -28,6 +27,7 @@ from sklearn.utils import get_tags
 from .._checks import listed
 from ..choose.base import MetaSelector, for_classes_only
 from ..evaluation.models import CLASSIFIERS, MODELS, REGRESSORS
+from ..evaluation.protocol import TimeOrdered
 from ..selectors.parameters import configured
 from .kinds import StudyError, check_kinds, shortened
 from .names import class_name, selector_class
@@ -198,8 +198,24 @@ def in_time(selector: Any) -> Any:
                 if isinstance(member, BaseEstimator):
                     in_time(member)
         elif key == "cv" and isinstance(value, int) and not isinstance(value, bool):
-            selector.set_params(cv=TimeSeriesSplit(value))
+            selector.set_params(cv=_PastFirst(value))
     return selector
+
+
+class _PastFirst:
+    """Folds in order of time as scikit-learn wants splitters; groups are not torn apart."""
+
+    def __init__(self, n_splits: int) -> None:
+        self.n_splits = n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple]:
+        """Rows to train and to test on."""
+        for split in TimeOrdered(self.n_splits).splits(np.empty(X.shape[0]), groups):
+            yield split.train, split.test
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many folds."""
+        return self.n_splits
 
 
 # -- before the selector ------------------------------------------------------------------
