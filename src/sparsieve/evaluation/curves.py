@@ -218,14 +218,16 @@ def check_asked(
 
     Without a task the metrics may be of any.
     """
-    suited = {"classification": METRICS, "regression": REGRESSION_METRICS}.get(task or "")
+    suited = list(ALL_METRICS)
+    if task is not None:
+        suited = list(METRICS if task == "classification" else REGRESSION_METRICS)
     for kind, names, known in (
         (
             "regressors" if task == "regression" else "classifiers",
             models,
             list(MODELS[task or TASKS[0]]),
         ),
-        ("metrics", metrics, list(suited or ALL_METRICS)),
+        ("metrics", metrics, suited),
     ):
         unknown = [name for name in names if name not in known]
         if unknown or isinstance(names, str) or not len(names):
