@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import friedman_nemenyi, nogueira_stability, paired_wilcoxon
+from ..evaluation.metrics import metric_name
 from ..studies import ScoreTable
 from .data import Chart, Column, Section, Table, table_of
 from .ranks import diagram_rows, groups_alike
@@ -52,7 +53,7 @@ def curves_section(results: StudyResults) -> Section | None:
         "used": Column("features used", [row[6] for row in rows]),
     }
     chart = Chart(
-        f"{_capital(results.metric_title)} over the number of features",
+        f"{_capital(metric_name(results.metric))} over the number of features",
         "lines",
         columns,
         controls=("dataset", "classifier"),
@@ -111,7 +112,7 @@ def scores_section(results: StudyResults) -> Section:
         {**m, "k": k, "selector": BASELINE} for m in results.baseline for k in results.shown_ks
     ]
     grid = Chart(
-        f"{_capital(results.metric_title)} of every method on every data set",
+        f"{_capital(metric_name(results.metric))} of every method on every data set",
         "heatmap",
         {
             "classifier": Column(results.model_title, [MODELS[m["classifier"]] for m in cells]),
