@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib.parallel import get_active_backend
-from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -31,7 +31,8 @@ def make_folds(
     stratified : bool, default=True
         Give every fold its share of every class.
     groups : array, default=None
-        Samples of a group stay together; classes are then stratified as far as possible.
+        Samples of a group stay together; classes are then stratified as far as possible. There
+        must be as many groups as folds.
 
     Returns
     -------
@@ -44,11 +45,40 @@ def make_folds(
     >>> [len(test) for _, test in make_folds(np.arange(10) % 2, 5, seed=0)]
     [2, 2, 2, 2, 2]
     """
-    kind = StratifiedGroupKFold if groups is not None else StratifiedKFold if stratified else KFold
+    if groups is not None:
+        groups = checked_groups(groups, len(y), n_folds, f"{n_folds} folds")
+        kind = StratifiedGroupKFold if stratified else GroupKFold
+    else:
+        kind = StratifiedKFold if stratified else KFold
     splitter = kind(n_folds, shuffle=seed is not None, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(splitter.split(np.zeros(len(y)), y, groups))
+
+
+def checked_groups(groups: Any, n_samples: int, n_needed: int, what: str) -> np.ndarray:
+    """Groups as numbers 0, 1, ...: one for every sample, none missing, and enough of them."""
+    groups = np.asarray(groups)
+    if groups.shape != (n_samples,):
+        raise ValueError(
+            f"groups must say for each of the {n_samples} samples where it belongs, got shape "
+            f"{groups.shape}"
+        )
+    missing = np.array([value is None or value != value for value in groups.tolist()], dtype=bool)
+    if missing.any():
+        times = int(missing.sum())
+        raise ValueError(
+            f"the group of {times} sample{'s' * (times != 1)} is missing (first of sample "
+            f"{int(np.argmax(missing))}); give every sample its group, if need be one of its own"
+        )
+    codes = np.unique(groups.astype(str) if groups.dtype == object else groups, return_inverse=True)
+    n_groups = len(codes[0])
+    if n_groups < n_needed:
+        raise ValueError(
+            f"{what} need at least {n_needed} groups, but there "
+            f"{'is' if n_groups == 1 else 'are'} {n_groups}; ask for fewer, or leave out groups"
+        )
+    return codes[1]
 
 
 def possible_folds(y: Any, n_folds: int) -> int:

@@ -40,7 +40,7 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
 
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
-        return not any(_for_classes_only(member) for member in self._members())
+        return not any(for_classes_only(member) for member in self._members())
 
     def _members_with_task(self, task: str) -> dict[str, Any]:
         """The parameter that holds the members, every one told how to read y."""
@@ -85,7 +85,8 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
         return tags
 
 
-def _for_classes_only(member: Any) -> bool:
+def for_classes_only(member: Any) -> bool:
+    """Whether a selector, or the end of a pipeline, cannot take numbers as its target."""
     last = member[-1] if isinstance(member, Pipeline) else member
     if isinstance(last, BaseSelector):
         return not last._accepts_regression

@@ -14,13 +14,14 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice, check_integer, resolve_count
+from .._cross_validation import make_folds
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target, with_task
@@ -81,8 +82,9 @@ class SelectorCV(MetaSelector):
         the highest score. "elbow" is the k where the curve bends most, seen from the line
         between its start and its top.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; a splitter or
-        an iterable of (train, test) is used as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
+        gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
+        as it is.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
         selector, so the default is 20 of them, and one for all samples.
@@ -276,7 +278,11 @@ class SelectorCV(MetaSelector):
         X, y = arrays_of(data)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            folds = list(splitter.split(X, y, **arguments.splitter.split))
+            given = arguments.splitter.split
+            if self._makes_folds and given.get("groups") is not None:
+                folds = self._grouped_folds(data.target, given["groups"])
+            else:
+                folds = list(splitter.split(X, y, **given))
         work = CurveWork(
             X,
             y,
@@ -299,9 +305,27 @@ class SelectorCV(MetaSelector):
         )
         return self._refit_on_all(work)
 
+    @property
+    def _makes_folds(self) -> bool:
+        return isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
+
+    def _grouped_folds(self, target: Target, groups: Any) -> list:
+        random = check_random_state(self.random_state)
+        return [
+            fold
+            for _ in range(self.n_repeats)
+            for fold in make_folds(
+                target.Y[:, 0] if target.codes is None else target.codes,
+                int(self.cv),
+                seed=int(random.randint(2**31 - 1)),
+                stratified=target.codes is not None,
+                groups=groups,
+            )
+        ]
+
     def _splitter(self, target: Target | None = None) -> Any:
         is_classes = target is not None and target.task == "classification"
-        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
+        if not self._makes_folds:
             return check_cv(self.cv, None if target is None else target.codes)
         kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
         return kind(n_splits=int(self.cv), n_repeats=self.n_repeats, random_state=self.random_state)

@@ -7,9 +7,10 @@ from .metrics import (
     classification_scores,
     recovery_at,
     redundancy_rate,
+    regression_scores,
     sparsity_level,
 )
-from .protocol import Folds, RepeatedSplits, Split
+from .protocol import Folds, RepeatedSplits, Split, TimeOrdered
 from .resources import Measured, measure
 from .stability import Stability, jaccard_stability, kuncheva_stability, nogueira_stability
 from .statistics import (
@@ -39,6 +40,7 @@ __all__ = [
     "Split",
     "SplitDifference",
     "Stability",
+    "TimeOrdered",
     "Tuned",
     "accuracy_curve",
     "average_ranks",
@@ -53,6 +55,7 @@ __all__ = [
     "paired_wilcoxon",
     "recovery_at",
     "redundancy_rate",
+    "regression_scores",
     "sparsity_level",
     "split_difference",
     "tune",
