@@ -1,13 +1,14 @@
 """Compiled proximal maps of single rows, for coordinate descent.
 
 Plain loops over scalars and scratch space handed in: array expressions would be shorter but take
-several times as long to compile.
+several times as long to compile. So would helpers with a compilation of their own, which is why
+they become part of their callers, and ``max``, which compiles a loop over its arguments.
 """
 
 from .._compiled import compiled
 
 
-@compiled()
+@compiled(inline="always")
 def _sort_magnitudes(v, magnitudes):
     """Absolute values of v, the largest first, by insertion: rows are short."""
     for k in range(v.shape[0]):
@@ -19,8 +20,8 @@ def _sort_magnitudes(v, magnitudes):
         magnitudes[place] = value
 
 
-@compiled()
-def _exclusive_level(v, q, magnitudes):
+@compiled(inline="always")
+def exclusive_level(v, q, magnitudes):
     """The level of the proximal map of q ||w||_1^2 alone, which sorting makes explicit."""
     _sort_magnitudes(v, magnitudes)
     size = v.shape[0]
@@ -33,8 +34,8 @@ def _exclusive_level(v, q, magnitudes):
     return 0.0
 
 
-@compiled()
-def _joint_level(v, p, q, guess):
+@compiled(inline="always")
+def joint_level(v, p, q, guess):
     """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p > 0.
 
     It is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+ with
@@ -44,7 +45,8 @@ def _joint_level(v, p, q, guess):
     low = 0.0
     high = 0.0
     for k in range(v.shape[0]):
-        high = max(high, abs(v[k]))
+        size = abs(v[k])
+        high = size if size > high else high
     theta = guess if guess < high else 0.0
     settled = -1  # entries that were left at the last step, where that was tiny
     for _ in range(100):
@@ -79,6 +81,18 @@ def _joint_level(v, p, q, guess):
     return theta
 
 
+@compiled(inline="always")
+def soften(v, theta):
+    """Take ``theta`` off every magnitude, down to zero; returns the square of the norm left."""
+    square = 0.0
+    for k in range(v.shape[0]):
+        rest = abs(v[k]) - theta
+        rest = rest if rest > 0.0 else 0.0
+        square += rest * rest
+        v[k] = rest if v[k] > 0.0 else -rest
+    return square
+
+
 @compiled()
 def shrink_row(v, p, q, guess, magnitudes):
     """Replace v by the proximal map of p ||w||_2 + q ||w||_1^2 at v.
@@ -90,12 +104,8 @@ def shrink_row(v, p, q, guess, magnitudes):
     for k in range(v.shape[0]):
         square += v[k] * v[k]
     if q > 0.0 and square > p * p:
-        theta = _exclusive_level(v, q, magnitudes) if p == 0.0 else _joint_level(v, p, q, guess)
-        square = 0.0
-        for k in range(v.shape[0]):
-            rest = max(abs(v[k]) - theta, 0.0)
-            square += rest * rest
-            v[k] = rest if v[k] > 0.0 else -rest
+        theta = exclusive_level(v, q, magnitudes) if p == 0.0 else joint_level(v, p, q, guess)
+        square = soften(v, theta)
     norm = square**0.5
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(v.shape[0]):
@@ -121,7 +131,7 @@ def soft_level_rows(G, alpha, theta, magnitudes):
         square = 0.0
         for k in range(size):
             square += G[j, k] * G[j, k]
-        largest = max(largest, square)
+        largest = square if square > largest else largest
         theta[j] = 0.0
         if square <= alpha * alpha:
             continue
@@ -135,7 +145,8 @@ def soft_level_rows(G, alpha, theta, magnitudes):
             if m == size or squares - 2.0 * total * low + m * low * low >= alpha * alpha:
                 # The smaller root of the norm's quadratic, written without cancellation.
                 excess = squares - alpha * alpha
-                root = max(total * total - m * excess, 0.0) ** 0.5
-                theta[j] = max(excess / (total + root), 0.0)
+                inside = total * total - m * excess
+                root = inside**0.5 if inside > 0.0 else 0.0
+                theta[j] = excess / (total + root) if excess > 0.0 else 0.0
                 break
     return largest**0.5

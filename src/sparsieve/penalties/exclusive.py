@@ -70,6 +70,10 @@ def soft_levels(G, alpha: float) -> tuple[np.ndarray, float]:
     equals alpha at theta = (A - sqrt(A^2 - m (B - alpha^2))) / m; m is the first count whose
     norm at the next entry is at least alpha.
     """
+    if alpha == 0:
+        theta = np.abs(np.asarray(G, dtype=np.float64)).max(axis=1, initial=0.0)
+        return theta, float(row_norms(G).max(initial=0.0))
+
     from ._row_kernels import soft_level_rows
 
     G = np.ascontiguousarray(G, dtype=np.float64)
