@@ -9,6 +9,9 @@ from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+#: Options of a function that only compiled functions call: it needs no entry for Python.
+PART: dict[str, Any] = {"no_cpython_wrapper": True}
+
 
 def compiled(**options: Any) -> Callable[[Function], Function]:
     """Compile a function by numba at its first call, and remember the result where possible.

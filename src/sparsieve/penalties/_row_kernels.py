@@ -1,14 +1,13 @@
 """Compiled proximal maps of single rows, for coordinate descent.
 
 Plain loops over scalars and scratch space handed in: array expressions would be shorter but take
-several times as long to compile. So would helpers with a compilation of their own, which is why
-they become part of their callers, and ``max``, which compiles a loop over its arguments.
+several times as long to compile. So does ``max``, which compiles a loop over its arguments.
 """
 
-from .._compiled import compiled
+from .._compiled import PART, compiled
 
 
-@compiled(inline="always")
+@compiled(**PART)
 def _sort_magnitudes(v, magnitudes):
     """Absolute values of v, the largest first, by insertion: rows are short."""
     for k in range(v.shape[0]):
@@ -20,7 +19,7 @@ def _sort_magnitudes(v, magnitudes):
         magnitudes[place] = value
 
 
-@compiled(inline="always")
+@compiled(**PART)
 def exclusive_level(v, q, magnitudes):
     """The level of the proximal map of q ||w||_1^2 alone, which sorting makes explicit."""
     _sort_magnitudes(v, magnitudes)
@@ -34,7 +33,7 @@ def exclusive_level(v, q, magnitudes):
     return 0.0
 
 
-@compiled(inline="always")
+@compiled(**PART)
 def joint_level(v, p, q, guess):
     """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p > 0.
 
@@ -81,7 +80,7 @@ def joint_level(v, p, q, guess):
     return theta
 
 
-@compiled(inline="always")
+@compiled(**PART)
 def soften(v, theta):
     """Take ``theta`` off every magnitude, down to zero; returns the square of the norm left."""
     square = 0.0
@@ -120,33 +119,28 @@ def shrink_rows(V, p, q, magnitudes):
 
 
 @compiled()
-def soft_level_rows(G, alpha, theta, magnitudes):
-    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha.
+def soft_level_rows(G, alpha, theta):
+    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha, for alpha > 0.
 
-    Returns the largest row norm.
+    The norm is convex in theta and falls, so Newton's method goes up to the root and never past
+    it. Returns the largest row norm.
     """
-    size = G.shape[1]
     largest = 0.0
     for j in range(G.shape[0]):
-        square = 0.0
-        for k in range(size):
-            square += G[j, k] * G[j, k]
-        largest = square if square > largest else largest
-        theta[j] = 0.0
-        if square <= alpha * alpha:
-            continue
-        _sort_magnitudes(G[j], magnitudes)
-        total = 0.0
-        squares = 0.0
-        for m in range(1, size + 1):
-            total += magnitudes[m - 1]
-            squares += magnitudes[m - 1] * magnitudes[m - 1]
-            low = magnitudes[m] if m < size else 0.0
-            if m == size or squares - 2.0 * total * low + m * low * low >= alpha * alpha:
-                # The smaller root of the norm's quadratic, written without cancellation.
-                excess = squares - alpha * alpha
-                inside = total * total - m * excess
-                root = inside**0.5 if inside > 0.0 else 0.0
-                theta[j] = excess / (total + root) if excess > 0.0 else 0.0
+        level = 0.0
+        for _ in range(100):
+            l1 = 0.0
+            square = 0.0
+            for k in range(G.shape[1]):
+                rest = abs(G[j, k]) - level
+                if rest > 0.0:
+                    l1 += rest
+                    square += rest * rest
+            norm = square**0.5
+            if level == 0.0 and norm > largest:
+                largest = norm
+            if norm <= alpha * (1.0 + 1e-15):
                 break
-    return largest**0.5
+            level += (norm - alpha) * norm / l1
+        theta[j] = level
+    return largest

@@ -20,8 +20,8 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
     output, so that updates run over contiguous memory. W and Q are updated in place. A row
     that stays zero costs next to nothing. The effect of changed rows on Q is kept pending and
     written for eight of them together, because Q's traffic is what limits the speed. ``alpha`` or
-    ``beta`` is None rather than 0: what it would need is then left out when this is compiled,
-    which halves the time. Returns how many changes are still pending: to write them here too
+    ``beta`` is None rather than 0, and ``scratch`` None unless alpha is: what they would need is
+    then left out when this is compiled, which halves the time. Returns how many changes are still pending: to write them here too
     would compile that a second time.
     """
     n_rows, n_outputs = W.shape
@@ -44,12 +44,14 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
             threshold = 0.0 if alpha is None else 0.5 * alpha / a
             if length == 0.0 and square <= threshold * threshold:
                 continue
-            if beta is not None and square > threshold * threshold:
-                if alpha is None:
-                    theta = exclusive_level(v, 0.5 * beta / a, scratch)
-                else:
-                    theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
-                square = soften(v, theta)
+            if beta is not None:
+                if square > threshold * threshold:
+                    theta = 0.0
+                    if scratch is not None:
+                        theta = exclusive_level(v, 0.5 * beta / a, scratch)
+                    if alpha is not None:
+                        theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
+                    square = soften(v, theta)
             norm = square**0.5
             factor = 1.0 - threshold / norm if norm > threshold else 0.0
             rows[pending] = j
