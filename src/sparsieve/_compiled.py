@@ -20,7 +20,6 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     written (a read-only installation without a home), numba refuses to cache, and the function
     is compiled anew in every process.
     """
-
     # Nothing calls kernels from C: leaving that entry out saves a tenth of the compilation.
     options = {"no_cfunc_wrapper": True, **options}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._compiled import compiled
+from .._compiled import PART, compiled
 
 
 @compiled(nogil=True)
@@ -40,7 +40,8 @@ def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
     for f in range(n_features):
         # The ends of the segments still to be cut, the first of them on top.
         starts[0] = n_samples
-        waiting, low, level = 1, 0, 0
+        # A literal zero for low would have the search for cuts compiled a second time.
+        waiting, low, level = 1, np.int64(0), 0
         while waiting > 0:
             high = starts[waiting - 1]
             cut = _best_cut(ordered[f], order[f], low, high, classes, weights, left, right)
@@ -55,7 +56,7 @@ def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
             waiting -= 1
 
 
-@compiled(inline="always")
+@compiled(**PART)
 def _best_cut(values, order, low, high, classes, weights, left, right):
     """Where to cut the segment low..high, or 0 where no cut pays for itself.
 
@@ -105,6 +106,6 @@ def _best_cut(values, order, low, high, classes, weights, left, right):
     return cut if spread - best > np.log(total - 1.0) + delta else 0
 
 
-@compiled(nogil=True)
+@compiled(**PART)
 def _x_log_x(x):
     return x * np.log(x) if x > 0.0 else 0.0

@@ -18,7 +18,7 @@ SPLIT = 2.0**17 + 1.0
 
 @compiled(nogil=True)
 def add_distances(rows, columns, n_numeric, same, distances):
-    """Add the distances between the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
+    """Add the distances of the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
 
     A feature counts min(|u - v|, 1); the first ``n_numeric`` ones never differ by more than 1
     and are spared the minimum, different values of the others differ by more. The inner loop
@@ -74,9 +74,9 @@ def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest
 
 @compiled(nogil=True)
 def add_differences(block, discrete, starts, partners, weights, total):
-    """Add to ``total`` the sum over pairs of weight * |u - v| (or u != v) for every column of ``block`` (n, b).
+    """Add the sums over pairs of weight * |u - v| (or u != v) to ``total``.
 
-    The pairs of sample i are ``partners[starts[i]:starts[i + 1]]``.
+    There is one for every column of ``block`` (n, b). The pairs of sample i are ``partners[starts[i]:starts[i + 1]]``.
     """
     n_samples, width = block.shape
     for i in range(n_samples):

@@ -1,41 +1,15 @@
 """Compiled proximal maps of single rows, for coordinate descent.
 
-Plain loops over scalars and scratch space handed in: array expressions would be shorter but take
-several times as long to compile. So does ``max``, which compiles a loop over its arguments.
+Plain loops over scalars: array expressions would be shorter but take several times as long to
+compile. So does ``max``, which compiles a loop over its arguments.
 """
 
 from .._compiled import PART, compiled
 
 
 @compiled(**PART)
-def _sort_magnitudes(v, magnitudes):
-    """Absolute values of v, the largest first, by insertion: rows are short."""
-    for k in range(v.shape[0]):
-        value = abs(v[k])
-        place = k
-        while place > 0 and magnitudes[place - 1] < value:
-            magnitudes[place] = magnitudes[place - 1]
-            place -= 1
-        magnitudes[place] = value
-
-
-@compiled(**PART)
-def exclusive_level(v, q, magnitudes):
-    """The level of the proximal map of q ||w||_1^2 alone, which sorting makes explicit."""
-    _sort_magnitudes(v, magnitudes)
-    size = v.shape[0]
-    total = 0.0
-    for m in range(1, size + 1):
-        total += magnitudes[m - 1]
-        low = magnitudes[m] if m < size else 0.0
-        if low < 2.0 * q * (total - m * low):
-            return 2.0 * q * total / (1.0 + 2.0 * q * m)
-    return 0.0
-
-
-@compiled(**PART)
 def joint_level(v, p, q, guess):
-    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p > 0.
+    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p.
 
     It is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+ with
     u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's method,
@@ -93,18 +67,17 @@ def soften(v, theta):
 
 
 @compiled()
-def shrink_row(v, p, q, guess, magnitudes):
+def shrink_row(v, p, q, guess):
     """Replace v by the proximal map of p ||w||_2 + q ||w||_1^2 at v.
 
     The solution is (1 - p / ||u||) u with u = sign(v) (|v| - theta)_+, where theta = 2 q ||w||_1.
-    ``guess`` is a guess at theta, ``magnitudes`` scratch space of the length of v.
+    ``guess`` is a guess at theta.
     """
     square = 0.0
     for k in range(v.shape[0]):
         square += v[k] * v[k]
     if q > 0.0 and square > p * p:
-        theta = exclusive_level(v, q, magnitudes) if p == 0.0 else joint_level(v, p, q, guess)
-        square = soften(v, theta)
+        square = soften(v, joint_level(v, p, q, guess))
     norm = square**0.5
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(v.shape[0]):
@@ -112,10 +85,10 @@ def shrink_row(v, p, q, guess, magnitudes):
 
 
 @compiled()
-def shrink_rows(V, p, q, magnitudes):
+def shrink_rows(V, p, q):
     """The same for every row of V."""
     for j in range(V.shape[0]):
-        shrink_row(V[j], p, q, 0.0, magnitudes)
+        shrink_row(V[j], p, q, 0.0)
 
 
 @compiled()

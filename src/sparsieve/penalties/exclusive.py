@@ -29,7 +29,7 @@ class ExclusiveL21:
         from ._row_kernels import shrink_rows
 
         out = np.array(V, dtype=np.float64, order="C")
-        shrink_rows(out, self.alpha * step, self.beta * step, np.empty(V.shape[1]))
+        shrink_rows(out, self.alpha * step, self.beta * step)
         return out.astype(V.dtype, copy=False)
 
     def row_strengths(self) -> tuple[float, float]:
@@ -64,7 +64,7 @@ class ExclusiveL21:
 
 
 def soft_levels(G, alpha: float) -> tuple[np.ndarray, float]:
-    """Per row, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha; and the largest row norm."""
+    """Least theta >= 0 with ||soft(g, theta)||_2 <= alpha per row; and the largest row norm."""
     if alpha == 0:
         theta = np.abs(np.asarray(G, dtype=np.float64)).max(axis=1, initial=0.0)
         return theta, float(row_norms(G).max(initial=0.0))

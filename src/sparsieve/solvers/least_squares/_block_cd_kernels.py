@@ -6,23 +6,23 @@ Scratch space is handed in: allocating it here would double the time to compile.
 import numpy as np
 
 from ..._compiled import compiled
-from ...penalties._row_kernels import exclusive_level, joint_level, soften
+from ...penalties._row_kernels import joint_level, soften
 
 PENDING = 8  # changed rows whose effect on Q is written in one go
 CHUNK = 512  # features written at a time: eight pieces of Gram rows stay in the first-level cache
 
 
 @compiled()
-def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
+def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
     """Cyclic block coordinate descent for ||XW - Y||^2 + sum_j alpha ||w_j|| + beta ||w_j||_1^2.
 
     ``gram`` is X'X, ``W`` has one row per feature, and ``Q`` = (X'(Y - XW))' has one row per
     output, so that updates run over contiguous memory. W and Q are updated in place. A row
     that stays zero costs next to nothing. The effect of changed rows on Q is kept pending and
-    written for eight of them together, because Q's traffic is what limits the speed. ``alpha`` or
-    ``beta`` is None rather than 0, and ``scratch`` None unless alpha is: what they would need is
-    then left out when this is compiled, which halves the time. Returns how many changes are still pending: to write them here too
-    would compile that a second time.
+    written for eight of them together, because Q's traffic is what limits the speed. ``beta`` is
+    None rather than 0: what it would need is then left out when this is compiled, which halves
+    the time. Returns how many changes are still pending: to write them here too would compile
+    that a second time.
     """
     n_rows, n_outputs = W.shape
     pending = 0
@@ -41,17 +41,12 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
                 length += abs(w)
                 v[k] = w + q / a
                 square += v[k] * v[k]
-            threshold = 0.0 if alpha is None else 0.5 * alpha / a
+            threshold = 0.5 * alpha / a
             if length == 0.0 and square <= threshold * threshold:
                 continue
-            if beta is not None:
-                if square > threshold * threshold:
-                    theta = 0.0
-                    if scratch is not None:
-                        theta = exclusive_level(v, 0.5 * beta / a, scratch)
-                    if alpha is not None:
-                        theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
-                    square = soften(v, theta)
+            if beta is not None and square > threshold * threshold:
+                theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
+                square = soften(v, theta)
             norm = square**0.5
             factor = 1.0 - threshold / norm if norm > threshold else 0.0
             rows[pending] = j

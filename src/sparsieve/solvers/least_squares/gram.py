@@ -173,10 +173,9 @@ def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
     from ._block_cd_kernels import PENDING, gram_epochs, subtract_rows
 
     n_outputs = W.shape[1]
-    row, scratch = np.empty(n_outputs), None if alpha or not beta else np.empty(n_outputs)
     rows, deltas = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
-    strengths = alpha or None, beta or None
-    count = gram_epochs(gram, W, Q, *strengths, n_epochs, row, scratch, rows, deltas)
+    row = np.empty(n_outputs)
+    count = gram_epochs(gram, W, Q, alpha, beta or None, n_epochs, row, rows, deltas)
     if count:
         deltas[count:] = 0.0
         subtract_rows(gram, Q, rows, deltas)
