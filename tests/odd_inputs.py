@@ -389,9 +389,9 @@ ARGUMENTS = r"\b(X|y|sample_weight|class_weight|n_features_to_select|{names})\b"
 
 def _refusal(sentence: str, estimator: Any) -> Cell:
     names = "|".join(estimator.get_params(deep=False))
-    lines = sentence.strip().splitlines()
+    first = sentence.strip().splitlines()[0]  # scikit-learn explains itself in further lines
     names_one = re.search(ARGUMENTS.format(names=names), sentence)
-    says_where = names_one or re.search(r"class|sample|feature|column", sentence)
-    if len(sentence) < 600 and (len(lines) == 1 or "feature names" in sentence) and says_where:
-        return Cell("refused", " ".join(sentence.split()))
+    says_where = names_one or re.search(r"class|sample|feature|column", first)
+    if len(first) < 600 and says_where:
+        return Cell("refused", first)
     return Cell("no sentence", sentence[:200])

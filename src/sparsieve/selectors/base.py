@@ -21,7 +21,7 @@ from .fitted import FittedAttributes
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
-from .plain import canonical
+from .plain import canonical, plain_matrix
 from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
 from .table import as_frame, selection_columns
@@ -211,6 +211,22 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         """
         return clone(self).set_params(n_features_to_select=n_features)
 
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples, with the columns of the training data.
+
+        Returns
+        -------
+        X_selected : array, sparse matrix or data frame
+            The columns of ``get_support(indices=True)``.
+        """
+        check_is_fitted(self)
+        return super().transform(plain_matrix(X))
+
     def find_substitutes(
         self, X: Any, threshold: float = 0.9
     ) -> dict[Any, list[tuple[Any, float]]]:
@@ -245,7 +261,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         check_real("threshold", threshold, minimum=0, strict=True)
         X = validate_data(
             self,
-            X,
+            plain_matrix(X),
             reset=False,
             accept_sparse=("csr", "csc"),
             dtype=(np.float64, np.float32),
