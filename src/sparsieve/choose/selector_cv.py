@@ -406,6 +406,8 @@ class SelectorCV(MetaSelector):
                 "this SelectorCV was made by at(k) and has no model for its columns; set "
                 "ks=[k] and fit it"
             )
+        X = plain_matrix(X)
+        check_columns(X)
         X = validate_data(
             self,
             X,

@@ -19,6 +19,8 @@ def read_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     try:
         data = anndata.read_h5ad(path)
+        if hasattr(data.X, "check_format"):
+            data.X.check_format(full_check=True)  # or what is next done with it may crash
     except (PermissionError, MemoryError):
         raise
     except Exception as error:  # a damaged file can make anything of the reader
