@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
 from odd_inputs import KINDS, Cell, cell, small  # noqa: E402
-
 from sparsieve import all_estimators  # noqa: E402
 
 HEAD = """# Odd inputs

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "io"))
 
 import numpy as np
-from odd_inputs import KINDS, cell, small
 from test_io_damaged import mutated, write
 
 import sparsieve
+from odd_inputs import KINDS, cell, small
 from sparsieve.evaluation import Folds
 from sparsieve.io import read_table
 from sparsieve.studies import StoreReader, Study, result_rows, run_study

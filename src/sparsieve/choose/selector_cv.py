@@ -20,10 +20,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_choice, check_integer, resolve_count
+from .._checks import check_choice, check_columns, check_integer, resolve_count
 from .._cross_validation import each_fold
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.plain import plain_matrix
 from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,

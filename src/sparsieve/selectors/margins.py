@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._checks import check_columns
 from .plain import canonical, plain_matrix
 from .target import Target
 
