@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
+    from .frames import *  # noqa: F403
+    from .memory import *  # noqa: F403
     from .oneline import *  # noqa: F403
     from .saved import *  # noqa: F403
     from .selectors.hinge import *  # noqa: F403
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
 _ROOMS = (
     "selectors",
     "filters",
+    "frames",
     "choose",
     "diagnosis",
     "discovery",
     "displays",
+    "memory",
     "oneline",
     "saved",
 )

@@ -76,7 +76,8 @@ def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest
 def add_differences(block, discrete, starts, partners, weights, total):
     """Add the sums over pairs of weight * |u - v| (or u != v) to ``total``.
 
-    There is one for every column of ``block`` (n, b). The pairs of sample i are ``partners[starts[i]:starts[i + 1]]``.
+    There is one for every column of ``block`` (n, b). The pairs of sample i are
+    ``partners[starts[i]:starts[i + 1]]``.
     """
     n_samples, width = block.shape
     for i in range(n_samples):

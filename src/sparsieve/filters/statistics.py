@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 
 from .._checks import check_flag, listed
 from ..design import standardised
@@ -41,6 +41,8 @@ class FStatisticSelector(BaseSelector):
         degree of freedom; about 1 for noise.
     pvalues_ : ndarray of shape (n_features,)
         Their p-values, uncorrected for the number of features and targets.
+    degrees_of_freedom_ : tuple of float
+        Of the explained and of the unexplained variance.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -60,6 +62,7 @@ class FStatisticSelector(BaseSelector):
     task: str = "auto"
 
     _scale_free: ClassVar[bool | None] = True
+    _accepts_foreign: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "F statistic: variance that the target explains over variance that it leaves, each per "
         "degree of freedom; about 1 for noise."
@@ -67,8 +70,13 @@ class FStatisticSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         scores, constant, degrees = f_statistics(data)
-        self.pvalues_ = special.fdtrc(*degrees, scores)
+        self.degrees_of_freedom_ = degrees
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+    @property
+    def pvalues_(self) -> np.ndarray:
+        """p-value of every feature, computed when asked for: it costs more than the statistic."""
+        return special.fdtrc(*self.degrees_of_freedom_, self.scores_)
 
 
 def f_statistics(data: TrainingData):
@@ -142,6 +150,7 @@ class TTestSelector(BaseSelector):
     equal_var: bool = False
 
     _scale_free: ClassVar[bool | None] = True
+    _accepts_foreign: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Largest absolute t statistic of one class against the others: the distance of two means "
@@ -213,6 +222,7 @@ class ChiSquareSelector(BaseSelector):
     """
 
     _accepts_regression: ClassVar[bool] = False
+    _accepts_foreign: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "Chi-square statistic of the sums per class against the shares of the classes; for counts "
         "of noise about the number of classes minus one."
@@ -233,12 +243,9 @@ class ChiSquareSelector(BaseSelector):
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
     def _check_positive(self, data: TrainingData) -> None:
-        design = data.design
-        X = getattr(design, "matrix", None)
-        X = design.array if X is None else X  # type: ignore[attr-defined]
-        if X.min() >= 0:
+        low = data.design.column_minima()
+        if not (low < 0).any():
             return
-        low = np.asarray(X.min(axis=0).todense() if sparse.issparse(X) else X.min(axis=0)).ravel()
         where = np.flatnonzero(low < 0)
         names = getattr(self, "feature_names_in_", where)
         labels = [names[j] for j in where] if names is not where else where.tolist()

@@ -36,7 +36,11 @@ READABLE_SUFFIXES = tuple(_READERS)
 
 
 def read_table(
-    path: str | os.PathLike[str], target: str | None = None, drop: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    drop: Sequence[str] = (),
+    *,
+    layer: str | None = None,
 ) -> Table:
     r"""Read a data file into features, target and names.
 
@@ -50,6 +54,8 @@ def read_table(
         .h5ad a column of ``obs``; svmlight files have it in front and need no name.
     drop : sequence of str, default=()
         Columns to leave out.
+    layer : str or None, default=None
+        Of .h5ad files: the layer to read; None is ``X``.
 
     Returns
     -------
@@ -75,6 +81,21 @@ def read_table(
     (('a', 'b'), (2, 2), ['x', 'y'])
     """
     path = Path(path)
+    check_readable(path)
+    if layer is not None and suffix_of(path) != ".h5ad":
+        raise DataError(f"{path.name} has no layers; only .h5ad files have")
+    try:
+        if layer is not None:
+            return read_h5ad(path, target, drop, layer)
+        return _READERS[suffix_of(path)](path, target, drop)
+    except PermissionError:
+        raise DataError(f"{shown(path)} may not be read: permission denied") from None
+    except OSError as error:
+        raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
+
+
+def check_readable(path: Path) -> None:
+    """Refuse, before anything is loaded, a file that is not there or of an unknown kind."""
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, ValueError) as error:  # a name too long, or with a null in it
@@ -91,12 +112,6 @@ def read_table(
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path.name} is empty")
-    try:
-        return _READERS[suffix](path, target, drop)
-    except PermissionError:
-        raise DataError(f"{shown(path)} may not be read: permission denied") from None
-    except OSError as error:
-        raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
 
 
 def suffix_of(path: Path) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_columns
 from .plain import canonical, plain_matrix
 from .target import Target
 
@@ -96,7 +95,6 @@ class MarginPredictions:
         """
         check_is_fitted(self)
         X = plain_matrix(X)
-        check_columns(X)
         X = validate_data(
             self,
             X,
