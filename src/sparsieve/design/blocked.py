@@ -19,14 +19,15 @@ import numpy as np
 from scipy import sparse
 
 from .._checks import listed
+from ..memory import memory_limit
 from .base import DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .sparse import SparseDesign
 
-# Columns that were read once are kept while they take no more than this: a solver asks for the
+# Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.
-KEPT_COLUMNS_BYTES = 256 << 20
+COLUMNS_SHARE = 8
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ def _product(W: np.ndarray, block: DesignMatrix) -> np.ndarray:
     return block.matmul(W)
 
 
-def _transposed_product(block: DesignMatrix, R: np.ndarray) -> np.ndarray:
+def transposed_product(block: DesignMatrix, R: np.ndarray) -> np.ndarray:
+    """The share of one block in X.T @ R."""
     # Sums over many blocks are collected in double precision.
     return block.rmatmul(np.asfortranarray(R)).astype(np.float64, copy=False)
 
@@ -156,6 +158,7 @@ class _Known:
 
     moments: list[tuple[np.ndarray | None, Moments]] = field(default_factory=list)
     columns: dict[int, np.ndarray] = field(default_factory=dict)
+    wanted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 class RowBlockedDesign(DesignMatrix):
@@ -237,7 +240,9 @@ class RowBlockedDesign(DesignMatrix):
         return self._stack(partial(_product, W))
 
     def rmatmul(self, R):
-        product = self._reduce(_transposed_product, R)
+        return self._product(self._reduce(transposed_product, R), R)
+
+    def _product(self, product, R):
         self._check_finite(product.sum(axis=1))
         return product.astype(np.result_type(self.dtype, R), copy=False)
 
@@ -272,18 +277,30 @@ class RowBlockedDesign(DesignMatrix):
         index = np.arange(self.shape[1])[index]
         kept = self._known.columns
         missing = np.array([j for j in dict.fromkeys(index.tolist()) if j not in kept], dtype=int)
-        size = self.dtype.itemsize * self.shape[0]
-        if len(missing) * size > KEPT_COLUMNS_BYTES:
+        if len(missing) > self.room_for_columns():
             return np.asfortranarray(self._stack(partial(_columns, index)))
-        if len(missing):
-            read = self._stack(partial(_columns, missing))
-            kept.update(zip(missing.tolist(), read.T, strict=True))
+        read = dict(zip(missing.tolist(), self._read_columns(missing).T, strict=True))
         found = np.empty((self.shape[0], len(index)), dtype=self.dtype, order="F")
         for k, j in enumerate(index.tolist()):
-            found[:, k] = kept[j]
-        while len(kept) * size > KEPT_COLUMNS_BYTES:
-            kept.pop(next(iter(kept)))  # the one read first
+            found[:, k] = read[j] if j in read else kept[j]
+        self._keep_columns(read)
         return found
+
+    def _read_columns(self, index: np.ndarray) -> np.ndarray:
+        if not len(index):
+            return np.empty((self.shape[0], 0), dtype=self.dtype)
+        return self._stack(partial(_columns, index))
+
+    def room_for_columns(self) -> int:
+        """How many columns may be kept."""
+        size = max(1, self.dtype.itemsize * self.shape[0])
+        return max(1, memory_limit() // COLUMNS_SHARE // size)
+
+    def _keep_columns(self, read: dict[int, np.ndarray]) -> None:
+        kept = self._known.columns
+        kept.update(read)
+        while len(kept) > self.room_for_columns():
+            kept.pop(next(iter(kept)))  # the one read first
 
     def column_moments(self, weights=None):
         known = self._moments(None, 1, weights)

@@ -11,6 +11,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy import sparse
 
 from ..memory import memory_limit
 from .base import DesignMatrix
-from .blocked import RowBlockedDesign
+from .blocked import RowBlockedDesign, added, transposed_product
 from .foreign import check_matrix, real_dtype
 
 # Larger blocks are not read faster.
@@ -60,6 +61,24 @@ class FileDesign(RowBlockedDesign):
             hold = source.shape[0] * source.row_bytes <= memory_limit() // LOAD_SHARE
         self._held: list[Any] | None = [] if hold else None
 
+    def will_need(self, index: np.ndarray) -> None:
+        self._known.wanted = np.asarray(index)
+
+    def rmatmul(self, R):
+        """X.T @ R; columns that will be needed next come along, and save a pass of their own."""
+        kept, wanted = self._known.columns, self._known.wanted
+        self._known.wanted = wanted[:0]
+        index = np.array([j for j in wanted.tolist() if j not in kept], dtype=np.int64)
+        index = index[: self.room_for_columns() // 2]
+        if not len(index):
+            return super().rmatmul(R)
+        product, columns = None, np.empty((self.shape[0], len(index)), self.dtype, order="F")
+        for place, (part, some) in self._parts(partial(_product_and_columns, index), (R,)):
+            product = part if product is None else added(product, part)
+            columns[place] = some
+        self._keep_columns(dict(zip(index.tolist(), columns.T, strict=True)))
+        return self._product(product, R)
+
     def _raw_blocks(self) -> Iterator[tuple[int, Any]]:
         start, n_rows, n_columns = 0, *self.source.shape
         for block in self._held or self._read_ahead():
@@ -90,6 +109,10 @@ class FileDesign(RowBlockedDesign):
                 del block, values
         if self._held is not None:
             self._held[:] = held
+
+
+def _product_and_columns(index: np.ndarray, block: DesignMatrix, R: np.ndarray):
+    return transposed_product(block, R), block.dense_columns(index)
 
 
 def _block_rows(source: Source, dtype: np.dtype) -> int:
@@ -233,4 +256,5 @@ def file_state(path: str) -> tuple[int, int]:
 
 
 def first_line(error: BaseException) -> str:
+    """What an error of another package says, in one line."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
