@@ -7,9 +7,10 @@ begin where the chunks of the file do.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol, cast
@@ -127,21 +128,21 @@ def _block_rows(source: Source, dtype: np.dtype) -> int:
 
 def design_of(X: Any) -> DesignMatrix | None:
     """The design of a memory-mapped array, an HDF5 or a Zarr array that is too large to load."""
-    source = _source(X)
-    if source is None:
+    make = _source_of(X)
+    if make is None:
         return None
-    size = source.shape[0] * source.shape[1] * real_dtype(source.dtype).itemsize
-    return None if size <= memory_limit() // LOAD_SHARE else FileDesign(source)
+    size = math.prod(X.shape) * real_dtype(X.dtype).itemsize
+    return None if size <= memory_limit() // LOAD_SHARE else FileDesign(make())
 
 
-def _source(X: Any) -> Source | None:
+def _source_of(X: Any) -> Callable[[], Source] | None:
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     if isinstance(X, np.memmap):
-        return MappedArray(X)
+        return partial(MappedArray, X)
     if package == "h5py" and name == "Dataset":
-        return ChunkedArray(X, f"the HDF5 dataset {X.name!r}")
+        return partial(ChunkedArray, X, f"the HDF5 dataset {X.name!r}")
     if package == "zarr" and name == "Array":
-        return ChunkedArray(X, "the Zarr array")
+        return partial(ChunkedArray, X, "the Zarr array")
     return None
 
 
@@ -199,7 +200,6 @@ class MappedArray:
         self.dtype = X.dtype
         self.row_bytes = self.shape[1] * self.dtype.itemsize
         self.path, self.offset = _place_in_file(X)
-        self.file = None if self.path is None else open(self.path, "rb", buffering=0)  # noqa: SIM115
         self.state = self._state()
 
     def check(self) -> None:
@@ -210,23 +210,27 @@ class MappedArray:
             )
 
     def blocks(self, rows: int) -> Iterator[np.ndarray]:
-        for start in range(0, self.shape[0], rows):
-            yield self._read(start, min(start + rows, self.shape[0]))
+        ranges = [(i, min(i + rows, self.shape[0])) for i in range(0, self.shape[0], rows)]
+        if self.path is None:
+            for start, stop in ranges:
+                yield np.array(self.array[start:stop])
+            return
+        with open(self.path, "rb", buffering=0) as file:
+            for start, stop in ranges:
+                yield self._read(file, start, stop)
 
-    def _read(self, start: int, stop: int) -> np.ndarray:
-        if self.file is None:
-            return np.array(self.array[start:stop])
+    def _read(self, file: Any, start: int, stop: int) -> np.ndarray:
         block = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
-        row = self.shape[1] * self.dtype.itemsize
-        room, place = memoryview(cast(Any, block)).cast("B"), self.offset + start * row
+        room = memoryview(cast(Any, block)).cast("B")
+        file.seek(self.offset + start * self.row_bytes)
         while room:
-            count = os.preadv(self.file.fileno(), [room], place)
-            if count == 0:
+            count = file.readinto(room)
+            if not count:
                 raise ValueError(
                     f"{self.path} ends before row {stop} of {self.shape[0]}; it was cut short or "
                     "is still being written"
                 )
-            room, place = room[count:], place + count
+            room = room[count:]
         return block
 
     def _state(self) -> tuple[int, int] | None:
@@ -240,7 +244,7 @@ def _place_in_file(X: np.memmap) -> tuple[str | None, int]:
         root = root.base
     # What was written to a private copy ("c") is not in the file.
     known = isinstance(root.base, mmap.mmap) and root.filename is not None and root.mode != "c"
-    if not (known and X.flags.c_contiguous and hasattr(os, "preadv")):
+    if not (known and X.flags.c_contiguous):
         return None, 0
     distance = X.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return os.fspath(root.filename), int(root.offset) + distance
