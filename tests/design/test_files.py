@@ -126,7 +126,7 @@ def test_selectors_agree(selector, condensing, counts, tmp_path, monkeypatch):
     stored = mapped(X, tmp_path)
     takes_weights = type(selector) is not TTestSelector
     for given in (None, weights) if takes_weights else (None,):
-            due = clone(selector).fit(X, y, given)
+        due = clone(selector).fit(X, y, given)
         found = clone(selector).fit(stored, y, given)
         assert_same(found, due)
         assert not hasattr(due, "n_passes_")
