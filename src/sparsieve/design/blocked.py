@@ -30,6 +30,15 @@ from .sparse import SparseDesign
 COLUMNS_SHARE = 8
 
 
+class _Block(DenseDesign):
+    """Rows that are used once, and should not take longer than reading them did."""
+
+    streams_above = 1 << 20
+
+    def rows(self, index):
+        return _Block(self.array[index])
+
+
 @dataclass(frozen=True)
 class BlockView:
     """From raw rows of X to a design: which columns, clamped to what, in which precision."""
@@ -46,7 +55,7 @@ class BlockView:
         if sparse.issparse(raw):
             few = SparseDesign(raw.astype(self.dtype, copy=False))
             return few if self.low is None else clipped_sparse(few, self.low, self.high)
-        dense = DenseDesign(np.asarray(raw, dtype=self.dtype))
+        dense = _Block(np.asarray(raw, dtype=self.dtype))
         return dense if self.low is None else ClippedDense(dense, self.low, self.high)
 
     def of_columns(self, index: np.ndarray) -> BlockView:
@@ -67,15 +76,14 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Moments:
-    """Weights, means and sums of squared deviations by group of rows, and the smallest values.
+    """Weights, means and sums of squared deviations by group of rows.
 
-    Of shapes (n_groups,), (n_groups, n_features) twice, and (n_features,).
+    Of shapes (n_groups,) and (n_groups, n_features) twice.
     """
 
     sizes: np.ndarray
     means: np.ndarray
     squares: np.ndarray
-    lowest: np.ndarray
 
     def merged(self, other: Moments) -> Moments:
         """The moments of both sets of rows (Chan, Golub and LeVeque)."""
@@ -83,15 +91,14 @@ class Moments:
         share = np.divide(other.sizes, sizes, out=np.zeros_like(sizes), where=sizes > 0)[:, None]
         gap = other.means - self.means
         squares = self.squares + other.squares + self.sizes[:, None] * share * gap**2
-        lowest = np.minimum(self.lowest, other.lowest)
-        return Moments(sizes, self.means + share * gap, squares, lowest)
+        return Moments(sizes, self.means + share * gap, squares)
 
     def together(self) -> Moments:
         """The moments of all groups taken as one."""
         size = self.sizes.sum()
         means = self.sizes @ self.means / size
         squares = self.squares.sum(axis=0) + self.sizes @ (self.means - means) ** 2
-        return Moments(np.array([size]), means[None], squares[None], self.lowest)
+        return Moments(np.array([size]), means[None], squares[None])
 
 
 # -- what is done with a block; every one can be pickled ---------------------------------------
@@ -127,13 +134,11 @@ def block_moments(
         some = block if len(rows) == len(codes) else block.rows(rows)
         means[k], variances = some.column_moments(None if weights is None else weights[rows])
         squares[k] = sizes[k] * variances
-    return Moments(sizes, means, squares, _lowest(block))
+    return Moments(sizes, means, squares)
 
 
-def _lowest(block: DesignMatrix) -> np.ndarray:
-    if isinstance(block, DenseDesign | SparseDesign):
-        return block.column_minima().astype(np.float64)
-    return np.full(block.shape[1], -np.inf)  # clipped: nobody asks
+def _minima(block: DesignMatrix) -> np.ndarray:
+    return block.column_minima()
 
 
 def added(first: Any, second: Any) -> Any:
@@ -311,8 +316,7 @@ class RowBlockedDesign(DesignMatrix):
         return known.means, known.squares / known.sizes[:, None]
 
     def column_minima(self):
-        found = [moments.lowest for _, moments in self._known.moments]
-        return found[0] if found else self._moments(None, 1, None).lowest
+        return self._reduce(_minima, merge=np.minimum)
 
     def column_sq_norms(self):
         if self._known.moments:  # X was read once for its moments already
@@ -385,14 +389,16 @@ def _joint_gram(centre, scale, block: DesignMatrix, Y: np.ndarray, weights: np.n
         weighted = block.matrix if weights is None else block.matrix.multiply(weights[:, None])
         gram = (block.matrix.T @ weighted.tocsr()).toarray().astype(np.float64)
         return gram, np.asarray(weighted.T @ Y), np.asarray(weighted.sum(axis=0)).ravel()
-    Z = block.dense_columns(np.arange(block.shape[1])).astype(np.float64)
+    # Single precision stays within a block: its products are twice as fast.
+    Z = block.dense_columns(np.arange(block.shape[1]))
     if centre is not None:
-        Z -= centre
+        Z -= centre.astype(Z.dtype)
     if scale is not None:
-        Z /= scale
-    if weights is None:
-        return Z.T @ Z, Z.T @ Y, Z.sum(axis=0)
-    root = np.sqrt(weights)[:, None]
-    sums = weights @ Z
-    Z *= root
-    return Z.T @ Z, Z.T @ (root * Y), sums
+        Z /= scale.astype(Z.dtype)
+    sums = Z.sum(axis=0, dtype=np.float64) if weights is None else weights @ Z
+    if weights is not None:
+        root = np.sqrt(weights)[:, None]
+        Z *= root.astype(Z.dtype)
+        Y = root * Y
+    cross = Z.T @ Y.astype(Z.dtype)
+    return (Z.T @ Z).astype(np.float64), cross.astype(np.float64), sums
