@@ -33,6 +33,11 @@ SPARSE_GROWTH = (1, 2, 4, 8)
 # What METHODS of this size took before: keep it.
 LARGE_SPARSE = {"n": 200_000, "d": 500_000, "c": 10, "k": 50, "nonzeros": 20_000_000}
 LIMIT = "2GB"
+# Selectors and numbers of features by width: wide files take a pass per feature, narrow ones two.
+FILES = {
+    20_000: (("FStatisticSelector", 50), ("RidgeForwardSelector", 5)),
+    200: (("RidgeForwardSelector", 50), ("L21Selector", 50)),
+}
 
 
 # -- one measurement, in a process of its own ----------------------------------------------------
@@ -191,8 +196,8 @@ def run(**task) -> dict:
 
 def show(name: str, what: str, found: dict) -> None:
     print(
-        f"{name:<22}{what:<34}{found['seconds']:>9.2f} s{found['cpu']:>8.2f} s CPU{found['passes']:>6} passes"
-        f"{found['peak'] / 2**20:>8.0f} MB{found['share']:>8.0%} of floor"
+        f"{name:<22}{what:<34}{found['seconds']:>9.2f} s{found['cpu']:>8.2f} s CPU"
+        f"{found['passes']:>6} passes{found['peak'] / 2**20:>8.0f} MB{found['share']:>8.0%} of floor"
         f"{found['speed'] / 1e9:>7.2f} GB/s",
         flush=True,
     )
@@ -234,16 +239,13 @@ def in_memory(quick: bool) -> None:
 
 def from_file(gigabytes: float, folder: str | None) -> None:
     """Wide (one pass per feature) and narrow (two passes in all) files larger than the limit."""
-    for d, name, k in (
-        (20_000, "FStatisticSelector", 50),
-        (20_000, "RidgeForwardSelector", 5),
-        (200, "RidgeForwardSelector", 50),
-    ):
+    for d, cases in FILES.items():
         with tempfile.TemporaryDirectory(dir=folder) as place:
             path = Path(place) / "X.npy"
             written(path, int(gigabytes * 1e9 / 4 / d), d)
-            found = run(selector=name, path=str(path), k=k)
-            show(name, f"file {gigabytes:g} GB, d={d:,}, k={k}, {LIMIT}", found)
+            for name, k in cases:
+                found = run(selector=name, path=str(path), k=k)
+                show(name, f"file {gigabytes:g} GB, d={d:,}, k={k}, {LIMIT}", found)
 
 
 def written(path: Path, n: int, d: int) -> None:
