@@ -197,8 +197,8 @@ def run(**task) -> dict:
 def show(name: str, what: str, found: dict) -> None:
     print(
         f"{name:<22}{what:<34}{found['seconds']:>9.2f} s{found['cpu']:>8.2f} s CPU"
-        f"{found['passes']:>6} passes{found['peak'] / 2**20:>8.0f} MB{found['share']:>8.0%} of floor"
-        f"{found['speed'] / 1e9:>7.2f} GB/s",
+        f"{found['passes']:>6} passes{found['peak'] / 2**20:>8.0f} MB"
+        f"{found['share']:>8.0%} of floor{found['speed'] / 1e9:>7.2f} GB/s",
         flush=True,
     )
 
@@ -266,7 +266,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--gigabytes", type=float, default=None)
     parser.add_argument("--folder", default=None)
-    parser.add_argument("--files-only", action="store_true")
+    parser.add_argument("--files-only", action="store_true", help="leave out data in memory")
+    parser.add_argument("--no-files", action="store_true", help="leave out data in files")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -274,6 +275,8 @@ def main() -> None:
         return
     if not options.files_only:
         in_memory(options.quick)
+    if options.no_files:
+        return
     from_file(options.gigabytes or (1.0 if options.quick else 20.0), options.folder)
 
 
