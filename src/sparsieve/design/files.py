@@ -42,7 +42,7 @@ class Source(Protocol):
     is_sparse: bool
 
     def check(self) -> None:
-        """Refuse a file that has changed since it was opened; asked before every pass."""
+        """Refuse a file that has changed since it was opened; asked before and after a pass."""
 
     def blocks(self, rows: int) -> Iterator[Any]:
         """All rows from first to last, at most so many at a time: arrays or CSR matrices."""
@@ -108,6 +108,7 @@ class FileDesign(RowBlockedDesign):
                     held.append(block)
                 yield block
                 del block, values
+        self.source.check()  # what changed meanwhile may have been read half before, half after
         if self._held is not None:
             self._held[:] = held
 
