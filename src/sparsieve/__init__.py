@@ -6,6 +6,7 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .choose import *  # noqa: F403
+    from .comparing import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
@@ -33,6 +34,7 @@ _ROOMS = (
     "memory",
     "oneline",
     "saved",
+    "comparing",
 )
 
 
