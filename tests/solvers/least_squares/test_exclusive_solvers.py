@@ -152,3 +152,13 @@ def test_solvers_name_what_they_cannot_do(rng):
         ProximalDualNewton().solve(problem(X, Y, ExclusiveL21(1.0, 1.0)))
     with pytest.raises(TypeError, match="SquaredL21"):
         RescaledRegression().solve(problem(X, Y, L21(1.0)))
+
+
+def test_dual_newton_reaches_the_gap_in_single_precision(rng):
+    X, Y = rng.standard_normal((20, 200)).astype(np.float32), rng.standard_normal((20, 5))
+    penalty = ExclusiveL21(0.0, 0.01)
+    single = ProximalDualNewton(max_iter=500).solve(problem(X, Y.astype(np.float32), penalty))
+    double = ProximalDualNewton(tol=1e-8).solve(problem(X.astype(float), Y, penalty))
+    assert single.converged
+    assert single.solution.W.dtype == np.float32
+    assert single.objective == pytest.approx(double.objective, rel=2e-6)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from ...design import DesignMatrix
+from ...design import DesignMatrix, in_double
 from ...penalties import require, row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
@@ -33,9 +33,11 @@ from .problem import Problem, Rows
 # subproblems take few Newton steps, and shrinks when one takes too many.
 FIRST_STEP = 10.0
 # A proximal point may be found as roughly as this share of the way it moves.
-LOOSENESS = 0.1
-LAST = 30  # Newton steps per subproblem
-FORCING, INNER_STEPS = 1e-2, 200
+LOOSENESS = 0.5
+# Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
+# its start a subproblem's Newton steps only find out which entries are nonzero.
+LAST = 8
+FORCING, INNER_STEPS = 0.1, 200
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class ProximalDualNewton:
         self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
     ) -> Result[Rows]:
         """Solve from a warm start."""
-        penalty, design = problem.penalty, problem.design
+        # In single precision the last digits of the gap would be noise, and never small enough.
+        penalty, design = problem.penalty, in_double(problem.design)
         require(penalty, "row_strengths", "prox", "dual_bound", solver="ProximalDualNewton")
         alpha, beta = penalty.row_strengths()
         if alpha != 0 or not beta > 0:
@@ -66,21 +69,20 @@ class ProximalDualNewton:
             raise ValueError("X is too large for its squares; rescale its columns")
         Y = problem.Y.astype(np.float64)
         W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0.astype(np.float64)
-        dual = R = Y - _matmul(design, W)
+        dual = R = Y - design.matmul(W)
         value = float(np.vdot(R, R)) + penalty.value(W)
         sigma = FIRST_STEP / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
         trace: list[float] = []
         n_steps = 0
         while True:
             subproblem = _Subproblem(design, Y, penalty, beta, W, sigma)
-            wanted = self.tol * max(value, problem.floor)
-            point, steps = _maximise(subproblem, dual, wanted, self.max_iter - n_steps)
+            point, steps = _maximise(subproblem, dual, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
             value = float(np.vdot(R, R)) + penalty.value(W)
             # The dual variable of the subproblem is a better dual point than the residual,
             # which differs from it by what the subproblem left unsolved.
-            G = 2.0 * _rmatmul(design, point.R)
+            G = 2.0 * design.rmatmul(point.R)
             optimality = relative(value - penalty.dual_bound(Y, point.R, G), value, problem.floor)
             trace.append(value)
             converged = optimality <= self.tol
@@ -88,8 +90,8 @@ class ProximalDualNewton:
             stop = callback is not None and callback(event)
             if converged or stop or n_steps >= self.max_iter or not np.isfinite(optimality):
                 break
-            sigma *= 10.0 if steps <= 3 else 3.0 if steps < LAST else 0.3
-        rows = Rows(W.astype(design.dtype), row_norms(G))
+            sigma *= 4.0 if steps <= 1 else 2.0 if steps <= 3 else 0.7
+        rows = Rows(W.astype(problem.design.dtype), row_norms(G))
         return Result(rows, value, optimality, n_steps, converged, trace)
 
 
@@ -117,28 +119,29 @@ class _Subproblem:
     sigma: float
 
     def at(self, R) -> _Point:
-        V = self.centre + 2.0 * self.sigma * _rmatmul(self.design, R)
+        V = self.centre + 2.0 * self.sigma * self.design.rmatmul(R)
         W = self.penalty.prox(V, self.sigma)
         apart = W - V
         envelope = float(np.vdot(apart, apart)) - float(np.vdot(V, V))
         envelope += float(np.vdot(self.centre, self.centre))
         value = float(np.vdot(R, R)) - 2.0 * float(np.vdot(R, self.Y))
         value -= self.penalty.value(W) + envelope / (2.0 * self.sigma)
-        return _Point(R, W, _matmul(self.design, W), value)
+        return _Point(R, W, self.design.matmul(W), value)
 
     def newton(self, point: _Point):
         """Solve (I + 2 sigma X J X') step = residual."""
         signs = np.sign(point.W)
         q = self.sigma * self.beta
-        counts = np.abs(signs).sum(axis=1)
-        share = (2.0 * q / (1.0 + 2.0 * q * counts))[:, None]
+        counts = np.count_nonzero(signs, axis=1)
+        share = 2.0 * q / (1.0 + 2.0 * q * counts)
+        systems = np.stack(
+            [self._system(np.flatnonzero(column), 1.0 - share) for column in signs.T]
+        )
+        factors = [lapack.dpotrf(system, lower=1)[0] for system in systems]
+        coupling = _Coupling(self.design, signs, counts, 2.0 * self.sigma * share)
 
         def apply(V):
-            T = np.abs(signs) * _rmatmul(self.design, V)
-            T -= share * signs * (signs * T).sum(axis=1, keepdims=True)
-            return V + 2.0 * self.sigma * _matmul(self.design, T)
-
-        factors = [self._factor(np.flatnonzero(column), 1.0 - share[:, 0]) for column in signs.T]
+            return coupling.subtract_from(np.matmul(systems, V.T[:, :, None])[:, :, 0].T, V)
 
         def precondition(V):
             columns = [lapack.dpotrs(f, v, lower=1)[0] for f, v in zip(factors, V.T, strict=True)]
@@ -148,16 +151,36 @@ class _Subproblem:
             apply, point.residual(self.Y), precondition, tol=FORCING, max_steps=INNER_STEPS
         )
 
-    def _factor(self, used, weights):
-        """Cholesky factor of I + 2 sigma X_S diag(weights) X_S' for the features of an output."""
-        columns = self.design.dense_columns(used).astype(np.float64, copy=False)
+    def _system(self, used, weights):
+        """I + 2 sigma X_S diag(weights) X_S' for the features of an output."""
+        columns = self.design.dense_columns(used)
         columns = columns * np.sqrt(2.0 * self.sigma * weights[used])
         system = columns @ columns.T
         system[np.diag_indices_from(system)] += 1.0
-        return lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
+        return system
 
 
-def _maximise(subproblem: _Subproblem, R, floor: float, max_steps: int):
+class _Coupling:
+    """What features that several outputs use add between these outputs.
+
+    Only such features need their columns here: they are few where beta is large, and what a
+    feature adds within an output is part of that output's own matrix.
+    """
+
+    def __init__(self, design: DesignMatrix, signs, counts, strengths):
+        shared = np.flatnonzero(counts > 1)
+        self.design = design.columns(shared)
+        self.signs = signs[shared]
+        self.strengths = strengths[shared, None]
+
+    def subtract_from(self, out, V):
+        T = self.signs * self.design.rmatmul(V)
+        others = T.sum(axis=1, keepdims=True) - T
+        out -= self.design.matmul(self.signs * (self.strengths * others))
+        return out
+
+
+def _maximise(subproblem: _Subproblem, R, max_steps: int):
     """Newton's method with a line search on the dual of a subproblem."""
     point = subproblem.at(R)
     for step in range(min(LAST, max_steps)):
@@ -165,7 +188,7 @@ def _maximise(subproblem: _Subproblem, R, floor: float, max_steps: int):
         size = float(np.vdot(residual, residual))
         moved = point.W - subproblem.centre
         way = LOOSENESS**2 * float(np.vdot(moved, moved)) / (2.0 * subproblem.sigma)
-        if size <= max(min(way, 1e-2 * floor), 1e-20 * float(np.vdot(R, R))):
+        if size <= max(way, 1e-20 * float(np.vdot(R, R))):
             return point, step
         direction = subproblem.newton(point)
         slope = -2.0 * float(np.vdot(residual, direction))
@@ -178,11 +201,3 @@ def _maximise(subproblem: _Subproblem, R, floor: float, max_steps: int):
             length *= 0.5
         point = trial
     return point, min(LAST, max_steps)
-
-
-def _matmul(design, W):
-    return design.matmul(W.astype(design.dtype, copy=False)).astype(np.float64, copy=False)
-
-
-def _rmatmul(design, R):
-    return design.rmatmul(R.astype(design.dtype, copy=False)).astype(np.float64, copy=False)
