@@ -16,7 +16,7 @@ unknown per row of V, whatever the number of outputs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -25,6 +25,8 @@ from ...penalties import row_norms
 from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
 from ._weighted_kernel import WeightedKernel
+from .row_norm_problem import RowNormPoint, RowNormProblem
+from .smoothed_newton import SmoothedNewton, suits
 
 # Newton systems with more rows than this are solved by conjugate gradients.
 DENSE_ROWS = 400
@@ -34,48 +36,6 @@ SHORT = 0.3
 CENTRINGS = (0.3, 0.8)
 # Below this share of the objective at zero a fit counts as exact.
 EXACT = 1e-11
-
-
-@dataclass(frozen=True)
-class RowNormProblem:
-    """Minimise sum_i weights_i ||y_i - x_i W - f_i B|| + sum_j strengths_j ||w_j||.
-
-    ``X`` holds the penalised columns (strengths > 0), ``free`` an orthonormal basis of those
-    that are not penalised, for example a constant column for the intercept.
-    """
-
-    X: np.ndarray
-    Y: np.ndarray
-    strengths: np.ndarray
-    weights: np.ndarray
-    free: np.ndarray
-
-    def objective(self, W: np.ndarray, B: np.ndarray) -> float:
-        """Value at (W, B)."""
-        residual = self.Y - self.X @ W - self.free @ B
-        return float(self.weights @ row_norms(residual) + self.strengths @ row_norms(W))
-
-
-@dataclass(frozen=True)
-class RowNormPoint:
-    """The unknowns, with their certificate.
-
-    Attributes
-    ----------
-    W, B : coefficients on the penalised and on the free columns. Rows that are zero at the
-        optimum are only small here; ``vanishing`` tells which they are.
-    dual : feasible dual point M.
-    bound : a lower bound of the optimum.
-    rows : the multipliers a of coefficient rows and residual rows, for a warm start.
-    vanishing : mask of the coefficient rows on their way to zero.
-    """
-
-    W: np.ndarray
-    B: np.ndarray
-    dual: np.ndarray
-    bound: float
-    rows: np.ndarray
-    vanishing: np.ndarray
 
 
 def unpenalised_basis(columns: np.ndarray) -> np.ndarray:
@@ -98,8 +58,18 @@ def minimise_row_norms(
     tol: float = 1e-6,
     max_iter: int = 100,
     start: np.ndarray | None = None,
+    bound: float = -np.inf,
 ) -> Result[RowNormPoint]:
-    """Solve to a relative duality gap of ``tol``, from the ``rows`` of a similar problem."""
+    """Solve to a relative duality gap of ``tol``, from the ``rows`` of a similar problem.
+
+    ``bound`` is a lower bound of the optimum that is known already; it may end the work earlier.
+    """
+    if suits(problem):
+        result = SmoothedNewton(problem, start).run(tol, max_iter, bound)
+        if result.converged or result.n_iter >= max_iter:
+            return result
+        # Rarely its bound comes to a halt, for example where many samples are fitted exactly.
+        start, max_iter = result.solution.rows, max_iter - result.n_iter
     return _InteriorPoint(problem, start).run(tol, max_iter)
 
 
@@ -120,7 +90,7 @@ def settle(
     )
     samples = point.rows[len(kept) :]
     start = np.concatenate([point.rows[: len(kept)][kept], samples])
-    settled = minimise_row_norms(smaller, tol=0.3 * tol, start=start)
+    settled = minimise_row_norms(smaller, tol=0.3 * tol, start=start, bound=bound)
     allowed = max(relative(result.objective - bound, result.objective), tol)
     if relative(settled.objective - bound, settled.objective) > allowed:
         return result

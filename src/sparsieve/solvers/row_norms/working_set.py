@@ -15,14 +15,20 @@ from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
 from .interior_point import minimise_row_norms, settle
 from .problem import RobustData, RobustSolution
+from .smoothed_newton import suits
 
 # The working set is solved to this gap only, as long as features outside want in badly: their
 # pull exceeds alpha by more than this factor.
 ROUGH = 1e-2
 EAGER = 1.1
+# Many samples: the first digits are cheap, so that features are left behind before the last ones
+# are asked for. Accuracy falls by this factor as soon as nothing outside wants in badly.
+STAGES, SHARPER, LESS_EAGER = 1e-3, 0.03, 1.02
+# The first working set has an eighth of the number of samples, within reason.
+MOST_AT_FIRST = 400
 # Features this close to entering come along, those this far from staying are left behind.
 CLOSE = 0.9
-FAR = 0.7
+FAR, NEAR = 0.7, 0.98
 
 
 @dataclass
@@ -53,16 +59,23 @@ class RowNormRegression:
         trace: list[float] = []
         n_iter = 0
         excess = np.inf
+        stage, last = STAGES, 0.3 * self.tol
         n_rounds = 0
         while True:
             n_rounds += 1
             outside = self.eligible.copy()
             outside[features] = False
             problem = data.restricted(features, alpha)
-            rough = outside.any() and excess > EAGER
+            staged = suits(problem)
+            if staged:
+                stage = max(SHARPER * stage, last) if excess <= LESS_EAGER else STAGES
+                rough = stage > self.tol
+            else:
+                rough = outside.any() and excess > EAGER
+                stage = max(ROUGH, self.tol) if rough else last
             inner = minimise_row_norms(
                 problem,
-                tol=max(ROUGH, self.tol) if rough else 0.3 * self.tol,
+                tol=stage if rough else last,
                 max_iter=max(self.max_iter - n_iter, 1),
                 start=start,
             )
@@ -79,13 +92,16 @@ class RowNormRegression:
             exhausted = not rough and not (outside & (pulls > alpha)).any()
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
-            wanting = np.flatnonzero(outside & (pulls > CLOSE * alpha))
+            close = NEAR if staged else CLOSE
+            wanting = np.flatnonzero(outside & (pulls > close * alpha))
             room = max(100, len(features))
             if len(wanting) > room:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
             size = len(features)
             kept = np.arange(size)
-            if size + len(wanting) > 0.9 * self.eligible.sum():
+            if staged and rough and n_rounds <= 9:
+                kept = np.flatnonzero(~point.vanishing | (pulls[features] > NEAR * alpha))
+            elif size + len(wanting) > 0.9 * self.eligible.sum():
                 wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them
             elif rough and n_rounds <= 3:  # later it might only come back
                 kept = np.flatnonzero(~point.vanishing | (pulls[features] > FAR * alpha))
@@ -118,7 +134,7 @@ class RowNormRegression:
         data = self.data
         n_samples = data.design.shape[0]
         candidates = np.flatnonzero(self.eligible)
-        room = max(n_samples // 8, 200)
+        room = min(max(n_samples // 8, 200), MOST_AT_FIRST)
         if len(candidates) <= 1.5 * room:
             return candidates, None
         norms = row_norms(data.Y)
