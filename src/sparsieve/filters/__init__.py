@@ -2,6 +2,7 @@
 
 from .fisher import FisherSelector
 from .information import InfoGainSelector
+from .laplacian import LaplacianScoreSelector
 from .mrmr import MRMRSelector
 from .relieff import ReliefFSelector
 from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
@@ -11,6 +12,7 @@ __all__ = [
     "FStatisticSelector",
     "FisherSelector",
     "InfoGainSelector",
+    "LaplacianScoreSelector",
     "MRMRSelector",
     "ReliefFSelector",
     "TTestSelector",
