@@ -47,6 +47,7 @@ def instance(cls):
 # Settings that run other code than the defaults and deserve the checks as well.
 VARIANTS = {
     "FisherSelector": [{"generalized": True}],
+    "InfFSSelector": [{"supervised": True}],
     "InfoGainSelector": [{"discretize": "frequency"}, {"discretize": "std"}],
     "MPMClassifier": [{"kernel": "rbf"}],
     "MRMRSelector": [{"criterion": "mid"}, {"criterion": "cmim"}],

@@ -1,6 +1,7 @@
 """Filters: features scored one at a time, or greedily, without a model."""
 
 from .fisher import FisherSelector
+from .inf_fs import InfFSSelector
 from .information import InfoGainSelector
 from .laplacian import LaplacianScoreSelector
 from .mrmr import MRMRSelector
@@ -11,6 +12,7 @@ __all__ = [
     "ChiSquareSelector",
     "FStatisticSelector",
     "FisherSelector",
+    "InfFSSelector",
     "InfoGainSelector",
     "LaplacianScoreSelector",
     "MRMRSelector",
