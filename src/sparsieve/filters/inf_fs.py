@@ -9,11 +9,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._checks import check_flag, check_real
+from ..design.neighbours import BLOCK_BYTES
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
 from ..solvers.base import Result
 from .base import DEFAULT_COUNT, ClassMoments, class_moments, constant_columns
-from .neighbours import BLOCK_BYTES
 from .path_energy import path_energies
 
 # A class without spread would make the criterion infinite and all other features nothing; a

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from .._checks import check_flag, check_integer, check_real
 from ..design import standardised
+from ..design.neighbours import feature_blocks, nearest_samples
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
 from .base import DEFAULT_COUNT
-from .neighbours import feature_blocks, nearest_samples
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

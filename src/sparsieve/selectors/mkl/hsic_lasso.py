@@ -34,8 +34,9 @@ class HSICLassoSelector(BaseSelector):
         1/2 ||L - sum_k a_k K_k||^2 + lam sum_k a_k    over a >= 0
 
     is minimised for all strengths lam from the smallest that keeps nothing downwards. Features
-    are taken in the order in which they enter. One that repeats others in use enters late or
-    never; one that depends on the target in any shape, not just along a line, enters early. What
+    are taken in the order in which they enter. One that depends on the target in any shape, not
+    just along a line, enters early; one that repeats another in use enters never. Several noisy
+    measurements of the same quantity may all enter, because together they have less noise. What
     only two features together say (exclusive or) is not seen.
 
     Parameters

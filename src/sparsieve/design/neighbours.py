@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..design import DesignMatrix
+from .base import DesignMatrix
 
 # Blocks of samples (against all samples) and of features hold about this many bytes.
 BLOCK_BYTES = 1 << 24
