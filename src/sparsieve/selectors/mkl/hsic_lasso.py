@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_integer, check_real
 from ...design import standardised
-from ...kernels.alignment import CentredKernels, unit_vectors
 from ...solvers.base import Path
+from ...solvers.mkl.alignment import CentredKernels, unit_vectors
 from ...solvers.mkl.nonnegative_lasso import nonnegative_path
 from ..base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..target import Target

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..design import DesignMatrix
+from ...design import DesignMatrix
 
 # Kernels are evaluated in blocks of about this many bytes.
 BLOCK_BYTES = 1 << 24
