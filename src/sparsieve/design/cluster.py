@@ -77,10 +77,10 @@ def computed(results: Sequence[Any]) -> list[Any]:
         import dask
 
         return list(dask.compute(*results))
-    from distributed import CancelledError, FutureCancelledError, KilledWorker
+    from distributed import CancelledError, KilledWorker
     from distributed.comm import CommClosedError
 
-    lost = (CancelledError, FutureCancelledError, CommClosedError, OSError, TimeoutError)
+    lost = (CancelledError, CommClosedError, OSError, TimeoutError)
     futures: list[Any] = []
     try:
         with warnings.catch_warnings():
