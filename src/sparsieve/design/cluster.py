@@ -100,6 +100,7 @@ def computed(results: Sequence[Any]) -> list[Any]:
             "version of sparsieve there as here"
         ) from None
     except lost as error:
+        import traceback; traceback.print_exc()
         raise ClusterError(
             f"the connection to the Dask cluster was lost ({type(error).__name__}); nothing was "
             "fitted: start the cluster again, connect a new Client and call fit again"

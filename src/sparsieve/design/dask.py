@@ -50,7 +50,7 @@ class DaskDesign(RowBlockedDesign):
         What the array was made of; selected columns are returned of it.
     """
 
-    is_remote = True  # rows of X are not to be moved, not even a few of its columns
+    is_remote = True
 
     def __init__(self, array: Any, frame: Any = None):
         super().__init__(array.shape, real_dtype(array.dtype))
@@ -59,6 +59,7 @@ class DaskDesign(RowBlockedDesign):
         if frame is not None:
             self.feature_names = np.asarray(frame.columns, dtype=object)
         self._edges: np.ndarray | None = None
+        self._held: Any = None
         self._chunks: list[Any] = []
 
     def ready(self):
@@ -77,7 +78,8 @@ class DaskDesign(RowBlockedDesign):
             array = array.rechunk({**rows, 1: -1})
         self.shape = array.shape
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
-        self._chunks = kept(array).to_delayed().ravel().tolist()
+        self._held = kept(array)  # chunks on workers live as long as this does
+        self._chunks = self._held.to_delayed().ravel().tolist()
         return self
 
     def taken(self, index):

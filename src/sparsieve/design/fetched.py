@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from .base import BLOCK_BYTES, DesignMatrix
 from .blocked import RowBlockedDesign
+from .condense import _independent, can_condense, condensed
 from .convert import Standardisation, clip_bounds, column_standards
 from .dense import DenseDesign
 
@@ -28,9 +30,26 @@ MOST_COLUMNS = 8192
 COMPANY, COMPANY_BYTES = 16, 64 << 20
 
 
-def should_fetch(design: object) -> bool:
-    """Whether X is out of reach for everything but passes over it."""
-    return isinstance(design, RowBlockedDesign) and getattr(design, "is_remote", False)
+def without_samples(
+    design: DesignMatrix,
+    Y: np.ndarray,
+    *,
+    centre: bool,
+    scale: bool,
+    sample_weight: np.ndarray | None = None,
+    clip: float | None = None,
+) -> tuple[Standardisation, np.ndarray] | None:
+    """X standardised and Y, weighted, in few rows that stand for all; None where X has samples.
+
+    Only for what sees X and Y through inner products: least squares, correlations. All of X'X
+    where features are few, and of a remote X with many features its columns one by one.
+    """
+    how: Any = {"centre": centre, "scale": scale, "sample_weight": sample_weight, "clip": clip}
+    if can_condense(design, Y.shape[1]):
+        return condensed(design, Y, **how)
+    if isinstance(design, RowBlockedDesign) and design.is_remote:
+        return fetched(design, Y, **how)
+    return None
 
 
 def fetched(
@@ -55,12 +74,14 @@ def fetched(
     if clip is not None and design.is_sparse:  # clipped up to a shift, see clipped_sparse
         base = base - np.clip(0.0, *clip_bounds(means, deviations, clip))
     work = partial(_with_target, base, spread)
-    squares, cross, sums = held._reduce(work, Y, sample_weight)
+    independent, rotation = _independent(Y, sample_weight)
+    squares, cross, sums = held._reduce(work, independent, sample_weight)
     factor = np.ones_like(means)
     if centre:
         drift = sums / size  # of the clipped columns from the first means, in deviations
         squares -= size * drift**2
-        cross -= np.outer(drift, Y.sum(axis=0) if sample_weight is None else sample_weight @ Y)
+        weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+        cross -= np.outer(drift, weights @ independent)
         base = base + drift * spread
         means = means + drift * spread
     if clip is not None:
@@ -74,11 +95,12 @@ def fetched(
         squares[constant] = cross[constant] = 0.0
     scales = spread * factor
     source = _Source(held, base if centre or clip is not None else None, scales, sample_weight)
-    root = Y if sample_weight is None else np.sqrt(sample_weight)[:, None] * Y
-    view = FetchedDesign(source, squares, cross, root.T @ root)
+    view = FetchedDesign(source, squares, cross)
+    target = np.zeros((view.shape[0], Y.shape[1]))
+    target[: len(rotation)] = rotation
     shift = means if centre else np.zeros_like(means)
     unit = design.unit
-    return Standardisation(view, shift * unit, scales * unit, constant), view.target
+    return Standardisation(view, shift * unit, scales * unit, constant), target
 
 
 class _Source:
@@ -100,28 +122,30 @@ class _Source:
 class FetchedDesign(DesignMatrix):
     """The coordinates of the columns in a basis that grows with what is asked for.
 
-    ``target`` are those of Y. Vectors over the samples have ``shape[0]`` coordinates, of which
-    those beyond the basis are zero; there are no samples to choose rows from.
+    The first directions of the basis are those of Y. Vectors over the samples have ``shape[0]``
+    coordinates, of which those beyond the basis are zero; there are no samples to choose from.
+
+    Parameters
+    ----------
+    source : _Source
+        Gives columns of Z'Z.
+    squares : ndarray of shape (n_features,)
+        Their diagonal.
+    cross : ndarray of shape (n_features, n_targets)
+        Z'B with an orthonormal basis B of the target.
     """
 
-    def __init__(self, source: _Source, squares, cross, power):
+    def __init__(self, source: _Source, squares: np.ndarray, cross: np.ndarray):
         self._source = source
         self._squares = squares
-        lengths = np.sqrt(power.diagonal())
-        lengths = np.where(lengths > 0, lengths, 1.0)
-        values, vectors = np.linalg.eigh(power / np.outer(lengths, lengths))
-        real = values > ROUNDING * values.max(initial=0.0)
-        values, vectors = values[real], vectors[:, real]
-        n_features = len(squares)
-        self.shape = (len(values) + min(n_features, MOST_COLUMNS), n_features)
+        n_features, self._n_targets = cross.shape
+        self.shape = (self._n_targets + min(n_features, MOST_COLUMNS), n_features)
         self.dtype = np.dtype(np.float64)
-        self._P = np.asfortranarray((cross / lengths) @ (vectors / np.sqrt(values)))
-        self._size = len(values)
+        self._P = np.asfortranarray(cross)
+        self._size = self._n_targets
         self._left = squares - np.einsum("ij,ij->i", self._P, self._P)  # outside of the basis
         self._seen = np.zeros(n_features, dtype=bool)
         self._asked: list[int] = []
-        self.target = np.zeros((self.shape[0], len(power)))
-        self.target[: self._size] = np.sqrt(values)[:, None] * vectors.T * lengths
 
     @property
     def passes(self) -> int:
@@ -248,10 +272,10 @@ class FetchedDesign(DesignMatrix):
         Those that say most about what the columns asked for so far leave of the target.
         """
         count = min(count, COMPANY_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
-        if count <= 0:
+        if count <= 0 or not self._n_targets:
             return np.empty(0, dtype=np.int64)
         known = [j for j in self._asked if self._seen[j]]
-        target = self.target[: self._size]
+        target = np.eye(self._size, self._n_targets)
         columns = self._products[known].T
         rest = target - columns @ np.linalg.lstsq(columns, target, rcond=1e-8)[0]
         pull = np.einsum("ij,ij->i", *[self._products @ rest] * 2)

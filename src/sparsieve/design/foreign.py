@@ -17,6 +17,7 @@ _SERVED = {
     "zarr": "files",
     "anndata": "files",
     "pyarrow": "files",
+    "dask": "dask",
 }
 
 

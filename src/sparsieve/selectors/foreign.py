@@ -30,7 +30,7 @@ def check_foreign(
             "per sample"
         )
     y = _check_y(y, multi_output=True, estimator=estimator)
-    n_samples, n_features = design.shape
+    n_samples, n_features = design.ready().shape
     if len(y) != n_samples:
         raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; they must be as many")
     estimator._frame_library = None
