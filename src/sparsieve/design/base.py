@@ -34,6 +34,11 @@ class DesignMatrix(ABC):
         """How often X was read from a file or a cluster; 0 where it is held in memory."""
         return 0
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether moving a row of X costs more than working with it."""
+        return False
+
     def ready(self) -> Self:
         """Do what has to be done once before the first pass, such as counting the rows of X."""
         return self

@@ -172,7 +172,6 @@ class RowBlockedDesign(DesignMatrix):
 
     feature_names: np.ndarray | None = None
     is_sparse = False  # whether blocks are sparse matrices
-    is_remote = False  # whether moving a row of X costs more than working with it
 
     def __init__(self, shape: tuple[int, int], dtype: Any):
         self.shape = shape

@@ -83,6 +83,8 @@ def computed(results: Sequence[Any]) -> list[Any]:
     lost = (CancelledError, CommClosedError, OSError, TimeoutError)
     futures: list[Any] = []
     try:
+        if client.status != "running":
+            raise OSError("no scheduler")
         with warnings.catch_warnings():
             # The operands of a product travel with its graph, so that no death can lose them.
             warnings.filterwarnings("ignore", message="Sending large graph")
@@ -100,10 +102,10 @@ def computed(results: Sequence[Any]) -> list[Any]:
             "version of sparsieve there as here"
         ) from None
     except lost as error:
-        import traceback; traceback.print_exc()
         raise ClusterError(
-            f"the connection to the Dask cluster was lost ({type(error).__name__}); nothing was "
-            "fitted: start the cluster again, connect a new Client and call fit again"
+            "the connection to the Dask cluster was lost and nothing was fitted "
+            f"({type(error).__name__}); start the cluster again, connect a new Client and call "
+            "fit again"
         ) from None
     finally:
         _release(client, futures)
@@ -128,8 +130,8 @@ def _wait(client: Any, futures: list[Any]) -> None:
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > patience:
             raise ClusterError(
-                f"the Dask cluster has had no worker for {patience:g} seconds; nothing was "
-                "fitted: start workers and call fit again (give them more memory if they died)"
+                f"the Dask cluster has had no worker for {patience:g} seconds and nothing was "
+                "fitted; start workers, with more memory if they died, and call fit again"
             )
 
 

@@ -50,8 +50,6 @@ class DaskDesign(RowBlockedDesign):
         What the array was made of; selected columns are returned of it.
     """
 
-    is_remote = True
-
     def __init__(self, array: Any, frame: Any = None):
         super().__init__(array.shape, real_dtype(array.dtype))
         self.array, self._frame = array, frame
@@ -61,6 +59,10 @@ class DaskDesign(RowBlockedDesign):
         self._edges: np.ndarray | None = None
         self._held: Any = None
         self._chunks: list[Any] = []
+
+    @property
+    def is_remote(self) -> bool:
+        return True
 
     def ready(self):
         """Count rows that nobody has counted, merge column chunks, keep on workers what fits."""

@@ -43,6 +43,10 @@ class Deflated(DesignMatrix):
     def passes(self) -> int:
         return self.base.passes
 
+    @property
+    def is_remote(self) -> bool:
+        return self.base.is_remote
+
     def matmul(self, W):
         W = np.where(self.blank[:, None], W.dtype.type(0), W)
         return self.base.matmul(W) - self.left @ (self.right @ W)

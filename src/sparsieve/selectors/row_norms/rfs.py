@@ -120,6 +120,9 @@ class RFSSelector(RobustSelector):
         check_alpha(self.alpha, zero=False)
         check_choice("solver", self.solver, SOLVERS)
 
+    def _takes_foreign(self) -> bool:
+        return self.solver == "interior-point"  # the published one works with all columns
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
         self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)

@@ -161,6 +161,10 @@ class RobustL20Selector(HasSolver, RobustSelector):
                 "n_features_to_select instead"
             )
 
+    def _takes_foreign(self) -> bool:
+        settings = resolve_solver(self.solver, self._solvers)
+        return isinstance(settings, RobustGreedySearch) and settings.compare is None
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
             self.__dict__.pop(name, None)
