@@ -20,16 +20,17 @@ CHUNK_BYTES = 256 << 20
 
 def design_of(X: Any) -> DesignMatrix:
     """The design of a Dask array or dataframe; nothing is computed yet."""
-    if hasattr(X, "to_dask_array") and getattr(X, "ndim", 0) == 2:
+    kind = type(X)  # a Delayed answers to every name
+    if hasattr(kind, "to_dask_array") and hasattr(kind, "columns"):
         return DaskDesign(_numbers_of(X), X)
-    if hasattr(X, "to_delayed") and hasattr(X, "chunks"):
+    if hasattr(kind, "rechunk"):
         if X.ndim == 2 and not np.isnan(X.shape).any():
             check_matrix(X.shape, X.dtype, "the Dask array")
         elif X.ndim != 2 or X.dtype.kind not in "biuf":
             check_matrix((2,) * X.ndim, X.dtype, "the Dask array")
         return DaskDesign(X)
     raise TypeError(
-        f"X is a Dask {type(X).__name__}, not a matrix; pass a dask.array or a dask.dataframe"
+        f"X is a Dask {kind.__name__}, not a matrix; pass a dask.array or a dask.dataframe"
     )
 
 

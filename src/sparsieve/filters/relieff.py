@@ -143,6 +143,11 @@ class ReliefFSelector(BaseSelector):
             check_integer("n_samples", self.n_samples)
         check_real("sigma", self.sigma, minimum=0, strict=True, optional=True)
 
+    _foreign_hint: ClassVar[str] = (
+        "pass n_samples (such as 200), so that few samples look for neighbours, and leave "
+        "discrete_features=None"
+    )
+
     def _takes_foreign(self) -> bool:
         return self.n_samples is not None and self.discrete_features is None
 

@@ -20,6 +20,8 @@ def check_foreign(
     """The design and a plain y of as many samples; sets ``n_features_in_`` and feature names."""
     name = type(estimator).__name__
     if not accepted:
+        if getattr(estimator, "_foreign_hint", None):
+            raise TypeError(f"{name} needs X in memory, but X is not; {estimator._foreign_hint}")
         raise TypeError(
             f"{name} needs X in memory, but X is not; use a selector that reads X in passes, such "
             f"as {_EXAMPLES}, or load X first, for example with numpy.asarray(X[:])"
