@@ -6,7 +6,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
+from dataclasses import dataclass
 from pathlib import Path
+
+from sparsieve import FStatisticSelector
 
 SOURCE = str(Path(__file__).resolve().parents[1] / "src")
 
@@ -50,3 +54,15 @@ class Processes:
             if process.poll() is None:
                 self.kill(process)
         self.folder.cleanup()
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SlowFStatistic(FStatisticSelector):
+    """Takes its time, and leaves a file behind when it begins."""
+
+    folder: str = ""
+
+    def _fit(self, data):
+        Path(self.folder, uuid.uuid4().hex).touch()
+        time.sleep(0.3)
+        return super()._fit(data)

@@ -16,11 +16,15 @@ KEPT_SHARE = 0.5
 # Seconds that a cluster without workers or without an answer is waited for; users change it with
 # dask.config.set({"sparsieve.patience": ...}).
 PATIENCE = 30.0
-_LOOK = 0.5  # seconds between two looks at the workers
+LOOK = 0.5  # seconds between two looks at the workers
 
 
 class ClusterError(RuntimeError):
     """A Dask cluster could not do its part; the message says what to do."""
+
+
+class NoWorkersError(ClusterError):
+    """There is a cluster, but nobody in it."""
 
 
 def current_client() -> Any:
@@ -113,26 +117,40 @@ def computed(results: Sequence[Any]) -> list[Any]:
 
 def _wait(client: Any, futures: list[Any]) -> None:
     """Return when all is done; raise when nobody is left who could do it."""
-    import dask
     from distributed import wait
 
-    patience = float(dask.config.get("sparsieve.patience", PATIENCE))
-    last_seen = time.monotonic()
+    watch = Watch(client)
     while True:
         try:
-            wait(futures, timeout=_LOOK)
+            wait(futures, timeout=LOOK)
             return
         except TimeoutError:
-            pass
-        if client.status != "running":
+            watch.check()
+
+
+class Watch:
+    """Looks after the workers of a cluster while something waits for them."""
+
+    def __init__(self, client: Any):
+        import dask
+
+        self._client = client
+        self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
+        self._last_seen = time.monotonic()
+
+    def check(self) -> bool:
+        """Whether there are workers now; NoWorkersError when there were none for too long."""
+        if self._client.status != "running":
             raise OSError("no scheduler")
-        if client.nthreads():
-            last_seen = time.monotonic()
-        elif time.monotonic() - last_seen > patience:
-            raise ClusterError(
-                f"the Dask cluster has had no worker for {patience:g} seconds and nothing was "
+        if self._client.nthreads():
+            self._last_seen = time.monotonic()
+            return True
+        if time.monotonic() - self._last_seen > self.patience:
+            raise NoWorkersError(
+                f"the Dask cluster has had no worker for {self.patience:g} seconds and nothing was "
                 "fitted; start workers, with more memory if they died, and call fit again"
             )
+        return False
 
 
 def _release(client: Any, futures: list[Any]) -> None:
@@ -146,28 +164,11 @@ def _release(client: Any, futures: list[Any]) -> None:
 def kept(X: Any) -> Any:
     """X with its chunks kept in the memory of the workers, where they fit."""
     client = current_client()
-    if client is None:
+    if client is None or client.status != "running":
         return X
     try:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
     except TypeError:  # distributed before 2025 always names all of them
         workers = client.scheduler_info()["workers"].values()
-    except OSError as error:
-        raise ClusterError(
-            f"the Dask scheduler does not answer ({type(error).__name__}); start the cluster "
-            "again, connect a new Client and call fit again"
-        ) from None
     room = sum(worker["memory_limit"] or 0 for worker in workers)
     return client.persist(X) if X.nbytes <= KEPT_SHARE * room else X
-
-
-def worker_memory() -> float:
-    """Bytes that the smallest worker may use, infinite where nobody set a limit."""
-    client = current_client()
-    if client is None:
-        return float("inf")
-    try:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    except TypeError:
-        workers = client.scheduler_info()["workers"].values()
-    return min((w["memory_limit"] or float("inf") for w in workers), default=float("inf"))
