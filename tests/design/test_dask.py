@@ -57,7 +57,9 @@ def problem(n=240, d=40, seed=0):
 def assert_same(found, expected):
     np.testing.assert_array_equal(found.support_, expected.support_)
     finite = np.isfinite(expected.scores_)
-    np.testing.assert_allclose(found.scores_[finite], expected.scores_[finite], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        found.scores_[finite], expected.scores_[finite], rtol=1e-4, atol=1e-6
+    )
     if hasattr(expected, "objective_"):
         assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
 
@@ -151,7 +153,9 @@ def test_transform_stays_lazy():
     lazy = da.from_array(X, chunks=(70, 15)).map_blocks(never, dtype=float, meta=np.empty((0, 0)))
     assert selector.transform(lazy).shape == (len(X), 4)
     unknown = da.from_array(X, chunks=(70, -1))[da.from_array(y) > 0]
-    np.testing.assert_array_equal(selector.transform(unknown).compute(), selector.transform(X[y > 0]))
+    np.testing.assert_array_equal(
+        selector.transform(unknown).compute(), selector.transform(X[y > 0])
+    )
 
 
 def test_fit_never_gathers(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ class DaskDesign(RowBlockedDesign):
             return [(c, slice(start, stop), None) for c, start, stop in spans if stop > start]
         order = np.argsort(self.index, kind="stable")
         bounds = np.searchsorted(self.index[order], edges)
-        places = [order[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        places = [order[a:b] for a, b in pairwise(bounds)]
         return [
             (chunk, place, self.index[place] - start)
             for chunk, place, start in zip(self._chunks, places, edges[:-1], strict=True)
@@ -185,7 +186,8 @@ def _numbers_of(frame: Any) -> Any:
     bad = [str(name) for name, kind in frame.dtypes.items() if not _is_number(kind)]
     if bad:
         raise ValueError(
-            f"X has columns that are not numbers: {listed(bad)}; encode them as numbers or drop them"
+            f"X has columns that are not numbers: {listed(bad)}; encode them as numbers or drop "
+            "them"
         )
     kinds = {np.dtype(getattr(kind, "numpy_dtype", kind)) for kind in frame.dtypes}
     single = kinds == {np.dtype(np.float32)}
