@@ -28,6 +28,7 @@ MOST_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
 COMPANY, COMPANY_BYTES = 16, 64 << 20
+BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
 def without_samples(
@@ -197,19 +198,24 @@ class FetchedDesign(DesignMatrix):
         raise TypeError("a design that was fetched column by column has no values")
 
     def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
-        from scipy.sparse.linalg import LinearOperator, eigsh
-
+        # Block Lanczos: several directions in a pass take far fewer passes than one.
         n_features = self.shape[1]
-
-        def product(v):
-            return self._source.products(np.reshape(v, (-1, 1)))[:, 0]
-
-        operator = LinearOperator((n_features, n_features), matvec=product, dtype=np.float64)
-        start = np.random.default_rng(rng).standard_normal(n_features)
-        (largest,) = eigsh(
-            operator, 1, v0=start, tol=tol, maxiter=max_iter, return_eigenvectors=False
-        )
-        return float(np.sqrt(max(largest, 0.0)))
+        start = np.random.default_rng(rng).standard_normal((n_features, min(BLOCK, n_features)))
+        basis = np.empty((n_features, 0))
+        images = np.empty((n_features, 0))
+        block = np.linalg.qr(start)[0]
+        estimate = 0.0
+        for _ in range(max_iter):
+            image = self._source.products(block)
+            basis, images = np.hstack([basis, block]), np.hstack([images, image])
+            inner = basis.T @ images
+            previous, estimate = estimate, float(np.linalg.eigvalsh(0.5 * (inner + inner.T))[-1])
+            if estimate - previous <= 0.1 * tol * estimate or basis.shape[1] >= n_features:
+                break
+            for _ in range(2):  # the second pass removes what rounding left of the first
+                image = image - basis @ (basis.T @ image)
+            block = np.linalg.qr(image)[0][:, : n_features - basis.shape[1]]
+        return float(np.sqrt(max(estimate, 0.0)))
 
     # --------------------------------------------------------------------------------------------
 
