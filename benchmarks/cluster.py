@@ -3,8 +3,10 @@
 Every worker holds as many chunks, so a perfect cluster takes the same time whatever the number of
 workers. The simulation is a scheduler that hands out one task after the other, workers that do
 one at a time, and the tree of merges; its constants come from runs of their own (an idle task, a
-chunk worked on alone, an array sent from one worker to another), never from the passes that it is
-compared with. More workers than cores share them here; on a real cluster they do not.
+chunk worked on, an array sent from one worker to another), never from the passes that it is
+compared with. Workers share the cores of this machine with each other and with whatever else runs
+on it: for the comparison the work on a chunk is timed on all workers at once, for 100 workers on
+one worker while the others rest.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import heapq
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from statistics import median
 
 from .common import ROOT
 
@@ -33,23 +36,22 @@ class Costs:
 
     round_trip: float  # client to scheduler to worker and back
     dispatch: float  # of a task, by the scheduler
-    chunk: float  # work on one chunk, on a core of its own
+    chunk: float  # work on one chunk
     merge: float  # of two results
     result: int  # bytes
     bandwidth: float  # bytes per second between workers
     latency: float  # of fetching one result from another worker
 
 
-def simulate(n_workers: int, costs: Costs, cores: int | None = None, fan_in: int = 8) -> float:
+def simulate(n_workers: int, costs: Costs, fan_in: int = 8) -> float:
     """Seconds of one pass: chunks in the order of the graph, then the tree of merges."""
-    crowd = 1.0 if cores is None else max(1.0, n_workers / cores)
     clock = costs.round_trip / 2  # of the scheduler
     free = [0.0] * n_workers
     level: list[tuple[float, int]] = []  # when a result is there, and on which worker
     for i in range(n_workers * CHUNKS):
         clock += costs.dispatch
         worker = i // CHUNKS  # neighbours lie together
-        free[worker] = max(free[worker], clock) + crowd * costs.chunk
+        free[worker] = max(free[worker], clock) + costs.chunk
         level.append((free[worker], worker))
     while len(level) > 1:
         waiting = []
@@ -79,7 +81,7 @@ def _timed(work: Callable[[], object], repeats: int) -> float:
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
-    return min(times)  # what else runs on the machine only adds
+    return median(times)
 
 
 def _nothing(*_: object) -> None:
@@ -112,7 +114,7 @@ def _passes(n_samples: int) -> dict[str, tuple[Callable, Callable, tuple]]:
     """Name -> (what is done with a chunk, how results are merged, operands with a row each)."""
     from sparsieve.design.blocked import (
         _joint_gram,
-        _transposed_product,
+        transposed_product,
         added,
         block_moments,
         merged,
@@ -123,7 +125,7 @@ def _passes(n_samples: int) -> dict[str, tuple[Callable, Callable, tuple]]:
     centre, scale = np.zeros(FEATURES), np.ones(FEATURES)
     return {
         "moments, 3 classes": (partial(block_moments, 3), merged, (codes, None)),
-        "X'Y, 3 outputs": (_transposed_product, added, (Y,)),
+        "X'Y, 3 outputs": (transposed_product, added, (Y,)),
         "X'X and X'Y": (partial(_joint_gram, centre, scale), added, (Y, None)),
     }
 
@@ -152,15 +154,15 @@ def _machine_costs(client, repeats: int) -> tuple[float, float, float, float]:
             start = time.perf_counter()
             wait(client.submit(len, array, workers=workers[1], pure=False))
             seconds.append(time.perf_counter() - start)
-        return min(seconds)
+        return median(seconds)
 
     small, large = 8_000, 32_000_000
     few, lot = sending(small), sending(large)
     return round_trip, dispatch, large / max(lot - few, 1e-9), max(few - round_trip, 0.0)
 
 
-def measure(n_workers: int, repeats: int) -> dict[str, tuple[float, float, Costs]]:
-    """Name of a pass -> (seconds, bytes moved, what a simulation of it needs)."""
+def measure(n_workers: int, repeats: int) -> dict[str, tuple[float, float, Costs, Costs]]:
+    """Name of a pass -> (seconds, bytes moved, costs with all at work, costs with one)."""
     import dask.array as da
     from dask import delayed
     from distributed import Client, LocalCluster, wait
@@ -182,15 +184,22 @@ def measure(n_workers: int, repeats: int) -> dict[str, tuple[float, float, Costs
             how = delayed({"function": work, "merge": merge}, traverse=False)
             task = delayed(_seconds_here, pure=False)(how, design._chunks[0], first, repeats)
             alone = client.compute(task).result()
+            crowd = [
+                client.compute(
+                    delayed(_seconds_here, pure=False)(how, design._chunks[0], first, repeats),
+                    workers=[worker],
+                )
+                for worker in client.nthreads()
+            ]
+            chunk, merging, size = map(median, zip(*client.gather(crowd), strict=True))
             one_pass = partial(design._reduce, work, *operands, merge=merge)
             one_pass()
             before = sum(client.run(_sent).values())
             seconds = _timed(one_pass, repeats)
             moved = (sum(client.run(_sent).values()) - before) / (repeats + 1)
             round_trip, dispatch, bandwidth, latency = machine
-            chunk, merging, size = alone
-            costs = Costs(round_trip, dispatch, chunk, merging, size, bandwidth, latency)
-            found[name] = seconds, moved, costs
+            costs = Costs(round_trip, dispatch, chunk, merging, int(size), bandwidth, latency)
+            found[name] = seconds, moved, costs, replace(costs, chunk=alone[0], merge=alone[1])
     return found
 
 
@@ -201,10 +210,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = str(ROOT / "src")  # of the workers
-    cores = os.cpu_count() or 1
     share = ROWS * FEATURES * 8 * CHUNKS / 1e6
     print(
-        f"{CHUNKS} chunks of {ROWS} x {FEATURES} float64 per worker ({share:.0f} MB); {cores} cores"
+        f"{CHUNKS} chunks of {ROWS} x {FEATURES} float64 per worker ({share:.0f} MB); "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
     print(
         f"{'pass':<22}{'workers':>8}{'measured s':>12}{'simulated s':>12}{'error':>8}"
@@ -213,11 +222,12 @@ def main() -> None:
     errors: dict[str, list[float]] = {}
     latest: dict[str, Costs] = {}
     for n_workers in range(1, options.most + 1):
-        for name, (seconds, moved, costs) in measure(n_workers, options.repeats).items():
-            expected = simulate(n_workers, costs, cores)
+        for name, found in measure(n_workers, options.repeats).items():
+            seconds, moved, costs, alone = found
+            expected = simulate(n_workers, costs)
             error = expected / seconds - 1.0
             errors.setdefault(name, []).append(abs(error))
-            latest[name] = costs
+            latest[name] = alone
             print(
                 f"{name:<22}{n_workers:>8}{seconds:>12.3f}{expected:>12.3f}{error:>8.0%}"
                 f"{moved / 1e6:>10.2f}",
@@ -228,7 +238,7 @@ def main() -> None:
         f"{share * FAR / 1e3:.0f} GB:"
     )
     for name, costs in latest.items():
-        far = Costs(**{**vars(costs), "bandwidth": NETWORK, "latency": NETWORK_LATENCY})
+        far = replace(costs, bandwidth=NETWORK, latency=NETWORK_LATENCY)
         seconds = simulate(FAR, far)
         tasks = FAR * CHUNKS * far.dispatch
         print(

@@ -47,6 +47,9 @@ class Deflated(DesignMatrix):
     def is_remote(self) -> bool:
         return self.base.is_remote
 
+    def will_need(self, index) -> None:
+        self.base.will_need(index)
+
     def matmul(self, W):
         W = np.where(self.blank[:, None], W.dtype.type(0), W)
         return self.base.matmul(W) - self.left @ (self.right @ W)

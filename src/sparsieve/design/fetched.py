@@ -147,6 +147,7 @@ class FetchedDesign(DesignMatrix):
         self._left = squares - np.einsum("ij,ij->i", self._P, self._P)  # outside of the basis
         self._seen = np.zeros(n_features, dtype=bool)
         self._asked: list[int] = []
+        self._hinted = np.empty(0, dtype=np.int64)
 
     @property
     def passes(self) -> int:
@@ -155,6 +156,9 @@ class FetchedDesign(DesignMatrix):
     @property
     def _products(self) -> np.ndarray:
         return self._P[:, : self._size]
+
+    def will_need(self, index) -> None:
+        self._hinted = np.asarray(index)
 
     def matmul(self, W):
         used = np.flatnonzero(W.any(axis=1))
@@ -275,9 +279,13 @@ class FetchedDesign(DesignMatrix):
     def _company(self, count: int) -> np.ndarray:
         """Other columns that a solver is likely to ask for next.
 
-        Those that say most about what the columns asked for so far leave of the target.
+        Those that it named, or that say most about what the columns asked for so far leave of the
+        target.
         """
         count = min(count, COMPANY_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
+        hinted = self._hinted[~self._seen[self._hinted]]
+        if len(hinted):
+            return hinted[: max(count, 0)]
         if count <= 0 or not self._n_targets:
             return np.empty(0, dtype=np.int64)
         known = [j for j in self._asked if self._seen[j]]

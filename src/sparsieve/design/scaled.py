@@ -30,6 +30,9 @@ class Scaled(DesignMatrix):
     def is_remote(self) -> bool:
         return self.base.is_remote
 
+    def will_need(self, index) -> None:
+        self.base.will_need(index)
+
     def matmul(self, W):
         if self.scale is not None:
             W = W / self.scale[:, None]

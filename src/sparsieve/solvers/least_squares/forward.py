@@ -21,6 +21,8 @@ from ..base import Callback, Event, Path, Result
 # From this many features on, compiled loops do the bookkeeping: NumPy would read and write every
 # array a dozen times a step, which then costs as much as the product with X.
 COMPILED = 100_000
+# Columns that are read beside a product because one of them will most likely win the next step.
+CANDIDATES = 16
 # A column whose residual has shrunk to this share of its squared norm lies in the span of the
 # selected ones (a duplicate, a constant): it has nothing left to add.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -157,6 +159,8 @@ def forward_path(
         u /= length
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
         r = C[j] / length if t == 0 else (design.dense_columns([j])[:, 0] @ R) / length
+        if design.passes:  # X is read from a file: let the next winner come along
+            design.will_need(np.argsort(-score, kind="stable")[:CANDIDATES])
         p = design.rmatmul(v[:, None])[:, 0]
 
         advance(p, r, C, squares, residual)
