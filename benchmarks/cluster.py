@@ -114,10 +114,10 @@ def _passes(n_samples: int) -> dict[str, tuple[Callable, Callable, tuple]]:
     """Name -> (what is done with a chunk, how results are merged, operands with a row each)."""
     from sparsieve.design.blocked import (
         _joint_gram,
-        transposed_product,
         added,
         block_moments,
         merged,
+        transposed_product,
     )
 
     codes = np.arange(n_samples) % 3
