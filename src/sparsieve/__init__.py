@@ -6,10 +6,12 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .choose import *  # noqa: F403
+    from .comparing import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
+    from .frames import *  # noqa: F403
     from .memory import *  # noqa: F403
     from .oneline import *  # noqa: F403
     from .saved import *  # noqa: F403
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _ROOMS = (
     "selectors",
     "filters",
+    "frames",
     "choose",
     "diagnosis",
     "discovery",
@@ -31,6 +34,7 @@ _ROOMS = (
     "memory",
     "oneline",
     "saved",
+    "comparing",
 )
 
 

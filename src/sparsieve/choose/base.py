@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -16,10 +16,14 @@ from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.input import is_scale_free, training_data
 from ..selectors.target import Target, with_task
+from .progress import CallbackSupportMixin
 
 
-class MetaSelector(BaseSelector):
+class MetaSelector(CallbackSupportMixin, BaseSelector):
     """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    # Callbacks of scikit-learn belong to a session, not to what was learnt.
+    _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -36,7 +40,7 @@ class MetaSelector(BaseSelector):
 
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
-        return not any(_for_classes_only(member) for member in self._members())
+        return not any(for_classes_only(member) for member in self._members())
 
     def _members_with_task(self, task: str) -> dict[str, Any]:
         """The parameter that holds the members, every one told how to read y."""
@@ -81,7 +85,8 @@ class MetaSelector(BaseSelector):
         return tags
 
 
-def _for_classes_only(member: Any) -> bool:
+def for_classes_only(member: Any) -> bool:
+    """Whether a selector, or the end of a pipeline, cannot take numbers as its target."""
     last = member[-1] if isinstance(member, Pipeline) else member
     if isinstance(last, BaseSelector):
         return not last._accepts_regression

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
-from functools import partial
 from numbers import Integral
 from textwrap import fill
 from typing import Any, ClassVar
@@ -15,13 +14,14 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice, check_integer, resolve_count
-from .._cross_validation import each_fold
+from .._cross_validation import make_folds
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target, with_task
@@ -34,8 +34,9 @@ from .base import (
     weighted,
 )
 from .folds import CurveWork, dense, score_fold
+from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
-from .rules import RULES, CountCurve, describe
+from .rules import RULES, CountCurve, describe, no_better, nothing_found
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
 AUTO_POINTS = 20
@@ -76,12 +77,14 @@ class SelectorCV(MetaSelector):
     rule : {"best", "one_se", "elbow"}, default="best"
         Which k to take from the curve, smoothed over neighbouring k. "best" is the middle of all
         k that are as good as the highest score: where the top of a flat curve lies is a matter
-        of chance, its middle is not. "one_se" is the smallest k within one standard error of
+        of chance, its middle is not; where no k is clearly better than a guess without features
+        it is what "one_se" takes. "one_se" is the smallest k within one standard error of
         the highest score. "elbow" is the k where the curve bends most, seen from the line
         between its start and its top.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; a splitter or
-        an iterable of (train, test) is used as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
+        gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
+        as it is.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
         selector, so the default is 20 of them, and one for all samples.
@@ -106,6 +109,9 @@ class SelectorCV(MetaSelector):
         The smallest and the largest number of features that are as good as the highest score:
         they give away no more than 4 % of it and no more than one standard error of the
         difference.
+    beats_guess_ : bool or None
+        Whether the highest score is more than two standard errors above that of a guess without
+        features; None where that is not known, with an ``estimator`` or ``scoring`` of your own.
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
@@ -142,6 +148,9 @@ class SelectorCV(MetaSelector):
 
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
+
+    With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` are told of
+    every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
 
     See Also
     --------
@@ -191,7 +200,7 @@ class SelectorCV(MetaSelector):
         self.verbose = verbose
 
     # Made again from ``scoring`` where a file is loaded.
-    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+    _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -229,6 +238,7 @@ class SelectorCV(MetaSelector):
         check_choice("rule", self.rule, RULES)
         check_integer("n_repeats", self.n_repeats)
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
         """Score all numbers of features on every fold, choose one, fit on all samples.
 
@@ -268,7 +278,11 @@ class SelectorCV(MetaSelector):
         X, y = arrays_of(data)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            folds = list(splitter.split(X, y, **arguments.splitter.split))
+            given = arguments.splitter.split
+            if self._makes_folds and given.get("groups") is not None:
+                folds = self._grouped_folds(data.target, given["groups"])
+            else:
+                folds = list(splitter.split(X, y, **given))
         work = CurveWork(
             X,
             y,
@@ -282,9 +296,8 @@ class SelectorCV(MetaSelector):
             # The shortcut knows accuracy and R squared, not the exact matches of label sets.
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
-        results = each_fold(
-            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
-        )
+        tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
+        results = followed(self, tasks, len(folds), name="fold")
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         self._choose(
@@ -292,9 +305,27 @@ class SelectorCV(MetaSelector):
         )
         return self._refit_on_all(work)
 
+    @property
+    def _makes_folds(self) -> bool:
+        return isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
+
+    def _grouped_folds(self, target: Target, groups: Any) -> list:
+        random = check_random_state(self.random_state)
+        return [
+            fold
+            for _ in range(self.n_repeats)
+            for fold in make_folds(
+                target.Y[:, 0] if target.codes is None else target.codes,
+                int(self.cv),
+                seed=int(random.randint(2**31 - 1)),
+                stratified=target.codes is not None,
+                groups=groups,
+            )
+        ]
+
     def _splitter(self, target: Target | None = None) -> Any:
         is_classes = target is not None and target.task == "classification"
-        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
+        if not self._makes_folds:
             return check_cv(self.cv, None if target is None else target.codes)
         kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
         return kind(n_splits=int(self.cv), n_repeats=self.n_repeats, random_state=self.random_state)
@@ -338,13 +369,17 @@ class SelectorCV(MetaSelector):
             "mean_score_time": np.full(len(means), np.mean([r[2] for r in results])),
         }
         chosen = {name: rule(curve) for name, rule in RULES.items()}
+        self.beats_guess_ = None if guess is None else not no_better(curve, guess)
+        self._guess = guess
+        if self.beats_guess_ is False:
+            # The middle of a curve that chance drew is no number to keep features by.
+            chosen["best"] = chosen["one_se"]
         self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
         first, last = curve.as_good
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        kept = {name: RULES[name](curve) for name in ("best", "one_se")}
-        self._told = describe(curve, kept, guess)
+        self._told = describe(curve, chosen, guess)
 
     @property
     def score_meaning(self) -> str:
@@ -353,6 +388,14 @@ class SelectorCV(MetaSelector):
         if fitted is not None and not hasattr(fitted, "scores_"):
             return "The ranks read backwards: the best feature has the largest number."
         return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
+
+    @property
+    def nothing_found(self) -> str:
+        """A sentence for the user where no number of features beats a guess, else nothing."""
+        check_is_fitted(self)
+        if self._guess is None or self.beats_guess_:
+            return ""
+        return nothing_found(self._guess)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""

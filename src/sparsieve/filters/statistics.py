@@ -41,6 +41,8 @@ class FStatisticSelector(BaseSelector):
         degree of freedom; about 1 for noise.
     pvalues_ : ndarray of shape (n_features,)
         Their p-values, uncorrected for the number of features and targets.
+    degrees_of_freedom_ : tuple of float
+        Of the explained and of the unexplained variance.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -68,8 +70,13 @@ class FStatisticSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         scores, constant, degrees = f_statistics(data)
-        self.pvalues_ = special.fdtrc(*degrees, scores)
+        self.degrees_of_freedom_ = degrees
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+    @property
+    def pvalues_(self) -> np.ndarray:
+        """p-value of every feature, computed when asked for: it costs more than the statistic."""
+        return special.fdtrc(*self.degrees_of_freedom_, self.scores_)
 
 
 def f_statistics(data: TrainingData):
