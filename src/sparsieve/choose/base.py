@@ -15,6 +15,7 @@ from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.input import is_scale_free, training_data
+from ..selectors.plain import plain_vector
 from ..selectors.target import Target, with_task
 from .progress import CallbackSupportMixin
 
@@ -206,7 +207,7 @@ def weights_for(estimator, sample_weight) -> dict:
 
 def check_weighted_classes(params: dict, target: Target) -> None:
     """Refuse weights that leave one class, before a fold complains about its part of them."""
-    weights = params.get("sample_weight")
+    weights = plain_vector("sample_weight", params.get("sample_weight"))
     if weights is None or target.codes is None or len(weights) != len(target.codes):
         return
     left = np.unique(target.codes[np.asarray(weights) > 0])

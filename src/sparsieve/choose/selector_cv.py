@@ -24,6 +24,7 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._cross_validation import make_folds
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.plain import plain_matrix
 from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
@@ -449,6 +450,7 @@ class SelectorCV(MetaSelector):
                 "this SelectorCV was made by at(k) and has no model for its columns; set "
                 "ks=[k] and fit it"
             )
+        X = plain_matrix(X)
         X = validate_data(
             self,
             X,

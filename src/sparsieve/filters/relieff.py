@@ -329,11 +329,12 @@ def in_threads(function, arguments, n_jobs):
 
 
 def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
-    from ._relieff_kernels import tile_distances
+    from ._relieff_kernels import add_distances
 
     same = symmetric and bool(samples[0] == start)
     rows = columns if same else features.scaled(samples)
-    distances = tile_distances(rows, columns, features.n_numeric, same)
+    distances = np.zeros((rows.shape[1], columns.shape[1]))
+    add_distances(rows, columns, features.n_numeric, same, distances)
     if same:
         distances = np.maximum(distances, distances.T)  # the lower triangle is still zero
     if features.incomplete is not None:
@@ -390,7 +391,7 @@ def _weighted_sum(features, queries, nearest, weights, n_jobs) -> np.ndarray:
     """Sum over (query, neighbour) of weight * difference, for every varying column."""
     if isinstance(features, BlockedFeatures):
         return features.weighted_sum(nearest, weights)
-    from ._relieff_kernels import weighted_differences
+    from ._relieff_kernels import add_differences
 
     n_samples = features.n_samples
     found = nearest >= 0
@@ -407,7 +408,9 @@ def _weighted_sum(features, queries, nearest, weights, n_jobs) -> np.ndarray:
 
     def block_sum(start, stop):
         block = np.ascontiguousarray(features.scaled(slice(None), start, stop).T)
-        return weighted_differences(block, start >= features.n_numeric, *csr)
+        total = np.zeros(stop - start)
+        add_differences(block, start >= features.n_numeric, *csr, total)
+        return total
 
     blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
     sums = list(in_threads(block_sum, blocks, n_jobs))

@@ -75,7 +75,7 @@ def _all(view, block: DesignMatrix) -> np.ndarray:
 
 
 def _nearest_of_block(view, queries, names, shape, block, groups, numbers):
-    from ._relieff_kernels import offer, tile_distances
+    from ._relieff_kernels import add_distances, offer
 
     keys, nearest = np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp)
     own = np.arange(len(numbers))
@@ -87,7 +87,8 @@ def _nearest_of_block(view, queries, names, shape, block, groups, numbers):
     for start in range(0, len(numbers), height):
         rows = own[start : start + height]
         columns = _scaled(view, block.rows(rows))
-        tile = tile_distances(queries, columns, len(view[0]), False)
+        tile = np.zeros((queries.shape[1], columns.shape[1]))
+        add_distances(queries, columns, len(view[0]), False, tile)
         offer(tile, 0, samples, start, groups, keys, nearest)
     return keys, np.where(nearest >= 0, numbers[nearest], -1)
 
@@ -102,7 +103,7 @@ def _nearer(one, other):
 
 
 def _sum_of_block(view, queries, pairs, block, numbers) -> np.ndarray:
-    from ._relieff_kernels import weighted_differences
+    from ._relieff_kernels import add_differences
 
     slots, names, weights = pairs
     place = np.minimum(np.searchsorted(numbers, names), len(numbers) - 1)
@@ -115,4 +116,6 @@ def _sum_of_block(view, queries, pairs, block, numbers) -> np.ndarray:
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
     partners = (n_queries + partner[order]).astype(np.intp)
     given = weights[here][order]
-    return weighted_differences(np.ascontiguousarray(values), False, starts, partners, given)
+    total = np.zeros(values.shape[1])
+    add_differences(np.ascontiguousarray(values), False, starts, partners, given, total)
+    return total
