@@ -34,6 +34,15 @@ class DesignMatrix(ABC):
         """How often X was read from a file or a cluster; 0 where it is held in memory."""
         return 0
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether moving a row of X costs more than working with it."""
+        return False
+
+    def ready(self) -> Self:
+        """Do what has to be done once before the first pass, such as counting the rows of X."""
+        return self
+
     def _in_unit_of(self, other: DesignMatrix, columns=None) -> Self:
         """Give this design, made of (some columns of) another, its unit."""
         if np.ndim(other.unit):

@@ -17,6 +17,7 @@ _SERVED = {
     "zarr": "files",
     "anndata": "tables",
     "pyarrow": "tables",
+    "dask": "dask",
 }
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_choice, resolve_count
-from ..design import DesignMatrix, can_condense, condensed, standardised
+from ..design import DesignMatrix, standardised, without_samples
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns
@@ -235,11 +235,10 @@ def _numeric_cfs(data: TrainingData) -> CFS:
 def _standardised(data: TrainingData) -> DesignMatrix:
     """Columns whose inner products are their correlations, times the total weight."""
     weights = data.sample_weight
-    if can_condense(data.design, 0):
-        nothing = np.zeros((data.design.shape[0], 0))
-        return condensed(data.design, nothing, centre=True, scale=True, sample_weight=weights)[
-            0
-        ].design
+    nothing = np.zeros((data.design.shape[0], 0))
+    few = without_samples(data.design, nothing, centre=True, scale=True, sample_weight=weights)
+    if few is not None:
+        return few[0].design
     return standardised(data.design, centre=True, scale=True, sample_weight=weights).design
 
 

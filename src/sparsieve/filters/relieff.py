@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_integer, check_real
+from ..design import RowBlockedDesign
 from ..design.convert import COPY_BYTES
 from ..selectors.base import (
     BaseSelector,
@@ -24,6 +25,7 @@ from ..selectors.base import (
 from ..selectors.target import Target
 from .base import DEFAULT_COUNT
 from .missing import IncompleteColumns
+from .relieff_blocks import BlockedFeatures
 
 # Samples per side of a tile of distances: a tile and the eight columns of features it is made
 # from at a time stay in the second-level cache.
@@ -141,9 +143,19 @@ class ReliefFSelector(BaseSelector):
             check_integer("n_samples", self.n_samples)
         check_real("sigma", self.sigma, minimum=0, strict=True, optional=True)
 
+    _foreign_hint: ClassVar[str] = (
+        "pass n_samples (such as 200), so that few samples look for neighbours, and leave "
+        "discrete_features=None"
+    )
+
+    def _takes_foreign(self) -> bool:
+        return self.n_samples is not None and self.discrete_features is None
+
     def _fit(self, data: TrainingData) -> FeatureScores:
-        X = data.design.array  # type: ignore[attr-defined]
         target = data.target
+        if isinstance(data.design, RowBlockedDesign):
+            return self._fit_blocks(data.design, target)
+        X = data.design.array  # type: ignore[attr-defined]
         n_samples, n_features = X.shape
         discrete = _discrete_mask(self.discrete_features, n_features)
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
@@ -155,6 +167,21 @@ class ReliefFSelector(BaseSelector):
         score = _regression_score if target.codes is None else _class_score
         scores = np.zeros(n_features)
         scores[features.order] = score(features, target, queries, nearest, influence, self.n_jobs)
+        constant = np.ones(n_features, dtype=bool)
+        constant[features.order] = False
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+    def _fit_blocks(self, design: RowBlockedDesign, target: Target) -> FeatureScores:
+        """The same for an X that is read in passes."""
+        n_samples, n_features = design.shape
+        groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
+        queries = self._queries(n_samples)
+        features = BlockedFeatures(design, queries)
+        nearest = features.nearest(groups, self.n_neighbors)
+        influence = _influence(nearest, self.sigma)
+        score = _regression_score if target.codes is None else _class_score
+        scores = np.zeros(n_features)
+        scores[features.order] = score(features, target, queries, nearest, influence, None)
         constant = np.ones(n_features, dtype=bool)
         constant[features.order] = False
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
@@ -360,8 +387,10 @@ def _regression_score(features, target: Target, queries, nearest, influence, n_j
     return gain - loss
 
 
-def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.ndarray:
+def _weighted_sum(features, queries, nearest, weights, n_jobs) -> np.ndarray:
     """Sum over (query, neighbour) of weight * difference, for every varying column."""
+    if isinstance(features, BlockedFeatures):
+        return features.weighted_sum(nearest, weights)
     from ._relieff_kernels import add_differences
 
     n_samples = features.n_samples

@@ -288,7 +288,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         else:
             check_same_features(self, design)
         names = getattr(self, "feature_names_in_", None)
-        found = correlated_features(design, self.support_, threshold)
+        found = correlated_features(design.ready(), self.support_, threshold)
         if names is None:
             self.substitutes_ = found
         else:

@@ -20,6 +20,8 @@ def check_foreign(
     """The design and a plain y of as many samples; sets ``n_features_in_`` and feature names."""
     name = type(estimator).__name__
     if not accepted:
+        if getattr(estimator, "_foreign_hint", None):
+            raise TypeError(f"{name} needs X in memory, but X is not; {estimator._foreign_hint}")
         raise TypeError(
             f"{name} needs X in memory, but X is not; use a selector that reads X in passes, such "
             f"as {_EXAMPLES}, or load X first, for example with numpy.asarray(X[:])"
@@ -30,7 +32,7 @@ def check_foreign(
             "per sample"
         )
     y = _check_y(y, multi_output=True, estimator=estimator)
-    n_samples, n_features = design.shape
+    n_samples, n_features = design.ready().shape
     if len(y) != n_samples:
         raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; they must be as many")
     estimator._frame_library = None

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._frames import check_numbers
+from ..design.cluster import gathered
 
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -44,6 +45,7 @@ def plain_vector(name: str, values: Any) -> Any:
         return None
     if type(values).__name__ == "LazyFrame":
         raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
+    values = gathered(name, values)
     if sparse.issparse(values):
         _check_kind(name, values.dtype)
         return values
