@@ -58,9 +58,7 @@ def test_distances():
     X, low, high = data((70, 1003))
     low, span = low.double(), (high - low).double()
     Z = (X.double() - low) / span
-    close(
-        kernels.absolute_distances(X[:33], X, low, span), torch.cdist(Z[:33], Z, p=1.0), 1e-13
-    )
+    close(kernels.absolute_distances(X[:33], X, low, span), torch.cdist(Z[:33], Z, p=1.0), 1e-13)
 
 
 def test_missing_values_show_in_the_moments():

@@ -138,5 +138,3 @@ def absolute_distances(A, B, low, span) -> torch.Tensor:
         b = (B[:, part].double() - low[part]) / span[part]
         total += torch.cdist(a, b, p=1.0)
     return total
-
-

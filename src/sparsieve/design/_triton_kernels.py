@@ -68,7 +68,7 @@ def _columns_on_vector(
 def _columns_on_block(
     X, low, high, U, out, n, d, stride, rows_per,
     CLIP: tl.constexpr, NC: tl.constexpr, BN: tl.constexpr, BR: tl.constexpr,
-    PRECISION: tl.constexpr,
+    PRECISION: tl.constexpr, FLIP: tl.constexpr,
 ):  # fmt: skip
     """out[piece, k, j] = sum over the rows of a piece of clip(x_ij) U[k, i]; U is (NC, n)."""
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
@@ -81,17 +81,27 @@ def _columns_on_block(
     r = tl.arange(0, BR)
     k = tl.arange(0, NC)
     tile = X + first.to(tl.int64) * stride + (r[:, None] * stride + cols[None, :])
-    total = tl.zeros([NC, BN], tl.float32)
+    if FLIP:
+        total = tl.zeros([BN, NC], tl.float32)
+    else:
+        total = tl.zeros([NC, BN], tl.float32)
     for start in range(first, last, BR):
         there = (start + r) < last
         x = tl.load(tile, mask=there[:, None] & inside[None, :], other=0.0)
         if CLIP:
             x = tl.minimum(tl.maximum(x, lo), hi)
-        u = tl.load(U + k[:, None] * n + (start + r)[None, :], mask=there[None, :], other=0.0)
-        total = tl.dot(u, x, total, input_precision=PRECISION)
+        if FLIP:
+            u = tl.load(U + k[None, :] * n + (start + r)[:, None], mask=there[:, None], other=0.0)
+            total = tl.dot(tl.trans(x), u, total, input_precision=PRECISION)
+        else:
+            u = tl.load(U + k[:, None] * n + (start + r)[None, :], mask=there[None, :], other=0.0)
+            total = tl.dot(u, x, total, input_precision=PRECISION)
         tile += BR * stride
-    place = (tl.program_id(1) * NC + k).to(tl.int64)[:, None] * d + cols[None, :]
-    tl.store(out + place, total, mask=inside[None, :])
+    base = tl.program_id(1).to(tl.int64) * NC
+    if FLIP:
+        tl.store(out + (base + k)[None, :] * d + cols[:, None], total, mask=inside[:, None])
+    else:
+        tl.store(out + (base + k)[:, None] * d + cols[None, :], total, mask=inside[None, :])
 
 
 @triton.jit
@@ -229,7 +239,9 @@ def _bounds(X, low, high):
     return (X, X) if low is None else (low, high)
 
 
-def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None, precision="tf32x3"):
+def columns_on(
+    X, U, low=None, high=None, *, tiling: Tiling | None = None, precision="tf32x3", flip=False
+):
     """clip(X)' U of shape (d, c), its outputs contiguous."""
     n, d = X.shape
     width = U.shape[1]
@@ -265,7 +277,7 @@ def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None, preci
         _columns_on_block[(tiles, pieces)](
             X, lo, hi, padded, out, n, d, X.stride(0), per,
             CLIP=low is not None, NC=NC, BN=tiling.columns, BR=tiling.rows, PRECISION=precision,
-            num_warps=tiling.warps, num_stages=tiling.stages,
+            FLIP=flip, num_warps=tiling.warps, num_stages=tiling.stages,
         )  # fmt: skip
         return _added(out)[:width].T
 
