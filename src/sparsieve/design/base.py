@@ -96,6 +96,11 @@ class DesignMatrix(ABC):
             total += block @ block.T
         return total
 
+    def outer(self, index):
+        """X @ X.T over these features alone, in double precision."""
+        columns = self.dense_columns(index).astype(np.float64, copy=False)
+        return columns @ columns.T
+
     def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
         """Largest singular value, by Golub-Kahan-Lanczos with full reorthogonalisation.
 

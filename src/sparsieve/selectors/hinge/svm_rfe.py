@@ -212,8 +212,7 @@ class _Machines:
     def forget(self, worst: np.ndarray) -> None:
         """Take these of the features just solved for out of the inner products."""
         if self.gram is not None:
-            columns = self.working.dense_columns(worst).astype(np.float64, copy=False)
-            self.gram -= columns @ columns.T
+            self.gram -= self.working.outer(worst)
 
     def rises(self) -> np.ndarray:
         """Rise of the objective after every step, as a share of its value without features."""
