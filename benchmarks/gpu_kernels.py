@@ -248,8 +248,7 @@ def distances():
     from sparsieve.design import _triton_kernels as kernels
 
     X = torch.rand((1000, 200_000), device="cuda")
-    low = torch.zeros(X.shape[1], device="cuda", dtype=torch.float64)
-    span = torch.ones_like(low)
+    per_unit = torch.ones(X.shape[1], device="cuda", dtype=torch.float64)
     some = X[:20].double()
     exact = (torch.cdist(some, some, p=1.0), lambda out: out[:20, :20])
     for tile, warps in (
@@ -263,7 +262,7 @@ def distances():
     ):
         report(
             f"distances {tile} warps={warps}",
-            lambda t=tile, w=warps: kernels.absolute_distances(X, X, low, span, tile=t, warps=w),
+            lambda t=tile, w=warps: kernels.absolute_distances(X, X, per_unit, tile=t, warps=w),
             4 * X.numel(),
             exact,
         )

@@ -125,16 +125,15 @@ def moments(X, weights=None, low=None, high=None) -> tuple[torch.Tensor, torch.T
     return mean, square / total
 
 
-def absolute_distances(A, B, low, span) -> torch.Tensor:
-    """sum_k |a_ik - b_jk| / span_k for all pairs of rows, in double precision."""
+def absolute_distances(A, B, per_unit) -> torch.Tensor:
+    """sum_k |a_ik - b_jk| per_unit_k for all pairs of rows, in double precision."""
     kernels = kernels_for(A, torch.float32) if B.is_cuda else None
     if kernels is not None and kernels.suits(B):
-        return kernels.absolute_distances(A, B, low, span)
+        return kernels.absolute_distances(A, B, per_unit)
     total = torch.zeros((len(A), len(B)), dtype=torch.float64, device=A.device)
     width = max(1, BLOCK_BYTES // (8 * max(len(A), len(B), 1)))
     for start in range(0, A.shape[1], width):
         part = slice(start, start + width)
-        a = (A[:, part].double() - low[part]) / span[part]
-        b = (B[:, part].double() - low[part]) / span[part]
+        a, b = (block[:, part].double() * per_unit[part] for block in (A, B))
         total += torch.cdist(a, b, p=1.0)
     return total

@@ -186,10 +186,10 @@ def _moments(
 
 @triton.jit
 def _absolute_distances(
-    A, B, low, span, out, n_a, n_b, d, stride_a, stride_b, columns_per,
+    A, B, per_unit, out, n_a, n_b, d, stride_a, stride_b, columns_per,
     BA: tl.constexpr, BB: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
-    """out[piece, i, j] = sum over columns of |a_ij - b_jk| / span, in double precision."""
+    """out[piece, i, j] = sum over columns of |a_ik - b_jk| per_unit_k, in double precision."""
     rows = tl.program_id(0) * BA + tl.arange(0, BA)
     others = tl.program_id(1) * BB + tl.arange(0, BB)
     first = tl.program_id(2) * columns_per
@@ -199,17 +199,13 @@ def _absolute_distances(
     for start in range(first, last, BK):
         cols = start + k
         inside = cols < last
-        lo = tl.load(low + cols, mask=inside, other=0.0)[None, :]
-        size = tl.load(span + cols, mask=inside, other=1.0)[None, :]
+        share = tl.load(per_unit + cols, mask=inside, other=0.0)
         place_a = rows.to(tl.int64)[:, None] * stride_a + cols[None, :]
         place_b = others.to(tl.int64)[:, None] * stride_b + cols[None, :]
         a = tl.load(A + place_a, mask=(rows < n_a)[:, None] & inside[None, :], other=0.0)
         b = tl.load(B + place_b, mask=(others < n_b)[:, None] & inside[None, :], other=0.0)
-        a = (a.to(tl.float64) - lo) / size
-        b = (b.to(tl.float64) - lo) / size
-        a = tl.where(inside[None, :], a, 0.0)
-        b = tl.where(inside[None, :], b, 0.0)
-        total += tl.sum(tl.abs(a[:, None, :] - b[None, :, :]), axis=2)
+        gap = tl.abs(a.to(tl.float64)[:, None, :] - b.to(tl.float64)[None, :, :])
+        total += tl.sum(gap * share[None, None, :], axis=2)
     place = (tl.program_id(2) * n_a + rows).to(tl.int64)[:, None] * n_b + others[None, :]
     tl.store(out + place, total, mask=(rows < n_a)[:, None] & (others < n_b)[None, :])
 
@@ -347,8 +343,8 @@ def moments(X, weights=None, low=None, high=None, *, tiling: Tiling | None = Non
         return mean, square / total
 
 
-def absolute_distances(A, B, low, span, *, tile=(16, 16, 16), warps=4):
-    """sum_k |a_ik - b_jk| / span_k for all pairs of rows, in double precision."""
+def absolute_distances(A, B, per_unit, *, tile=(16, 16, 16), warps=4):
+    """sum_k |a_ik - b_jk| per_unit_k for all pairs of rows, in double precision."""
     (n_a, d), n_b = A.shape, len(B)
     BA, BB, BK = tile
     with torch.cuda.device(A.device):
@@ -359,7 +355,7 @@ def absolute_distances(A, B, low, span, *, tile=(16, 16, 16), warps=4):
         pieces = triton.cdiv(d, per)
         out = torch.empty((pieces, n_a, n_b), device=A.device, dtype=torch.float64)
         _absolute_distances[(triton.cdiv(n_a, BA), triton.cdiv(n_b, BB), pieces)](
-            A, B, low, span, out, n_a, n_b, d, A.stride(0), B.stride(0), per,
+            A, B, per_unit, out, n_a, n_b, d, A.stride(0), B.stride(0), per,
             BA=BA, BB=BB, BK=BK, num_warps=warps,
         )  # fmt: skip
         return out.sum(dim=0)

@@ -108,12 +108,9 @@ class OnDevice(DesignMatrix):
 
     def _gram_of_rows(self, index: Any) -> np.ndarray:
         """X X' over some columns, added up in double precision on the device."""
-        import torch
-
         n_samples = self.shape[0]
         width = max(1, BLOCK_BYTES // (8 * n_samples))
-        size = (n_samples, n_samples)
-        total = torch.zeros(size, dtype=torch.float64, device=self.device)
+        total = _zeros(n_samples, self.device)
         with out_of_memory(self.device, "for the inner products of all samples"):
             for start in range(0, len(index), width):
                 some = index[start : start + width]
@@ -246,7 +243,7 @@ class TensorDesign(OnDevice):
         return (self.shape[0] * (variances + means**2)).astype(self.dtype)
 
     def _gram(self):
-        gram = self.tensor.new_zeros((self.shape[1],) * 2, dtype=_double())
+        gram = _zeros(self.shape[1], self.device)
         with out_of_memory(self.device, "for the inner products of all features"):
             for block in self._row_blocks():
                 gram.addmm_(block.T, block)
@@ -343,8 +340,7 @@ class ScaledTensor(Scaled, OnDevice):
 
     def _gram(self):
         centre, scale, row_scale = self._parts(_double())
-        size = (self.shape[1],) * 2
-        gram = self.base.tensor.new_zeros(size, dtype=_double())
+        gram = _zeros(self.shape[1], self.device)
         start = 0
         with out_of_memory(self.device, "for the inner products of all features"):
             for block in self.base._row_blocks():
@@ -370,3 +366,9 @@ def _double() -> Any:
     import torch
 
     return torch.float64
+
+
+def _zeros(size: int, device: Any) -> Any:
+    import torch
+
+    return torch.zeros((size, size), dtype=torch.float64, device=device)
