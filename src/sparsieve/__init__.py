@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
+    from .memory import *  # noqa: F403
     from .oneline import *  # noqa: F403
     from .saved import *  # noqa: F403
     from .selectors.hinge import *  # noqa: F403
@@ -27,6 +28,7 @@ _ROOMS = (
     "diagnosis",
     "discovery",
     "displays",
+    "memory",
     "oneline",
     "saved",
 )

@@ -1,10 +1,13 @@
 """What X can do: dense, sparse and lazily scaled designs behind one interface."""
 
 from .base import DesignMatrix
+from .blocked import RowBlockedDesign
+from .condense import can_condense, condensed
 from .convert import as_design, standardised
 from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
 from .double import in_double
+from .foreign import foreign_design
 from .scaled import Scaled
 from .sparse import SparseDesign
 
@@ -12,11 +15,15 @@ __all__ = [
     "Deflated",
     "DenseDesign",
     "DesignMatrix",
+    "RowBlockedDesign",
     "Scaled",
     "SparseDesign",
     "as_design",
     "blanked",
+    "can_condense",
+    "condensed",
     "deflated",
+    "foreign_design",
     "in_double",
     "standardised",
 ]

@@ -29,6 +29,11 @@ class DesignMatrix(ABC):
     # were of extreme size. ``standardised`` reports centre and scale in the units of the user.
     unit: np.ndarray | float = 1.0
 
+    @property
+    def passes(self) -> int:
+        """How often X was read from a file or a cluster; 0 where it is held in memory."""
+        return 0
+
     def _in_unit_of(self, other: DesignMatrix, columns=None) -> Self:
         """Give this design, made of (some columns of) another, its unit."""
         if np.ndim(other.unit):
@@ -56,6 +61,10 @@ class DesignMatrix(ABC):
     def dense_columns(self, index):
         """These features as a plain (n_samples, len(index)) array in Fortran order."""
 
+    def taken(self, index):
+        """These columns as ``transform`` gives them to the user of an X out of memory."""
+        return np.ascontiguousarray(self.dense_columns(index))
+
     @abstractmethod
     def column_moments(self, weights=None):
         """Weighted mean and (population) variance of every column, in double precision."""
@@ -63,6 +72,24 @@ class DesignMatrix(ABC):
     @abstractmethod
     def column_sq_norms(self):
         """Squared Euclidean norm of every column."""
+
+    def group_moments(self, codes, n_groups: int, weights=None):
+        """Weighted means and variances of every column in every group of rows.
+
+        Two arrays of shape (n_groups, n_features); ``codes`` say which of the groups, none of
+        them empty, a row belongs to.
+        """
+        means = np.empty((n_groups, self.shape[1]))
+        variances = np.empty_like(means)
+        for k in range(n_groups):
+            rows = np.flatnonzero(codes == k)
+            some = None if weights is None else weights[rows]
+            means[k], variances[k] = self.rows(rows).column_moments(some)
+        return means, variances
+
+    def column_minima(self):
+        """The smallest value of every column."""
+        return self.dense_columns(np.arange(self.shape[1])).min(axis=0)
 
     def column_magnitudes(self):
         """A bound on the norm of the numbers that a product with each column goes through.

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from .base import COPY_BYTES, DesignMatrix
+from .blocked import RowBlockedDesign
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .scaled import Scaled
@@ -61,11 +62,13 @@ def standardised(
     are first pulled in, and the columns centred and scaled again. A working copy is held in
     ``dtype``, by default that of X.
     """
-    means, deviations, constant = _moments(design, sample_weight)
+    means, deviations, constant = column_standards(design, sample_weight)
     unit = design.unit
     if clip is not None:
-        low, high = means - clip * deviations, means + clip * deviations
-        if isinstance(design, SparseDesign):
+        low, high = clip_bounds(means, deviations, clip)
+        if isinstance(design, RowBlockedDesign):
+            design = design.clipped(low, high)
+        elif isinstance(design, SparseDesign):
             design = clipped_sparse(design, low, high)
         elif isinstance(design, DenseDesign) and design.array.nbytes <= COPY_BYTES:
             design = DenseDesign(np.clip(design.array, low, high).astype(design.dtype, copy=False))
@@ -73,7 +76,7 @@ def standardised(
             design = ClippedDense(design, low, high)
         else:
             raise TypeError(f"cannot clip a {type(design).__name__}")
-        means, deviations, _ = _moments(design, sample_weight)
+        means, deviations, _ = column_standards(design, sample_weight)
     shift = means if centre else np.zeros_like(means)
     factor = np.where(constant, 1.0, deviations) if scale else np.ones_like(means)
     row_scale = np.sqrt(sample_weight) if weight_rows and sample_weight is not None else None
@@ -94,7 +97,13 @@ def standardised(
     return Standardisation(view, shift * unit, factor * unit, constant)
 
 
-def _moments(design, sample_weight):
+def clip_bounds(means, deviations, clip: float) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of every column that ``clip`` deviations around its mean are."""
+    return means - clip * deviations, means + clip * deviations
+
+
+def column_standards(design: DesignMatrix, sample_weight):
+    """Weighted means, standard deviations, and which columns are constant up to rounding."""
     means, variances = design.column_moments(sample_weight)
     deviations = np.sqrt(variances)
     largest = np.abs(means) + deviations

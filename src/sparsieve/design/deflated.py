@@ -39,6 +39,10 @@ class Deflated(DesignMatrix):
         self.right = np.asarray(right, dtype=self.dtype)
         self.blank = np.asarray(blank, dtype=bool)
 
+    @property
+    def passes(self) -> int:
+        return self.base.passes
+
     def matmul(self, W):
         W = np.where(self.blank[:, None], W.dtype.type(0), W)
         return self.base.matmul(W) - self.left @ (self.right @ W)

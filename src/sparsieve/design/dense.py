@@ -57,6 +57,9 @@ class DenseDesign(DesignMatrix):
             variances += weights[rows] @ block
         return means, variances / total
 
+    def column_minima(self):
+        return self.array.min(axis=0)
+
     def column_sq_norms(self):
         return np.einsum("ij,ij->j", self.array, self.array)
 

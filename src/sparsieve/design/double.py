@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .base import COPY_BYTES, DesignMatrix
+from .blocked import RowBlockedDesign
 from .clipped import ClippedDense
 from .deflated import Deflated
 from .dense import DenseDesign
@@ -19,6 +20,8 @@ def in_double(design: DesignMatrix) -> DesignMatrix:
     """
     if np.dtype(design.dtype) == np.float64:
         return design
+    if isinstance(design, RowBlockedDesign):
+        return design.in_double()
     if isinstance(design, DenseDesign):
         if 2 * design.array.nbytes <= COPY_BYTES:
             return DenseDesign(design.array.astype(np.float64))

@@ -22,6 +22,10 @@ class Scaled(DesignMatrix):
         self.scale = None if scale is None else np.asarray(scale, dtype=self.dtype)
         self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
 
+    @property
+    def passes(self) -> int:
+        return self.base.passes
+
     def matmul(self, W):
         if self.scale is not None:
             W = W / self.scale[:, None]

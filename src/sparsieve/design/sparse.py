@@ -51,6 +51,9 @@ class SparseDesign(DesignMatrix):
         missing = np.maximum(total - by_column(weight), 0.0)
         return means, (stored + missing * means**2) / total
 
+    def column_minima(self):
+        return np.asarray(self.matrix.min(axis=0).todense()).ravel()
+
     def column_sq_norms(self):
         return np.asarray(self.matrix.multiply(self.matrix).sum(axis=0)).ravel()
 

@@ -50,17 +50,13 @@ def class_moments(data: TrainingData) -> ClassMoments:
     """The moments of every column, class by class."""
     codes, weights, design = data.target.codes, data.sample_weight, data.design
     assert codes is not None
+    sizes = np.bincount(codes, weights=weights).astype(np.float64)
+    # By class first: a design that is read in passes then knows the moments of all samples.
+    class_means, spreads = design.group_moments(codes, len(sizes), weights)
+    squares = sizes[:, None] * spreads
     means, variances = design.column_moments(weights)
     total = data.total_weight * variances
     tolerance = CONSTANT_TOLERANCE[np.dtype(design.dtype)]
-    sizes = np.bincount(codes, weights=weights).astype(np.float64)
-    class_means = np.empty((len(sizes), design.shape[1]))
-    squares = np.empty_like(class_means)
-    for k, size in enumerate(sizes):
-        rows = np.flatnonzero(codes == k)
-        class_weights = None if weights is None else weights[rows]
-        class_means[k], spread = design.rows(rows).column_moments(class_weights)
-        squares[k] = size * spread
     crumbs = data.total_weight * (tolerance * (np.abs(means) + np.sqrt(variances))) ** 2
     return ClassMoments(sizes, class_means, squares, total, crumbs)
 

@@ -84,6 +84,7 @@ class FisherSelector(BaseSelector):
     class_weight: ClassWeight = None
 
     _scale_free: ClassVar[bool | None] = True
+    _accepts_foreign: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
 
     @property

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_choice, resolve_count
-from ..design import DesignMatrix, standardised
+from ..design import DesignMatrix, can_condense, condensed, standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns
@@ -129,6 +129,9 @@ class MRMRSelector(BaseSelector):
         check_choice("criterion", self.criterion, CORRELATION_CRITERIA + INFORMATION_CRITERIA)
         check_discretisation(self.discretize, self.n_bins)
 
+    def _takes_foreign(self) -> bool:
+        return self.criterion in CORRELATION_CRITERIA  # the others want the levels of all columns
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
         default = min(DEFAULT_COUNT, n_features)
@@ -152,10 +155,8 @@ class MRMRSelector(BaseSelector):
     def _criterion(self, data: TrainingData) -> Criterion:
         if self.criterion in CORRELATION_CRITERIA:
             relevance = f_statistics(data)[0]
-            view = standardised(
-                data.design, centre=True, scale=True, sample_weight=data.sample_weight
-            )
-            return _Correlation(view.design, data.total_weight, relevance, self.criterion)
+            design = _standardised(data)
+            return _Correlation(design, data.total_weight, relevance, self.criterion)
         codes = data.target.codes
         if codes is None:
             raise ValueError(
@@ -170,6 +171,17 @@ class MRMRSelector(BaseSelector):
             sample_weight=data.sample_weight,
         )
         return _CRITERIA[self.criterion](Information(levels, codes, data.sample_weight))
+
+
+def _standardised(data: TrainingData) -> DesignMatrix:
+    """Columns whose inner products are their correlations, times the total weight."""
+    weights = data.sample_weight
+    if can_condense(data.design, 0):
+        nothing = np.zeros((data.design.shape[0], 0))
+        return condensed(data.design, nothing, centre=True, scale=True, sample_weight=weights)[
+            0
+        ].design
+    return standardised(data.design, centre=True, scale=True, sample_weight=weights).design
 
 
 def greedy(criterion: Criterion, candidates: np.ndarray, count: int):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 
 from .._checks import check_flag, listed
 from ..design import standardised
@@ -60,6 +60,7 @@ class FStatisticSelector(BaseSelector):
     task: str = "auto"
 
     _scale_free: ClassVar[bool | None] = True
+    _accepts_foreign: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "F statistic: variance that the target explains over variance that it leaves, each per "
         "degree of freedom; about 1 for noise."
@@ -142,6 +143,7 @@ class TTestSelector(BaseSelector):
     equal_var: bool = False
 
     _scale_free: ClassVar[bool | None] = True
+    _accepts_foreign: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Largest absolute t statistic of one class against the others: the distance of two means "
@@ -213,6 +215,7 @@ class ChiSquareSelector(BaseSelector):
     """
 
     _accepts_regression: ClassVar[bool] = False
+    _accepts_foreign: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "Chi-square statistic of the sums per class against the shares of the classes; for counts "
         "of noise about the number of classes minus one."
@@ -233,12 +236,9 @@ class ChiSquareSelector(BaseSelector):
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
     def _check_positive(self, data: TrainingData) -> None:
-        design = data.design
-        X = getattr(design, "matrix", None)
-        X = design.array if X is None else X  # type: ignore[attr-defined]
-        if X.min() >= 0:
+        low = data.design.column_minima()
+        if not (low < 0).any():
             return
-        low = np.asarray(X.min(axis=0).todense() if sparse.issparse(X) else X.min(axis=0)).ravel()
         where = np.flatnonzero(low < 0)
         names = getattr(self, "feature_names_in_", where)
         labels = [names[j] for j in where] if names is not where else where.tolist()

@@ -15,9 +15,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_real, warn_user
-from ..design import as_design
+from ..design import as_design, foreign_design
 from ..solvers.base import Result
 from .fitted import FittedAttributes
+from .foreign import check_same_features
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
@@ -99,6 +100,8 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     _accepts_sparse: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = False
+    # Whether X may be out of memory: only products with it are used, and few of its columns.
+    _accepts_foreign: ClassVar[bool] = False
     # Whether the unit of a column makes no difference; None: as far as it is standardised.
     _scale_free: ClassVar[bool | None] = None
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
@@ -129,6 +132,9 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         # Asking for too many features is refused before the work, not after it.
         fixed.count(self.n_features_to_select, default=fixed.n_available)
         found = self._fit(data)
+        self.__dict__.pop("n_passes_", None)  # of an earlier fit
+        if data.design.passes:
+            self.n_passes_ = data.design.passes
         self._fixed = fixed
         kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
         self._n_kept = min(kept, fixed.n_available)
@@ -140,6 +146,27 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         self._set_ranking(found.scores, found.ranking())
         self._set_support()
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X_r : array of shape (n_samples, n_selected_features)
+            The selected columns in their order in X. Of an X that is not in memory a NumPy
+            array, or what its kind is.
+        """
+        design = foreign_design(X)
+        if design is None:
+            return super().transform(X)
+        check_is_fitted(self)
+        check_same_features(self, design)
+        return design.taken(np.flatnonzero(self._get_support_mask()))
 
     @property
     def score_meaning(self) -> str:
@@ -243,17 +270,22 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         """
         check_is_fitted(self)
         check_real("threshold", threshold, minimum=0, strict=True)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2,
-        )
+        design = foreign_design(X)
+        if design is None:
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse=("csr", "csc"),
+                dtype=(np.float64, np.float32),
+                ensure_min_samples=2,
+            )
+            X, _ = with_usual_columns(canonical(X), scale_free=True, owner=type(self).__name__)
+            design = as_design(X)
+        else:
+            check_same_features(self, design)
         names = getattr(self, "feature_names_in_", None)
-        X, _ = with_usual_columns(canonical(X), scale_free=True, owner=type(self).__name__)
-        found = correlated_features(as_design(X), self.support_, threshold)
+        found = correlated_features(design, self.support_, threshold)
         if names is None:
             self.substitutes_ = found
         else:
@@ -315,6 +347,9 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         check_is_fitted(self)
         return self.support_
 
+    def _takes_foreign(self) -> bool:
+        return self._accepts_foreign
+
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         return training_data(
             self,
@@ -324,6 +359,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             accept_sparse=self._accepts_sparse,
             accept_regression=self._accepts_regression,
             accept_nan=self._accepts_nan,
+            accept_foreign=self._takes_foreign(),
         )
 
     def __sklearn_tags__(self) -> Any:

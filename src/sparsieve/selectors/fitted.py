@@ -21,6 +21,7 @@ class FittedAttributes:
     ranking_: NDArray[np.int64]
     support_: NDArray[np.bool_]
     substitutes_: dict[Any, list[tuple[Any, float]]]
+    n_passes_: int  # over an X that is not in memory
     # Of selectors that solve a problem by iterating.
     objective_: float
     optimality_: float

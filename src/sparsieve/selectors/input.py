@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .._checks import check_columns, check_finite
-from ..design import DesignMatrix, as_design
+from ..design import DesignMatrix, as_design, foreign_design
 from .class_weights import class_weights
 from .fixed import FixedColumns
+from .foreign import check_foreign
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
 from .plain import canonical, plain_matrix, plain_vector
 from .table import frame_library
@@ -50,42 +51,38 @@ def training_data(
     accept_sparse: bool = True,
     accept_regression: bool = True,
     accept_nan: bool = False,
+    accept_foreign: bool = False,
 ) -> TrainingData:
     """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
 
     The parameters ``task``, ``class_weight``, ``always_keep`` and ``never_keep`` are read where
     the estimator has them.
     """
-    X, y = plain_matrix(X), plain_vector("y", y)
-    sample_weight = plain_vector("sample_weight", sample_weight)
-    check_columns(X)
-    estimator._frame_library = frame_library(X)  # what tables of the result are made with
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=("csr", "csc") if accept_sparse else False,
-        dtype=(np.float64, np.float32),
-        multi_output=True,
-        ensure_all_finite=False,
-        ensure_min_samples=2,
-    )
-    check_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan=accept_nan)
+    y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
+    foreign = foreign_design(X)
+    if foreign is not None and isinstance(X, np.ndarray) and not accept_foreign:
+        foreign = None  # a memory-mapped array serves as well as any other
+    if foreign is None:
+        X, y = _validated(estimator, X, y, accept_sparse=accept_sparse, accept_nan=accept_nan)
+    else:
+        X, y = check_foreign(estimator, foreign, y, accepted=accept_foreign)
     _check_finite_target(y)
-    X = canonical(X)
     rows = np.arange(X.shape[0])
     if sample_weight is not None:
         sample_weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            sample_weight, rows[:, None], dtype=np.float64, ensure_non_negative=True
         )
         used = sample_weight > 0
         if not used.any():
             raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
         if not used.all():
-            X, y, sample_weight, rows = X[used], y[used], sample_weight[used], rows[used]
+            y, sample_weight, rows = y[used], sample_weight[used], rows[used]
+            X = X[used] if foreign is None else X.rows(rows)
         check_weight_size(sample_weight)
     name = type(estimator).__name__
-    X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
+    unit = None
+    if foreign is None:
+        X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
     with np.errstate(over="ignore"):  # of float32, and refused below
         target = encode_target(
             y,
@@ -112,6 +109,27 @@ def training_data(
     if unit is not None:
         design.unit = unit
     return TrainingData(design, target, weights, fixed, rows)
+
+
+def _validated(
+    estimator: Any, X: Any, y: Any, *, accept_sparse: bool, accept_nan: bool
+) -> tuple[Any, np.ndarray]:
+    """X in memory, as an array or a sparse matrix, and y."""
+    X = plain_matrix(X)
+    check_columns(X)
+    estimator._frame_library = frame_library(X)  # what tables of the result are made with
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=("csr", "csc") if accept_sparse else False,
+        dtype=(np.float64, np.float32),
+        multi_output=True,
+        ensure_all_finite=False,
+        ensure_min_samples=2,
+    )
+    check_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan=accept_nan)
+    return canonical(X), y
 
 
 def is_scale_free(estimator: Any) -> bool:

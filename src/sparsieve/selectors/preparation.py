@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..design import DesignMatrix, standardised
+from ..design import DesignMatrix, can_condense, condensed, standardised
 from .covariates import Covariates, without_fixed
 from .input import TrainingData
 
@@ -95,21 +96,24 @@ def prepare(
     one column, c classes become c - 1. ``output_scale`` divides the columns of Y.
     """
     weights = data.sample_weight
-    view = standardised(
-        data.design,
-        centre=fit_intercept,
-        scale=standardize,
-        sample_weight=weights,
-        clip=clip,
-        weight_rows=weight_rows,
-    )
     Y = data.target.Y.astype(np.float64)
     target_mean = np.zeros(Y.shape[1])
     if fit_intercept:
         target_mean = np.average(Y, axis=0, weights=weights)
         Y -= target_mean
-    if weights is not None and weight_rows:
-        Y *= np.sqrt(weights)[:, None]
+    steps: Any = {
+        "centre": fit_intercept,
+        "scale": standardize,
+        "sample_weight": weights,
+        "clip": clip,
+    }
+    if weight_rows and can_condense(data.design, Y.shape[1]):
+        # A squared loss may as well be fitted to few samples that stand for all.
+        view, Y = condensed(data.design, Y, **steps)
+    else:
+        view = standardised(data.design, weight_rows=weight_rows, **steps)
+        if weights is not None and weight_rows:
+            Y *= np.sqrt(weights)[:, None]
     open_ = without_fixed(view.design, Y, data.fixed, None if weight_rows else weights)
     Y = open_.Y
     target_power = float(np.vdot(Y, Y))

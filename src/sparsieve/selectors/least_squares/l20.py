@@ -159,6 +159,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     random_state: RandomState = None
     verbose: int = 0
 
+    _accepts_foreign: ClassVar[bool] = True
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
         "exact": ExactSearch,
         "greedy": Greedy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -110,6 +111,8 @@ class L21Selector(LinearSelector):
     tol: float = 1e-6
     task: str = "auto"
     verbose: int = 0
+
+    _accepts_foreign: ClassVar[bool] = True
 
     @property
     def score_meaning(self) -> str:

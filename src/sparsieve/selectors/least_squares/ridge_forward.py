@@ -111,6 +111,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
+    _accepts_foreign: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "Share of the target that a feature explained when it entered; for those left out, what "
         "they would explain as the next one."

@@ -1,0 +1,81 @@
+"""How much memory reading a file may take."""
+
+from __future__ import annotations
+
+import os
+import re
+from types import TracebackType
+
+__all__ = ["set_memory"]
+
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_SHARE = 4  # of the machine's memory, where nobody has said how much to use
+_FALLBACK = 2 << 30
+_LEAST = 1 << 20
+
+_limit: int | None = None
+
+
+class set_memory:
+    """Say how much memory data that are read from a file block by block may take.
+
+    Data on disk that are no larger than a quarter of the limit are simply loaded. Of larger data
+    a few blocks of rows are held at a time, in no more than half of the limit; the rest is for
+    what a fit needs beside X: some rows of length n_features and columns of length n_samples per
+    feature selected. Data that were loaded already are not affected.
+
+    Parameters
+    ----------
+    limit : int, str or None
+        Bytes, or a number with a unit such as "2GB" or "500 MB" (powers of 1024). None, the
+        default before this is called, is a quarter of the machine's memory.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> with sparsieve.set_memory("2GB"):  # without "with", for the rest of the program
+    ...     pass
+    """
+
+    def __init__(self, limit: int | str | None):
+        global _limit
+        self._before = _limit
+        _limit = None if limit is None else parse_memory(limit)
+
+    def __enter__(self) -> set_memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        global _limit
+        _limit = self._before
+
+
+def parse_memory(limit: int | str, name: str = "limit") -> int:
+    """Bytes meant by a number or by text with a unit."""
+    amount: float = -1
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", limit, re.IGNORECASE)
+        if found:
+            amount = float(found[1]) * 1024 ** _UNITS[found[2].upper()]
+    elif isinstance(limit, int) and not isinstance(limit, bool):
+        amount = limit
+    if amount < _LEAST:
+        raise ValueError(
+            f'{name} must be an amount of memory of at least 1MB such as "2GB", got {limit!r}'
+        )
+    return int(amount)
+
+
+def memory_limit() -> int:
+    """The limit in bytes."""
+    if _limit is not None:
+        return _limit
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _SHARE
+    except (AttributeError, OSError, ValueError):
+        return _FALLBACK

@@ -1,0 +1,65 @@
+"""X that stays where it is (a file, a cluster, a device): checked without being converted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_y
+
+from .._checks import listed
+from ..design import DesignMatrix
+
+# What a design that is only known through products can be selected from with, for messages.
+_EXAMPLES = "RidgeForwardSelector, L20Selector, L21Selector or FStatisticSelector"
+
+
+def check_foreign(
+    estimator: Any, design: DesignMatrix, y: Any, *, accepted: bool
+) -> tuple[DesignMatrix, np.ndarray]:
+    """The design and a plain y of as many samples; sets ``n_features_in_`` and feature names."""
+    name = type(estimator).__name__
+    if not accepted:
+        raise TypeError(
+            f"{name} needs X in memory, but X is not; use a selector that reads X in passes, such "
+            f"as {_EXAMPLES}, or load X first, for example with numpy.asarray(X[:])"
+        )
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None; pass one label or value "
+            "per sample"
+        )
+    y = _check_y(y, multi_output=True, estimator=estimator)
+    n_samples, n_features = design.shape
+    if len(y) != n_samples:
+        raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; they must be as many")
+    estimator._frame_library = None
+    estimator.n_features_in_ = n_features
+    names = getattr(design, "feature_names", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
+    return design, y
+
+
+def check_same_features(estimator: Any, design: DesignMatrix) -> None:
+    """Refuse columns that are not those of the fit."""
+    n_features = design.shape[1]
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    names, known = getattr(design, "feature_names", None), _names(estimator)
+    if names is None or known is None or list(names) == list(known):
+        return
+    other = [name for name, due in zip(names, known, strict=True) if name != due]
+    raise ValueError(
+        "The feature names should match those that were passed during fit, in the same order; "
+        f"others here: {listed(other)}"
+    )
+
+
+def _names(estimator: Any) -> np.ndarray | None:
+    return getattr(estimator, "feature_names_in_", None)
