@@ -23,12 +23,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import check_choice, check_integer, resolve_count
 from .._cross_validation import each_fold
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..selectors.foreign import check_same_features, is_tensor, places_beside
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     routed,
     weighted,
@@ -283,7 +285,7 @@ class SelectorCV(MetaSelector):
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
         results = each_fold(
-            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
+            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=jobs_for(X, self.n_jobs)
         )
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
@@ -406,6 +408,9 @@ class SelectorCV(MetaSelector):
                 "this SelectorCV was made by at(k) and has no model for its columns; set "
                 "ks=[k] and fit it"
             )
+        if is_tensor(X):
+            check_same_features(self, X)
+            return X[:, places_beside(X, self.support_)].detach().cpu().numpy()
         X = validate_data(
             self,
             X,

@@ -21,6 +21,7 @@ from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     ranking_of,
     routed,
@@ -243,7 +244,7 @@ class StabilitySelection(MetaSelector):
         X, y = arrays_of(data)
         selector = prepared(selector, q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
-        runs = Parallel(n_jobs=self.n_jobs)(
+        runs = Parallel(n_jobs=jobs_for(X, self.n_jobs))(
             delayed(_run_pair)(selector, X, y, data.target, arguments.selector.fit, q, seed)
             for seed in seeds
         )

@@ -29,6 +29,12 @@ class DesignMatrix(ABC):
     # were of extreme size. ``standardised`` reports centre and scale in the units of the user.
     unit: np.ndarray | float = 1.0
 
+    is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
+
+    def in_memory(self) -> np.ndarray | None:
+        """X as a NumPy array, where a foreign X lies in the memory of the host anyway."""
+        return None
+
     @property
     def passes(self) -> int:
         """How often X was read from a file or a cluster; 0 where it is held in memory."""

@@ -14,6 +14,7 @@ from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
+from .torch import TensorDesign
 
 # A column whose standard deviation is below this share of its magnitude is constant up to
 # rounding: scaling it up would only amplify noise.
@@ -66,7 +67,7 @@ def standardised(
     unit = design.unit
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
-        if isinstance(design, RowBlockedDesign):
+        if isinstance(design, RowBlockedDesign | TensorDesign):
             design = design.clipped(low, high)
         elif isinstance(design, SparseDesign):
             design = clipped_sparse(design, low, high)
@@ -84,14 +85,22 @@ def standardised(
     if not (centre or scale or row_scale is not None):
         return Standardisation(design, shift * unit, factor * unit, constant)
     held = np.dtype(design.dtype if dtype is None else dtype)
-    if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
+    if isinstance(design, TensorDesign):
+        view: DesignMatrix = design.standardised(
+            shift if centre else None,
+            factor if scale else None,
+            row_scale,
+            constant if centre else None,
+            held,
+        )
+    elif isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
         array = design.array - shift  # in double precision also when X is float32
         array /= factor
         if row_scale is not None:
             array *= row_scale[:, None]
         if centre:
             array[:, constant] = 0.0
-        view: DesignMatrix = DenseDesign(array.astype(held, copy=False))
+        view = DenseDesign(array.astype(held, copy=False))
     else:
         view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
     return Standardisation(view, shift * unit, factor * unit, constant)

@@ -17,6 +17,8 @@ _SERVED = {
     "zarr": "files",
     "anndata": "files",
     "pyarrow": "files",
+    "torch": "torch",
+    "sparsieve": "streamed",  # what on_device(X, stream=True) returns
 }
 
 

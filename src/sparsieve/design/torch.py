@@ -68,6 +68,7 @@ class OnDevice(DesignMatrix):
     """What designs on a device share: products go through ``project`` and ``apply``."""
 
     device: Any
+    is_on_device = True
 
     def on_device(self, array: Any, dtype: Any = None) -> Any:
         """An array beside X, in its own or another precision."""

@@ -112,6 +112,7 @@ class ReliefFSelector(BaseSelector):
 
     _scale_free: ClassVar[bool | None] = True
     _accepts_sparse: ClassVar[bool] = False
+    _accepts_device: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "ReliefF weight: how much more the feature differs between near samples of different "
@@ -146,7 +147,7 @@ class ReliefFSelector(BaseSelector):
         n_samples, n_features = data.design.shape
         discrete = _discrete_mask(self.discrete_features, n_features)
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
-        if hasattr(data.design, "project"):  # on a device
+        if data.design.is_on_device:
             from ._relieff_device import on_device
 
             features: Any = on_device(data.design, discrete)

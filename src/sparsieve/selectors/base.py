@@ -18,7 +18,7 @@ from .._checks import check_real, warn_user
 from ..design import as_design, foreign_design
 from ..solvers.base import Result
 from .fitted import FittedAttributes
-from .foreign import check_same_features
+from .foreign import check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
@@ -102,6 +102,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     _accepts_nan: ClassVar[bool] = False
     # Whether X may be out of memory: only products with it are used, and few of its columns.
     _accepts_foreign: ClassVar[bool] = False
+    _accepts_device: ClassVar[bool] = False  # whether X may be on a GPU; foreign ones always may
     # Whether the unit of a column makes no difference; None: as far as it is standardised.
     _scale_free: ClassVar[bool | None] = None
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
@@ -159,14 +160,42 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         -------
         X_r : array of shape (n_samples, n_selected_features)
             The selected columns in their order in X. Of an X that is not in memory a NumPy
-            array, or what its kind is.
+            array, or what its kind is; of a tensor a tensor on the same device.
         """
+        if is_tensor(X):
+            check_is_fitted(self)
+            check_same_features(self, X)
+            return output_of(self, X[:, places_beside(X, self._get_support_mask())])
         design = foreign_design(X)
         if design is None:
             return super().transform(X)
         check_is_fitted(self)
         check_same_features(self, design)
         return design.taken(np.flatnonzero(self._get_support_mask()))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back in their places, with zeros in the others.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected_features)
+            What :meth:`transform` returned.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features)
+            Of a tensor a tensor on the same device.
+        """
+        if not is_tensor(X):
+            return super().inverse_transform(X)
+        support = self._get_support_mask()
+        if X.ndim != 2 or X.shape[1] != support.sum():
+            raise ValueError(
+                f"X has the shape {tuple(X.shape)}, but {int(support.sum())} features were selected"
+            )
+        wide = X.new_zeros((len(X), len(support)))
+        wide[:, places_beside(X, support)] = X
+        return wide
 
     @property
     def score_meaning(self) -> str:
@@ -350,6 +379,9 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     def _takes_foreign(self) -> bool:
         return self._accepts_foreign
 
+    def _takes_device(self) -> bool:
+        return self._accepts_device or self._takes_foreign()
+
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         return training_data(
             self,
@@ -360,6 +392,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             accept_regression=self._accepts_regression,
             accept_nan=self._accepts_nan,
             accept_foreign=self._takes_foreign(),
+            accept_device=self._takes_device(),
         )
 
     def __sklearn_tags__(self) -> Any:

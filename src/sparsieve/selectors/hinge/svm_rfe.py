@@ -111,6 +111,7 @@ class SVMRFESelector(LinearSelector):
     max_iter: int = 100
     tol: float = 1e-8
 
+    _accepts_device: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "By which share of its value without features the objective rose when the feature was "

@@ -172,7 +172,7 @@ def forward_path(
 
 def _bookkeeping(design: DesignMatrix) -> Any:
     """What keeps account of the features: beside X where that is a device."""
-    if hasattr(design, "project"):
+    if design.is_on_device:
         from ._forward_device import DeviceFeatures
 
         return DeviceFeatures
