@@ -90,28 +90,12 @@ def rows():
     cases = tilings(
         kernels,
         (64, 128, 4, 3, 8),
-        (64, 128, 4, 4, 8),
-        (64, 128, 8, 3, 8),
-        (32, 128, 4, 4, 8),
-        (32, 128, 4, 5, 8),
+        (64, 128, 4, 2, 8),
         (64, 64, 4, 3, 8),
-        (64, 64, 4, 4, 16),
-        (128, 64, 4, 3, 8),
-        (128, 64, 8, 3, 8),
-        (32, 256, 8, 4, 8),
         (64, 256, 8, 3, 8),
     )
-    for precision in ("tf32x3", "ieee", "bf16x6", "tf32"):
-        for by_output in (True, False):
-            for name, tiling in cases if precision == "tf32x3" else cases[:2]:
-                report(
-                    f"XW {precision} {name} by_output={by_output}",
-                    lambda t=tiling, p=precision, b=by_output: kernels.rows_on(
-                        X, W, tiling=t, precision=p, by_output=b
-                    ),
-                    n_bytes,
-                    exact,
-                )
+    for name, tiling in cases:
+        report(f"XW {name}", lambda t=tiling: kernels.rows_on(X, W, tiling=t), n_bytes, exact)
 
 
 def columns():
@@ -132,29 +116,13 @@ def columns():
     torch.set_float32_matmul_precision("highest")
     cases = tilings(
         kernels,
-        (128, 64, 4, 3, 32),
-        (128, 32, 4, 4, 32),
         (128, 32, 4, 3, 32),
+        (128, 32, 4, 2, 32),
         (256, 32, 4, 3, 32),
-        (256, 32, 8, 3, 32),
-        (256, 32, 8, 4, 32),
-        (64, 64, 4, 3, 32),
-        (64, 64, 4, 4, 64),
-        (128, 64, 8, 3, 32),
-        (128, 16, 4, 5, 32),
-        (512, 16, 8, 4, 32),
+        (256, 16, 4, 4, 32),
     )
-    for precision in ("tf32x3", "ieee", "bf16x6", "tf32"):
-        for flip in (False, True):
-            for name, tiling in cases if precision == "tf32x3" else cases[:2]:
-                report(
-                    f"X'R {precision} {name} flip={flip}",
-                    lambda t=tiling, p=precision, f=flip: kernels.columns_on(
-                        X, R, tiling=t, precision=p, flip=f
-                    ),
-                    n_bytes,
-                    exact,
-                )
+    for name, tiling in cases:
+        report(f"X'R {name}", lambda t=tiling: kernels.columns_on(X, R, tiling=t), n_bytes, exact)
 
 
 def wide():
@@ -173,16 +141,16 @@ def wide():
     report("X'v torch (not clipped)", lambda: v.T @ X, n_bytes)
     for name, tiling in tilings(
         kernels,
-        (512, 16, 4, 3, 16),
-        (512, 8, 4, 3, 16),
-        (256, 16, 4, 3, 16),
         (256, 32, 4, 3, 16),
-        (1024, 8, 4, 3, 16),
-        (1024, 8, 8, 3, 16),
-        (1024, 4, 8, 3, 16),
-        (128, 32, 4, 3, 16),
-        (512, 16, 8, 4, 16),
-        (256, 16, 2, 3, 16),
+        (256, 64, 4, 3, 16),
+        (256, 64, 8, 3, 16),
+        (512, 32, 8, 3, 16),
+        (512, 32, 4, 3, 16),
+        (256, 32, 8, 3, 16),
+        (1024, 16, 8, 3, 16),
+        (2048, 4, 8, 3, 16),
+        (2048, 8, 8, 3, 16),
+        (1024, 4, 4, 3, 16),
     ):
         report(
             f"clip(X)'v {name}",
@@ -195,21 +163,17 @@ def wide():
         exact = (X[:, :512].clamp(-2.0, 2.0).double().T @ U.double(), lambda out: out[:512])
         for name, tiling in tilings(
             kernels,
-            (128, 64, 4, 3, 32),
+            (128, 32, 4, 3, 32),
             (128, 32, 4, 4, 32),
-            (256, 32, 8, 3, 32),
-            (64, 64, 4, 3, 32),
-            (128, 32, 8, 3, 32),
+            (128, 16, 4, 4, 32),
+            (256, 16, 4, 4, 32),
         ):
-            for flip in (False, True):
-                report(
-                    f"clip(X)'U {width} vectors {name} flip={flip}",
-                    lambda t=tiling, f=flip, U=U: kernels.columns_on(
-                        X, U, low, high, tiling=t, flip=f
-                    ),
-                    n_bytes,
-                    exact,
-                )
+            report(
+                f"clip(X)'U {width} vectors {name}",
+                lambda t=tiling, U=U: kernels.columns_on(X, U, low, high, tiling=t),
+                n_bytes,
+                exact,
+            )
     W = torch.randn((X.shape[1], 10), device="cuda")
     exact = (X[:50].clamp(-2.0, 2.0).double() @ W.double(), lambda out: out[:50])
     report("clip(X)W", lambda: kernels.rows_on(X, W, low, high), n_bytes, exact)
@@ -226,12 +190,12 @@ def moments():
         exact = (X[:, :512].double().var(dim=0, correction=0), lambda out: out[1][:512])
         for name, tiling in tilings(
             kernels,
-            (128, 32, 4, 2, 16),
-            (64, 32, 4, 2, 16),
-            (128, 16, 4, 2, 16),
             (256, 16, 4, 2, 16),
-            (128, 32, 8, 2, 16),
-            (256, 8, 4, 2, 16),
+            (128, 32, 4, 2, 16),
+            (512, 16, 8, 2, 16),
+            (512, 8, 4, 2, 16),
+            (1024, 4, 4, 2, 16),
+            (1024, 8, 8, 2, 16),
         ):
             report(
                 f"moments {shape} {name}",
@@ -252,13 +216,11 @@ def distances():
     some = X[:20].double()
     exact = (torch.cdist(some, some, p=1.0), lambda out: out[:20, :20])
     for tile, warps in (
-        ((16, 16, 16), 4),
-        ((32, 16, 16), 4),
-        ((32, 32, 8), 4),
-        ((32, 32, 16), 8),
-        ((32, 32, 8), 8),
         ((64, 32, 4), 8),
-        ((16, 16, 32), 4),
+        ((64, 32, 2), 4),
+        ((32, 32, 4), 4),
+        ((64, 64, 2), 8),
+        ((64, 64, 4), 8),
     ):
         report(
             f"distances {tile} warps={warps}",

@@ -12,9 +12,6 @@ from ._optional import require
 
 __all__ = ["on_device"]
 
-# What a fit needs beside X: blocks of some columns, results, torch's own reserve.
-ROOM = 2 << 30
-
 
 def on_device(X: Any, device: str = "cuda", *, stream: bool = False) -> Any:
     """Move a matrix to a GPU, so that selectors work there.
@@ -110,19 +107,19 @@ def _numbers(X: Any) -> np.ndarray:
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
-    return np.ascontiguousarray(array) if not array.flags.writeable else array
+    return array if array.flags.writeable else array.copy()  # torch writes where it may
 
 
 def check_same_device(X: Any, others: dict[str, Any]) -> None:
     """Refuse a target or weights on another accelerator than X."""
     here = getattr(X, "device", None)
+    if not hasattr(here, "type"):  # no tensor: a target on a device is simply fetched
+        return
     for name, values in others.items():
         there = getattr(values, "device", None)
-        kind = getattr(there, "type", "cpu")
-        if kind != "cpu" and there != here:
-            where = "in the memory of the host" if here is None else f"on {here}"
+        if getattr(there, "type", "cpu") != "cpu" and there != here:
             raise ValueError(
-                f"X is {where} but {name} is on {there}; pass {name}.to(X.device) or {name}.cpu()"
+                f"X is on {here} but {name} is on {there}; pass {name}.to(X.device) or {name}.cpu()"
             )
 
 
@@ -135,9 +132,10 @@ def out_of_memory(device: Any, purpose: str) -> Iterator[None]:
         yield
     except torch.OutOfMemoryError as error:
         needed = _asked(str(error))
-        free = torch.cuda.mem_get_info(device)[0]
+        cuda = device.type == "cuda"
+        free = _amount(torch.cuda.mem_get_info(device)[0]) if cuda else "less"
         raise MemoryError(
-            f"{device} has too little memory {purpose}: {needed} needed, {_amount(free)} free; "
+            f"{device} has too little memory {purpose}: {needed} needed, {free} free; "
             "free memory, use float32 or fewer rows, or pass sparsieve.on_device(X, stream=True)"
         ) from error
 

@@ -99,30 +99,21 @@ def moments(X, weights=None, low=None, high=None) -> tuple[torch.Tensor, torch.T
     kernels = kernels_for(X, torch.float32)
     if kernels is not None:
         return kernels.moments(X, weights, low, high)
-    double = torch.float64
-    total = float(len(X)) if weights is None else weights.sum()
-    mean, square, size = None, None, 0.0
+    shares = torch.ones(len(X), dtype=torch.float64, device=X.device)
+    shares = shares if weights is None else weights
+    mean = torch.zeros(X.shape[1], dtype=torch.float64, device=X.device)
+    square, size = torch.zeros_like(mean), torch.zeros_like(shares[0])
     height = max(1, min(len(X), BLOCK_BYTES // max(1, 8 * X.shape[1])))
     for start in range(0, len(X), height):
-        rows = slice(start, min(start + height, len(X)))
-        block = converted(X[rows], double, low, high)
-        if weights is None:
-            part, own = float(len(block)), block.mean(dim=0)
-            spread = ((block - own) ** 2).sum(dim=0)
-        else:
-            w = weights[rows]
-            part = w.sum()
-            own = (w @ block) / torch.where(part > 0, part, torch.ones_like(part))
-            spread = w @ (block - own) ** 2
-        if mean is None:
-            mean, square, size = own, spread, part
-            continue
-        share = part / torch.clamp(torch.as_tensor(size + part), min=1e-300)
-        shift = own - mean
-        mean = mean + shift * share
-        square = square + spread + shift**2 * (size * share)
-        size = size + part
-    return mean, square / total
+        rows = slice(start, start + height)
+        block, w = converted(X[rows], torch.float64, low, high), shares[rows]
+        part = w.sum()
+        own = (w @ block) / torch.where(part > 0, part, 1.0)
+        gap, size = own - mean, size + part
+        share = part / torch.where(size > 0, size, 1.0)
+        mean = mean + share * gap
+        square = square + w @ (block - own) ** 2 + (size - part) * share * gap**2
+    return mean, square / size
 
 
 def absolute_distances(A, B, per_unit) -> torch.Tensor:

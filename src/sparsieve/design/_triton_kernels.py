@@ -30,10 +30,10 @@ class Tiling:
 
 
 # Measured on an H200; on others a little slower at worst.
-VECTOR = Tiling(columns=512, rows=16, warps=4, stages=3, programs=16)
-BLOCK = Tiling(columns=128, rows=64, warps=4, stages=3, programs=32)
+VECTOR = Tiling(columns=256, rows=32, warps=4, stages=3, programs=16)
+BLOCK = Tiling(columns=128, rows=32, warps=4, stages=3, programs=32)
 ROWS = Tiling(columns=64, rows=128, warps=4, stages=3, programs=8)
-MOMENTS = Tiling(columns=128, rows=32, warps=4, stages=2, programs=16)
+MOMENTS = Tiling(columns=256, rows=16, warps=4, stages=2, programs=16)
 
 
 @triton.jit
@@ -68,7 +68,6 @@ def _columns_on_vector(
 def _columns_on_block(
     X, low, high, U, out, n, d, stride, rows_per,
     CLIP: tl.constexpr, NC: tl.constexpr, BN: tl.constexpr, BR: tl.constexpr,
-    PRECISION: tl.constexpr, FLIP: tl.constexpr,
 ):  # fmt: skip
     """out[piece, k, j] = sum over the rows of a piece of clip(x_ij) U[k, i]; U is (NC, n)."""
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
@@ -81,36 +80,25 @@ def _columns_on_block(
     r = tl.arange(0, BR)
     k = tl.arange(0, NC)
     tile = X + first.to(tl.int64) * stride + (r[:, None] * stride + cols[None, :])
-    if FLIP:
-        total = tl.zeros([BN, NC], tl.float32)
-    else:
-        total = tl.zeros([NC, BN], tl.float32)
+    total = tl.zeros([NC, BN], tl.float32)
     for start in range(first, last, BR):
         there = (start + r) < last
         x = tl.load(tile, mask=there[:, None] & inside[None, :], other=0.0)
         if CLIP:
             x = tl.minimum(tl.maximum(x, lo), hi)
-        if FLIP:
-            u = tl.load(U + k[None, :] * n + (start + r)[:, None], mask=there[:, None], other=0.0)
-            total = tl.dot(tl.trans(x), u, total, input_precision=PRECISION)
-        else:
-            u = tl.load(U + k[:, None] * n + (start + r)[None, :], mask=there[None, :], other=0.0)
-            total = tl.dot(u, x, total, input_precision=PRECISION)
+        u = tl.load(U + k[:, None] * n + (start + r)[None, :], mask=there[None, :], other=0.0)
+        total = tl.dot(u, x, total, input_precision="tf32x3")
         tile += BR * stride
-    base = tl.program_id(1).to(tl.int64) * NC
-    if FLIP:
-        tl.store(out + (base + k)[None, :] * d + cols[:, None], total, mask=inside[:, None])
-    else:
-        tl.store(out + (base + k)[:, None] * d + cols[None, :], total, mask=inside[None, :])
+    place = (tl.program_id(1).to(tl.int64) * NC + k)[:, None] * d + cols[None, :]
+    tl.store(out + place, total, mask=inside[None, :])
 
 
 @triton.jit
 def _rows_on_block(
-    X, low, high, W, out, n, d, stride, step_k, step_c, columns_per,
+    X, low, high, W, out, n, d, stride, columns_per,
     CLIP: tl.constexpr, NC: tl.constexpr, BR: tl.constexpr, BK: tl.constexpr,
-    PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """out[piece, i, k] = sum over the columns of a piece of clip(x_ij) W[j, k]."""
+    """out[piece, i, k] = sum over the columns of a piece of clip(x_ij) W[j, k]; W is (d, NC)."""
     top = tl.program_id(0) * BR
     r = tl.arange(0, BR)
     present = (top + r) < n
@@ -119,7 +107,7 @@ def _rows_on_block(
     c = tl.arange(0, NC)
     b = tl.arange(0, BK)
     tile = X + top.to(tl.int64) * stride + first + (r[:, None] * stride + b[None, :])
-    weights = W + first * step_k + (b[:, None] * step_k + c[None, :] * step_c)
+    weights = W + first * NC + (b[:, None] * NC + c[None, :])
     total = tl.zeros([BR, NC], tl.float32)
     for start in range(first, last, BK):
         inside = (start + b) < last
@@ -129,9 +117,9 @@ def _rows_on_block(
             hi = tl.load(high + start + b, mask=inside, other=0.0)[None, :]
             x = tl.minimum(tl.maximum(x, lo), hi)
         w = tl.load(weights, mask=inside[:, None], other=0.0)
-        total = tl.dot(x, w, total, input_precision=PRECISION)
+        total = tl.dot(x, w, total, input_precision="tf32x3")
         tile += BK
-        weights += BK * step_k
+        weights += BK * NC
     place = (tl.program_id(1) * n + top + r).to(tl.int64)[:, None] * NC + c[None, :]
     tl.store(out + place, total, mask=present[:, None])
 
@@ -235,15 +223,13 @@ def _bounds(X, low, high):
     return (X, X) if low is None else (low, high)
 
 
-def columns_on(
-    X, U, low=None, high=None, *, tiling: Tiling | None = None, precision="tf32x3", flip=False
-):
+def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None):
     """clip(X)' U of shape (d, c), its outputs contiguous."""
     n, d = X.shape
     width = U.shape[1]
     if width > WIDEST:
         parts = [
-            columns_on(X, U[:, k : k + WIDEST], low, high, tiling=tiling, precision=precision)
+            columns_on(X, U[:, k : k + WIDEST], low, high, tiling=tiling)
             for k in range(0, width, WIDEST)
         ]
         return torch.cat([part.T for part in parts]).T
@@ -272,21 +258,19 @@ def columns_on(
         out = torch.empty((pieces, NC, d), device=X.device, dtype=X.dtype)
         _columns_on_block[(tiles, pieces)](
             X, lo, hi, padded, out, n, d, X.stride(0), per,
-            CLIP=low is not None, NC=NC, BN=tiling.columns, BR=tiling.rows, PRECISION=precision,
-            FLIP=flip, num_warps=tiling.warps, num_stages=tiling.stages,
+            CLIP=low is not None, NC=NC, BN=tiling.columns, BR=tiling.rows,
+            num_warps=tiling.warps, num_stages=tiling.stages,
         )  # fmt: skip
         return _added(out)[:width].T
 
 
-def rows_on(
-    X, W, low=None, high=None, *, tiling: Tiling | None = None, precision="tf32x3", by_output=True
-):
-    """clip(X) W of shape (n, c); ``by_output`` keeps every output of W contiguous."""
+def rows_on(X, W, low=None, high=None, *, tiling: Tiling | None = None):
+    """clip(X) W of shape (n, c)."""
     n, d = X.shape
     width = W.shape[1]
     if width > WIDEST:
         parts = [
-            rows_on(X, W[:, k : k + WIDEST], low, high, tiling=tiling, precision=precision)
+            rows_on(X, W[:, k : k + WIDEST], low, high, tiling=tiling)
             for k in range(0, width, WIDEST)
         ]
         return torch.cat(parts, dim=1)
@@ -297,15 +281,12 @@ def rows_on(
         tiles = triton.cdiv(n, tiling.rows)
         per = _pieces(X, tiles, d, tiling.columns, tiling)
         pieces = triton.cdiv(d, per)
-        if by_output:
-            padded = torch.zeros((NC, d), device=X.device, dtype=X.dtype).T
-        else:
-            padded = torch.zeros((d, NC), device=X.device, dtype=X.dtype)
+        padded = torch.zeros((d, NC), device=X.device, dtype=X.dtype)
         padded[:, :width] = W
         out = torch.empty((pieces, n, NC), device=X.device, dtype=X.dtype)
         _rows_on_block[(tiles, pieces)](
-            X, lo, hi, padded, out, n, d, X.stride(0), padded.stride(0), padded.stride(1), per,
-            CLIP=low is not None, NC=NC, BR=tiling.rows, BK=tiling.columns, PRECISION=precision,
+            X, lo, hi, padded, out, n, d, X.stride(0), per,
+            CLIP=low is not None, NC=NC, BR=tiling.rows, BK=tiling.columns,
             num_warps=tiling.warps, num_stages=tiling.stages,
         )  # fmt: skip
         return _added(out)[:, :width]
@@ -343,7 +324,7 @@ def moments(X, weights=None, low=None, high=None, *, tiling: Tiling | None = Non
         return mean, square / total
 
 
-def absolute_distances(A, B, per_unit, *, tile=(16, 16, 16), warps=4):
+def absolute_distances(A, B, per_unit, *, tile=(64, 32, 4), warps=8):
     """sum_k |a_ik - b_jk| per_unit_k for all pairs of rows, in double precision."""
     (n_a, d), n_b = A.shape, len(B)
     BA, BB, BK = tile

@@ -1,0 +1,436 @@
+"""Selectors on a GPU beside all cores of the CPU: time, floor of the memory, agreement.
+
+    PYTHONPATH=src python -m benchmarks.gpu [part ...] [--minutes 8] [--out results]
+
+The floor of a fit is the time to read X as often as the fit did, at the bandwidth of a copy on
+the same device. Writes ``results.json`` and ``results.csv`` and prints a table in Markdown. The
+parts run in processes of their own: one that fails does not take the others along. cuML, which
+has counterparts of some selectors, cannot be installed without a network; it is not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+# Parts, and the seconds that each may take.
+PARTS = {"hot": 60, "wide": 150, "stream": 60, "full": 60, "errors": 30, "selectors": 300}
+COLUMNS = (
+    ("what", "what"),
+    ("CPU s", "cpu_s"),
+    ("GPU s", "gpu_s"),
+    ("CPU/GPU", "ratio"),
+    ("readings of X", "readings"),
+    ("floor s", "floor_s"),
+    ("times the floor", "of_floor"),
+    ("GFLOP", "gflop"),
+    ("peak GB", "peak_gb"),
+    ("agreement", "agreement"),
+)
+
+
+@dataclass
+class Row:
+    """One measurement; None where there is nothing to say."""
+
+    what: str
+    cpu_s: float | None = None
+    gpu_s: float | None = None
+    ratio: float | None = None
+    readings: int | None = None
+    floor_s: float | None = None
+    of_floor: float | None = None
+    gflop: float | None = None
+    peak_gb: float | None = None
+    agreement: str = ""
+
+
+class Meter:
+    """Counts how often, and with how many outputs, passes read X on the device."""
+
+    def __init__(self):
+        from sparsieve.design import _tensor_passes as passes
+
+        self.passes, self.readings, self.bytes, self.flops = passes, 0, 0, 0.0
+        self.kept = {}
+
+    def __enter__(self):
+        import torch
+
+        for name in ("columns_on", "rows_on", "moments", "absolute_distances"):
+            self.kept[name] = getattr(self.passes, name)
+            setattr(self.passes, name, self._counting(name, self.kept[name]))
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        self.start = time.perf_counter()
+        return self
+
+    def _counting(self, name, function):
+        def counted(X, *others, **options):
+            self.readings += 1
+            self.bytes += X.nbytes
+            second = others[0] if others else None
+            if name == "absolute_distances":
+                self.flops += 3.0 * X.numel() * len(second)
+            else:
+                outputs = 1 if name == "moments" or second is None else second.shape[1]
+                self.flops += 2.0 * X.numel() * outputs
+            return function(X, *others, **options)
+
+        return counted
+
+    def __exit__(self, *_):
+        import torch
+
+        torch.cuda.synchronize()
+        self.seconds = time.perf_counter() - self.start
+        self.peak = torch.cuda.max_memory_allocated() / 1e9
+        for name, function in self.kept.items():
+            setattr(self.passes, name, function)
+
+
+def bandwidth() -> float:
+    """Bytes per second of a copy on the device, read and written."""
+    import torch
+
+    X = torch.empty(1 << 29, device="cuda")
+    times = []
+    for _ in range(6):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        X.clone()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - start)
+    return 2 * X.nbytes / min(times)
+
+
+def on_gpu(selector, X, y, speed, repeats=2):
+    """(fitted selector, row) of the best of some fits; the first one compiles."""
+    from sklearn.base import clone
+
+    best, fitted = None, None
+    for _ in range(repeats):
+        with Meter() as meter:
+            fitted = clone(selector).fit(X, y)
+        if best is None or meter.seconds < best.seconds:
+            best = meter
+    # What is read once as a whole is counted once; tiles of ReliefF are part of one reading.
+    floor = best.bytes / speed
+    row = Row(
+        "",
+        gpu_s=best.seconds,
+        readings=best.readings,
+        floor_s=floor,
+        of_floor=best.seconds / floor if floor else None,
+        gflop=best.flops / 1e9,
+        peak_gb=best.peak,
+    )
+    return fitted, row
+
+
+def agreement(ours, theirs) -> str:
+    """Whether two fits chose the same features, or how far their objectives are apart."""
+    if (ours.support_ == theirs.support_).all():
+        words = "same features"
+    else:
+        words = f"{int((ours.support_ & theirs.support_).sum())} of {int(ours.support_.sum())}"
+    a, b = getattr(ours, "objective_", None), getattr(theirs, "objective_", None)
+    if a is not None and b is not None:
+        words += f", objective {abs(a - b) / max(abs(b), 1e-300):.0e}"
+    return words
+
+
+def noisy_classes(n_samples, n_features, n_classes, *, device, seed=0):
+    """Normal columns, of which the first 50 tell the classes apart."""
+    import torch
+
+    generator = torch.Generator(device).manual_seed(seed)
+    X = torch.empty((n_samples, n_features), device=device)
+    step = max(1, (1 << 28) // n_features)
+    for start in range(0, n_samples, step):
+        X[start : start + step].normal_(generator=generator)
+    y = torch.arange(n_samples, device=device) % n_classes
+    shift = torch.randn((n_classes, 50), device=device, generator=generator)
+    X[:, :50] += 0.5 * shift[y]
+    return X, y.cpu().numpy()
+
+
+# -- parts -------------------------------------------------------------------------------------
+
+
+def hot(speed):
+    """X'P(XW - Y), 200,000 x 20,000, 10 classes."""
+    import torch
+
+    from benchmarks.gpu_kernels import timed
+    from sparsieve.design.torch import TensorDesign
+
+    X = torch.randn((200_000, 20_000), device="cuda")
+    W = torch.randn((20_000, 10), device="cuda")
+    Y = torch.randn((200_000, 10), device="cuda")
+    design = TensorDesign(X)
+
+    def ours():
+        R = design.apply(W) - Y
+        return design.project(R - R.mean(dim=0))
+
+    def plain():
+        R = X @ W - Y
+        return X.T @ (R - R.mean(dim=0))
+
+    some = X[:, :64].double()
+    R = torch.cat([block.double() @ W.double() for block in X.split(5000)]) - Y.double()
+    exact = some.T @ (R - R.mean(dim=0))
+    for name, function in (("ours", ours), ("plain torch float32", plain)):
+        seconds = timed(function) / 1e3
+        error = float((function()[:64].double() - exact).abs().max() / exact.abs().max())
+        floor = 2 * X.nbytes / speed
+        yield Row(
+            f"X'P(XW - Y) 200,000 x 20,000, 10 classes, {name}",
+            gpu_s=seconds,
+            readings=2,
+            floor_s=floor,
+            of_floor=seconds / floor,
+            gflop=4e-9 * X.numel() * 10,
+            peak_gb=torch.cuda.max_memory_allocated() / 1e9,
+            agreement=f"error {error:.1e}",
+        )
+
+
+def wide(speed):
+    """1,000 x 1,000,000 float32."""
+    from sparsieve import (
+        FStatisticSelector,
+        L21Selector,
+        MRMRSelector,
+        ReliefFSelector,
+        RidgeForwardSelector,
+    )
+
+    X, y = noisy_classes(1000, 1_000_000, 2, device="cuda")
+    host = X.cpu().numpy()
+    for selector, on_host in (
+        (RidgeForwardSelector(50), True),
+        (FStatisticSelector(50), True),
+        (MRMRSelector(50), True),
+        (ReliefFSelector(50), False),
+        (L21Selector(50), True),
+    ):
+        name = f"{type(selector).__name__}(50) 1,000 x 1,000,000"
+        yield from compared(name, selector, X, host if on_host else None, y, speed)
+
+
+def selectors(speed):
+    """Every selector that takes X from a device, 1,000 x 30,000 float32, 4 classes."""
+    import sparsieve as s
+
+    X, y = noisy_classes(1000, 30_000, 4, device="cuda")
+    X += 3.0  # chi-square wants no negative values
+    X.clamp_(min=0.0)
+    host = X.cpu().numpy()
+    for selector in (
+        s.RidgeForwardSelector(30),
+        s.L20Selector(10, solver="greedy"),
+        s.L20Selector(10, solver="ahiht"),
+        s.L21Selector(30),
+        s.RFSSelector(20),
+        s.RobustL20Selector(5),
+        s.ExclusiveL21Selector(30),
+        s.RLSRSelector(30),
+        s.RPMFSSelector(20, max_iter=50),
+        s.FStatisticSelector(30),
+        s.TTestSelector(30),
+        s.ChiSquareSelector(30),
+        s.FisherSelector(30),
+        s.MRMRSelector(30),
+        s.ReliefFSelector(30, n_jobs=-1),
+        s.SVMRFESelector(30),
+        s.StabilitySelection(s.RidgeForwardSelector(), n_subsamples=10, n_features_per_run=20),
+        s.SelectorCV(s.RidgeForwardSelector(), ks=[5, 20]),
+    ):
+        solver = getattr(selector, "solver", None)
+        note = f", {solver}" if isinstance(solver, str) else ""
+        name = f"{type(selector).__name__}{note} 1,000 x 30,000"
+        yield from compared(name, selector, X, host, y, speed)
+
+
+def compared(name, selector, X, host, y, speed):
+    """One selector on the device and, where ``host`` is given, on all cores."""
+    from sklearn.base import clone
+
+    try:
+        fitted, row = on_gpu(selector, X, y, speed)
+        row.what = name
+        if host is not None:
+            start = time.perf_counter()
+            theirs = clone(selector).fit(host, y)
+            row.cpu_s = time.perf_counter() - start
+            if row.cpu_s < 5.0:  # the first fit may have compiled something
+                start = time.perf_counter()
+                theirs = clone(selector).fit(host, y)
+                row.cpu_s = min(row.cpu_s, time.perf_counter() - start)
+            row.ratio = row.cpu_s / row.gpu_s
+            row.agreement = agreement(fitted, theirs)
+        yield row
+    except Exception as error:
+        yield Row(name, agreement=f"FAILED {type(error).__name__}: {str(error)[:200]}")
+
+
+def stream(speed):
+    """X in the memory of the host, sent to the device block by block."""
+    import torch
+
+    import sparsieve
+
+    X, y = noisy_classes(4000, 1_000_000, 2, device="cuda")
+    host = X.cpu()
+    pinned = torch.empty(1 << 28, pin_memory=True)
+    there = torch.empty(1 << 28, device="cuda")
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(4):
+        there.copy_(pinned, non_blocking=True)
+    torch.cuda.synchronize()
+    link = 4 * there.nbytes / (time.perf_counter() - start)
+    for selector in (sparsieve.FStatisticSelector(50), sparsieve.RidgeForwardSelector(5)):
+        try:
+            _, held = on_gpu(selector, X, y, speed)
+            sent = sparsieve.on_device(host, "cuda", stream=True)
+            _, row = on_gpu(selector, sent, y, link)
+            row.what = f"{type(selector).__name__} 4,000 x 1,000,000 streamed from the host"
+            row.agreement = (
+                f"floor at {link / 1e9:.0f} GB/s of the link; {held.gpu_s:.3f} s with X on the "
+                "device; CPU/GPU not measured"
+            )
+            yield row
+        except Exception as error:
+            yield Row(type(selector).__name__, agreement=f"FAILED streamed: {str(error)[:200]}")
+
+
+def full(speed):
+    """30,000 x 1,000,000 float32: 120 of the device's 139 GB."""
+    import torch
+
+    import sparsieve
+
+    free = torch.cuda.mem_get_info()[0]
+    n_samples = min(30_000, int(free - 12e9) // 4_000_000)
+    X, y = noisy_classes(n_samples, 1_000_000, 2, device="cuda")
+    for selector in (sparsieve.FStatisticSelector(50), sparsieve.RidgeForwardSelector(10)):
+        name = f"{type(selector).__name__} {n_samples:,} x 1,000,000"
+        yield from compared(name, selector, X, None, y, speed)
+
+
+def errors(speed):
+    """What a user reads when the device is full."""
+    import numpy as np
+
+    import sparsieve
+
+    try:
+        sparsieve.on_device(np.empty((40_000, 1_000_000), dtype=np.float32), "cuda")
+    except MemoryError as error:
+        yield Row("160 GB to the device", agreement=str(error))
+    try:
+        sparsieve.on_device(np.ones((2, 2)), "cuda:77")
+    except RuntimeError as error:
+        yield Row("a device that is not there", agreement=str(error))
+
+
+# -- running -----------------------------------------------------------------------------------
+
+
+def cell(value) -> str:
+    """A number of three digits, text as it is."""
+    if value is None:
+        return ""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def line(row: dict) -> str:
+    """A row in Markdown."""
+    return "| " + " | ".join(cell(row[key]) for _, key in COLUMNS) + " |"
+
+
+def run_part(name: str, path: Path) -> None:
+    """Run a part here, a row at a time to a file and the screen."""
+    warnings.simplefilter("ignore")
+    speed = bandwidth()
+    with path.open("a") as rows:
+        for row in globals()[name](speed):
+            rows.write(json.dumps(asdict(row)) + "\n")
+            rows.flush()
+            print(line(asdict(row)), flush=True)
+
+
+def machine() -> dict:
+    """Where and when."""
+    import torch
+
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "cores": os.cpu_count(),
+        "bandwidth_TB_s": round(bandwidth() / 1e12, 2),
+    }
+
+
+def main() -> None:
+    """Run the parts within the time given."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--minutes", type=float, default=8.0)
+    parser.add_argument("--out", type=Path, default=Path("gpu"))
+    parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.alone:
+        run_part(given.alone[0], Path(given.alone[1]))
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        print("no CUDA device here: nothing to measure")
+        return
+    about = machine()
+    print(json.dumps(about))
+    print("cuML cannot be installed here without a network: not compared\n")
+    print("| " + " | ".join(title for title, _ in COLUMNS) + " |")
+    print("|" + "---|" * len(COLUMNS), flush=True)
+    torch.cuda.empty_cache()
+    end = time.monotonic() + 60 * given.minutes
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.jsonl"
+        path.touch()
+        for part in given.parts or PARTS:
+            left = end - time.monotonic()
+            if left < 5:
+                print(f"no time left for {part}")
+                continue
+            command = [sys.executable, "-m", "benchmarks.gpu", "--alone", part, str(path)]
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                allowed = min(left, PARTS[part])
+                if subprocess.run(command, timeout=allowed, check=False).returncode:
+                    print(f"{part} failed", flush=True)
+        rows = [json.loads(text) for text in path.read_text().splitlines()]
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.with_suffix(".json").write_text(json.dumps({**about, "rows": rows}, indent=1))
+    with given.out.with_suffix(".csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [key for _, key in COLUMNS])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
