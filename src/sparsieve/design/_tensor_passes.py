@@ -79,10 +79,9 @@ def columns_on(X, U, low=None, high=None) -> torch.Tensor:
     kernels = kernels_for(X, U.dtype)
     if kernels is not None:
         return kernels.columns_on(X, U, low, high)
-    total = None
+    total = torch.zeros((U.shape[1], X.shape[1]), dtype=U.dtype, device=X.device)
     for rows, block in blocks(X, U.dtype, low, high):
-        part = U[rows].T @ block
-        total = part if total is None else total.add_(part)
+        total.addmm_(U[rows].T, block)
     return total.T
 
 

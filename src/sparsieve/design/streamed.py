@@ -35,11 +35,11 @@ class StreamedDesign(TensorDesign):
     def project(self, U):
         from . import _tensor_passes as passes
 
-        total = None
+        size = (self.shape[1], U.shape[1])
+        total = passes.torch.zeros(size, dtype=passes.torch.float64, device=self.device)
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
             for rows, block in self._visits():
-                part = passes.columns_on(block, U[rows], self.low, self.high).double()
-                total = part if total is None else total.add_(part)
+                total += passes.columns_on(block, U[rows], self.low, self.high)
         return total.to(U.dtype)
 
     def apply(self, W):
@@ -73,7 +73,9 @@ class StreamedDesign(TensorDesign):
     def _pass_for_moments(self, weights):
         from . import _tensor_passes as passes
 
-        mean, square, size = 0.0, 0.0, 0.0
+        mean: Any = 0.0
+        square: Any = 0.0
+        size = 0.0
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
             for rows, block in self._visits():
                 some = None if weights is None else weights[rows]
