@@ -227,8 +227,45 @@ def wide(speed):
         (ReliefFSelector(50), False),
         (L21Selector(50), True),
     ):
+        if isinstance(selector, RidgeForwardSelector):
+            yield path_alone(X, y, speed)
         name = f"{type(selector).__name__}(50) 1,000 x 1,000,000"
         yield from compared(name, selector, X, host if on_host else None, y, speed)
+
+
+def path_alone(X, y, speed):
+    """The fifty steps of forward selection, without what a fit does before and after."""
+    from sparsieve.selectors.least_squares import ridge_forward
+
+    seconds, forward_path = [], ridge_forward.forward_path
+
+    def timed_path(*given, **options):
+        with Meter() as meter:
+            found = forward_path(*given, **options)
+        seconds.append(meter.seconds)
+        return found
+
+    ridge_forward.forward_path = timed_path
+    try:
+        for _ in range(3):
+            ridge_forward.RidgeForwardSelector(50).fit(X, y)
+    finally:
+        ridge_forward.forward_path = forward_path
+    if os.environ.get("PROFILE"):
+        import cProfile
+        import pstats
+
+        with cProfile.Profile() as profile:
+            ridge_forward.RidgeForwardSelector(50).fit(X, y)
+        pstats.Stats(profile).sort_stats("tottime").print_stats(30)
+    floor = 50 * X.nbytes / speed
+    return Row(
+        "RidgeForwardSelector(50) 1,000 x 1,000,000, the path alone",
+        gpu_s=min(seconds),
+        readings=51,
+        floor_s=floor,
+        of_floor=min(seconds) / floor,
+    )
 
 
 def selectors(speed):
@@ -255,9 +292,9 @@ def selectors(speed):
         s.FisherSelector(30),
         s.MRMRSelector(30),
         s.ReliefFSelector(30, n_jobs=-1),
-        s.SVMRFESelector(30),
         s.StabilitySelection(s.RidgeForwardSelector(), n_subsamples=10, n_features_per_run=20),
         s.SelectorCV(s.RidgeForwardSelector(), ks=[5, 20]),
+        s.SVMRFESelector(30, step=0.5),
     ):
         solver = getattr(selector, "solver", None)
         note = f", {solver}" if isinstance(solver, str) else ""

@@ -31,6 +31,10 @@ class DesignMatrix(ABC):
 
     is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
 
+    def argsort(self, values: np.ndarray) -> np.ndarray:
+        """Places of a vector in rising order, equal ones in order: sorted where X is."""
+        return np.argsort(values, kind="stable")
+
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where a foreign X lies in the memory of the host anyway."""
         return None

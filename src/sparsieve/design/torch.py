@@ -77,6 +77,13 @@ class OnDevice(DesignMatrix):
         array = np.ascontiguousarray(array, dtype=dtype)
         return torch.from_numpy(array).to(self.device)
 
+    def argsort(self, values):
+        import torch
+
+        # Adding zero makes one of the two zeros: a radix sort could tell them apart.
+        order = torch.sort(self.on_device(values) + 0.0, stable=True).indices
+        return order.cpu().numpy()
+
     def project(self, U: Any) -> Any:
         """X' U for a tensor U on the device, as a tensor whose outputs are contiguous."""
         raise NotImplementedError

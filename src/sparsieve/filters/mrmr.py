@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import check_choice, resolve_count
 from ..design import DesignMatrix, can_condense, condensed, standardised
+from ..design.torch import OnDevice
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns
@@ -156,6 +157,10 @@ class MRMRSelector(BaseSelector):
         if self.criterion in CORRELATION_CRITERIA:
             relevance = f_statistics(data)[0]
             design = _standardised(data)
+            if isinstance(design, OnDevice):
+                from ._mrmr_device import DeviceCorrelation
+
+                return DeviceCorrelation(design, data.total_weight, relevance, self.criterion)
             return _Correlation(design, data.total_weight, relevance, self.criterion)
         codes = data.target.codes
         if codes is None:
@@ -188,18 +193,15 @@ def greedy(criterion: Criterion, candidates: np.ndarray, count: int):
     """Pick up to ``count`` of the candidates; (path, their scores, scores at the last step)."""
     path: list[int] = []
     picked_at: list[float] = []
-    scores = criterion.relevance
     free = candidates.copy()
     for _ in range(min(count, int(candidates.sum()))):
         if path:
             criterion.add(path[-1])
-            scores = criterion.scores()
-        allowed = np.where(free, _rounded(scores), -np.inf)
-        best = int(np.argmax(allowed))
+        best, score = criterion.best(free)
         path.append(best)
-        picked_at.append(float(scores[best]))
+        picked_at.append(score)
         free[best] = False
-    return np.array(path, dtype=np.intp), np.array(picked_at), scores
+    return np.array(path, dtype=np.intp), np.array(picked_at), criterion.current()
 
 
 def _rounded(scores) -> np.ndarray:
@@ -219,6 +221,17 @@ class Criterion(ABC):
     """What the greedy search maximises, kept up to date as features are picked."""
 
     relevance: np.ndarray
+    count = 0  # features picked
+
+    def current(self) -> np.ndarray:
+        """The score of every feature as things stand."""
+        return self.scores() if self.count else self.relevance
+
+    def best(self, free: np.ndarray) -> tuple[int, float]:
+        """The best of the features that are free, and its score."""
+        scores = self.current()
+        best = int(np.argmax(np.where(free, _rounded(scores), -np.inf)))
+        return best, float(scores[best])
 
     @abstractmethod
     def add(self, picked: int) -> None:
@@ -297,6 +310,7 @@ class _CMIM(_InformationCriterion):
         # I(x; y | s) = I(x, s; y) - I(s; y)
         given = self.information.joint_relevance(picked) - self.relevance[picked]
         self.smallest = np.minimum(self.smallest, given)
+        self.count += 1
 
     def scores(self) -> np.ndarray:
         return self.smallest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -64,21 +64,28 @@ class FeatureScores:
     constant: np.ndarray | None = None
     complete: bool = True
 
-    def ranking(self) -> np.ndarray:
-        """Rank of every feature, 1 for the best; equal features in column order."""
+    def ranking(self, argsort: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
+        """Rank of every feature, 1 for the best; equal features in column order.
+
+        ``argsort`` must keep equal numbers in order; None sorts where we are.
+        """
         n_features = len(self.scores)
-        keys = [np.arange(n_features)]
         if self.ties is not None:
-            keys.append(-self.ties)
-        keys.append(-self.scores)
-        if self.constant is not None:
-            keys.append(self.constant)
+            best = np.lexsort((-self.ties, -self.scores))
+        elif argsort is None:
+            best = np.argsort(-self.scores, kind="stable")
+        else:
+            best = argsort(-self.scores)
+        if self.constant is not None and self.constant.any():
+            last = self.constant[best]
+            best = np.concatenate([best[~last], best[last]])
         if self.order is not None:
-            place = np.full(n_features, len(self.order))
-            place[self.order] = np.arange(len(self.order))
-            keys.append(place)
+            first = np.asarray(self.order, dtype=np.intp)
+            taken = np.zeros(n_features, dtype=bool)
+            taken[first] = True
+            best = np.concatenate([first, best[~taken[best]]])
         ranking = np.empty(n_features, dtype=np.int64)
-        ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
+        ranking[best] = np.arange(1, n_features + 1)
         return ranking
 
 
@@ -144,7 +151,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             asked = fixed.count(self.n_features_to_select, default=self._n_kept)
             entered = 0 if found.order is None else len(found.order) + fixed.n_always
             self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
-        self._set_ranking(found.scores, found.ranking())
+        self._set_ranking(found.scores, found.ranking(data.design.argsort))
         self._set_support()
         return self
 
