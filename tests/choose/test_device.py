@@ -53,6 +53,7 @@ SELECTORS = [
     ChiSquareSelector(5),
     FisherSelector(5),
     MRMRSelector(5),
+    MRMRSelector(5, criterion="fcd"),
     ReliefFSelector(5),
     SVMRFESelector(5),
     StabilitySelection(RidgeForwardSelector(), n_subsamples=4, n_features_per_run=3),

@@ -104,6 +104,12 @@ def test_views_stay_on_the_device():
     assert isinstance(view.rows([0, 1]).base, TensorDesign)
 
 
+def test_sorting_keeps_the_order_of_equals(rng):
+    values = rng.choice([0.0, -0.0, 1.0, np.inf, np.nan], 5000)
+    expected = np.argsort(values, kind="stable")
+    np.testing.assert_array_equal(tensor(conformance.matrix()).argsort(values), expected)
+
+
 def test_users_settings_do_not_matter_and_stay():
     X = conformance.matrix((40, 30), np.float32)
     design, R = tensor(X), np.ones((40, 2), dtype=np.float32)
