@@ -153,6 +153,12 @@ def test_missing_values_are_named():
     X[1, 2] = float("nan")
     with pytest.raises(ValueError, match=r"NaN or infinite .*1 column \(2\)"):
         foreign_design(X).column_moments()
+    with pytest.raises(ValueError, match=r"NaN or infinite .*1 column \(2\)"):
+        foreign_design(X).column_moments(np.ones(4))
+    for size in (1e30, 1e-30):
+        X[:, 2] = size
+        with pytest.raises(ValueError, match=r"1 column \(2\) .*too large or too small"):
+            foreign_design(X).column_moments()
 
 
 def test_moving_to_a_device():

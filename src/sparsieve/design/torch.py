@@ -18,6 +18,8 @@ from .base import COPY_BYTES, DesignMatrix
 from .foreign import check_matrix
 from .scaled import Scaled
 
+# Columns of larger or, inversely, smaller values are refused: products of squares would be lost.
+LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 # Columns that are made dense together take about this much memory of the device.
 BLOCK_BYTES = 256 << 20
 
@@ -221,9 +223,9 @@ class TensorDesign(OnDevice):
         found = self._pass_for_moments(
             None if weights is None else self.on_device(weights, np.float64)
         )
+        self._check_sizes(*found)
         means, variances = (one.cpu().numpy() for one in found)
         if weights is None:
-            self._check_finite(means, variances)
             self._moments = means, variances
         return means, variances
 
@@ -276,14 +278,23 @@ class TensorDesign(OnDevice):
             return None, None
         return self.low[places], self.high[places]
 
-    def _check_finite(self, means: np.ndarray, variances: np.ndarray) -> None:
-        where = np.flatnonzero(~(np.isfinite(means) & np.isfinite(variances)))
-        if not len(where):
+    def _check_sizes(self, means: Any, variances: Any) -> None:
+        """Refuse columns with values that are no numbers, or whose squares are none."""
+        limit = LIMITS[self.held]
+        power = variances + means**2  # NaN where a value is
+        usual = (power <= limit**2) & ((power >= limit**-2) | (power == 0))
+        if bool(usual.all()):
             return
+        where = np.flatnonzero((~usual).cpu().numpy())
+        columns = f"{len(where)} column{'s' * (len(where) != 1)} ({listed(where.tolist())})"
+        if bool(power.isfinite().all()):
+            raise ValueError(
+                f"X holds values in {columns} that are too large or too small to be squared in "
+                f"{self.held}; change the unit of these columns first"
+            )
         raise ValueError(
-            f"Input X contains NaN or infinite values (or such whose squares are) in {len(where)} "
-            f"column{'s' * (len(where) != 1)} ({listed(where.tolist())}); impute, rescale or drop "
-            "them before selecting"
+            f"Input X contains NaN or infinite values in {columns}; impute or drop them before "
+            "selecting"
         )
 
 
