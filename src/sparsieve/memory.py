@@ -79,3 +79,8 @@ def memory_limit() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _SHARE
     except (AttributeError, OSError, ValueError):
         return _FALLBACK
+
+
+def explicit_limit() -> int | None:
+    """The limit that somebody has set."""
+    return _limit

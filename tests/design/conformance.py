@@ -181,7 +181,9 @@ class DesignConformance:
         close(smaller.rmatmul(R), rest.T @ R)
         close(smaller.column_moments()[1], rest.var(axis=0))
 
-    def test_in_double(self, design, X):
+    def test_in_double(self, maker, design, X):
+        if not maker.standardises:
+            pytest.skip("a view, whose base is rounded to single precision here")
         exact = X.astype(np.float64)
         twice = in_double(design)
         assert np.dtype(twice.dtype) == np.float64

@@ -12,6 +12,7 @@ import typer
 
 from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
+from .large import check_in_memory, limit_memory, say_passes
 from .options import AsJson, Debug, EscapeFormulas
 from .output import as_json as to_json
 from .output import check_page, command_line, print_json, print_rows, progress, say
@@ -39,7 +40,7 @@ def select(
         typer.Argument(
             metavar="FILE",
             help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
-            ".libsvm) or .h5ad; - reads standard input.",
+            ".libsvm), .h5ad, .npy, .h5, .hdf5 or .zarr; - reads standard input.",
             show_default=False,
         ),
     ],
@@ -49,8 +50,9 @@ def select(
             "--target",
             "-t",
             metavar="COL",
-            help="Column with the labels or values to predict: of obs for .h5ad; for .npz and "
-            ".mat an array (y if not given); not needed for svmlight.",
+            help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
+            ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
+            "svmlight.",
             show_default=False,
         ),
     ] = None,
@@ -136,6 +138,15 @@ def select(
             "training data (ridge-forward, l20).",
         ),
     ] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Read larger data in passes with no more memory than this, such as 2GB "
+            "(.npy, .h5, .zarr, .parquet, .h5ad).",
+            show_default=False,
+        ),
+    ] = None,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
@@ -160,6 +171,7 @@ def select(
         raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
+    limit_memory(memory)
     _check_outputs(file, output, ranking, report)
     with progress("Loading"):
         from ..io import TargetNeededError, read_table
@@ -174,6 +186,7 @@ def select(
             table = read_table(path, target, drop or ())
     except TargetNeededError as error:
         raise UsageError(f"--target is missing: {error}") from None
+    check_in_memory(table, **{"--report": report, "--null": null, "-k auto": number == AUTO})
     if not quiet:
         for note in table.notes:
             say(f"note: {note}")
@@ -309,6 +322,7 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         say(str(selection.null))
     if selection.certificate is not None:
         _say_certificate(selection.certificate, selection.n_kept)
+    say_passes(selection.selector, table.X)
     for path in written:
         say(f"wrote {path}")
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .._version import __version__
+from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
@@ -224,7 +225,9 @@ def run_selection(
     with warnings.catch_warnings(record=True) as caught, already_told():
         warnings.simplefilter("always")
         try:
-            if not getattr(method.cls, "_accepts_nan", False):
+            # A matrix that stays in its file is looked at by the first pass over it.
+            in_memory = not isinstance(table.X, RowBlockedDesign)
+            if in_memory and not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
             _number_columns(selector, table)
             if choose_count:
@@ -232,6 +235,10 @@ def run_selection(
             else:
                 selector.fit(table.X, table.y)
         except ValueError as error:
+            raise DataError(str(error)) from error
+        except TypeError as error:  # a method that needs a larger matrix in memory
+            if in_memory:
+                raise
             raise DataError(str(error)) from error
         except KeyboardInterrupt:
             if getattr(selector, "support_", None) is None:
@@ -241,8 +248,9 @@ def run_selection(
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
     null, certificate, oddities = None, None, []
     if not interrupted:  # who interrupts does not want to wait
-        found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
-        oddities = found.for_user_of(selector)
+        if in_memory:
+            found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
+            oddities = found.for_user_of(selector)
         if n_shuffles:
             null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
         if certify:

@@ -101,6 +101,9 @@ class DesignMatrix(ABC):
         """The smallest value of every column."""
         return self.dense_columns(np.arange(self.shape[1])).min(axis=0)
 
+    def will_need(self, index) -> None:  # noqa: B027
+        """Say which columns may be asked for next: a hint that saves passes over a file."""
+
     def column_magnitudes(self):
         """A bound on the norm of the numbers that a product with each column goes through.
 

@@ -15,8 +15,8 @@ _SERVED = {
     "numpy": "files",  # memory-mapped files
     "h5py": "files",
     "zarr": "files",
-    "anndata": "files",
-    "pyarrow": "files",
+    "anndata": "tables",
+    "pyarrow": "tables",
     "torch": "torch",
     "sparsieve": "streamed",  # what on_device(X, stream=True) returns
 }

@@ -26,6 +26,9 @@ class Scaled(DesignMatrix):
     def passes(self) -> int:
         return self.base.passes
 
+    def will_need(self, index) -> None:
+        self.base.will_need(index)
+
     def matmul(self, W):
         if self.scale is not None:
             W = W / self.scale[:, None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -114,6 +114,8 @@ class RFSSelector(RobustSelector):
     solver: str = "interior-point"
     max_iter: int = 200
     verbose: int = 0
+
+    _accepts_foreign: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -135,6 +135,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
     solver: str | RobustGreedySearch | IRLS | NmAPG = "greedy"
     max_iter: int | None = None
 
+    _accepts_foreign: ClassVar[bool] = True
     _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
         kind.name: kind for kind in (RobustGreedySearch, IRLS, NmAPG)
     }

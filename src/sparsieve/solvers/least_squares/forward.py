@@ -22,6 +22,8 @@ from ..base import Callback, Event, Path, Result
 # From this many features on, compiled loops do the bookkeeping: NumPy would read and write every
 # array a dozen times a step, which then costs as much as the product with X.
 COMPILED = 100_000
+# Columns that are read beside a product because one of them will most likely win the next step.
+CANDIDATES = 16
 # A column whose residual has shrunk to this share of its squared norm lies in the span of the
 # selected ones (a duplicate, a constant): it has nothing left to add.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -218,6 +220,8 @@ class _Features:
 
     def take(self, j: int, v: np.ndarray, r: np.ndarray, refresh: bool) -> None:
         """Close a feature and take its direction v, with responses r, out of all others."""
+        if self.design.passes:  # X is read from a file: let the next winner come along
+            self.design.will_need(np.argsort(-self.score, kind="stable")[:CANDIDATES])
         p = self.design.rmatmul(v[:, None])[:, 0]
         self._advance(p, r, self.C, self.squares, self.residual)
         if refresh:
