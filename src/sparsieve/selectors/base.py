@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import check_real, warn_user
 from ..design import as_design, foreign_design
 from ..solvers.base import Result
+from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .foreign import check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
@@ -33,60 +34,6 @@ Columns: TypeAlias = "Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarra
 ClassWeight: TypeAlias = "dict[Any, float] | str | None"
 RandomState: TypeAlias = "int | np.random.RandomState | None"
 Self = TypeVar("Self", bound="BaseSelector")
-
-
-@dataclass(frozen=True)
-class FeatureScores:
-    """What ``_fit`` found out about the features.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_features,)
-        Larger is better, and noise scores like noise: what ``score_meaning`` says.
-    n_kept : int
-        How many features the model itself keeps (not counting those of ``always_keep``), used
-        when no number is asked for.
-    order : ndarray or None
-        Features in the order in which a path took them up: ranked first, whatever their scores.
-    ties : ndarray or None
-        Decides between equal scores before column order does.
-    constant : ndarray of bool or None
-        Columns that carry no information: always ranked last.
-    complete : bool
-        Whether the ranking means something for every number of features. Otherwise ``at`` goes
-        no further than ``order``: what is left out is ranked by what it would add next only.
-    """
-
-    scores: np.ndarray
-    n_kept: int
-    order: np.ndarray | None = None
-    ties: np.ndarray | None = None
-    constant: np.ndarray | None = None
-    complete: bool = True
-
-    def ranking(self, argsort: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
-        """Rank of every feature, 1 for the best; equal features in column order.
-
-        ``argsort`` must keep equal numbers in order; None sorts where we are.
-        """
-        n_features = len(self.scores)
-        if self.ties is not None:
-            best = np.lexsort((-self.ties, -self.scores))
-        elif argsort is None:
-            best = np.argsort(-self.scores, kind="stable")
-        else:
-            best = argsort(-self.scores)
-        if self.constant is not None and self.constant.any():
-            last = self.constant[best]
-            best = np.concatenate([best[~last], best[last]])
-        if self.order is not None:
-            first = np.asarray(self.order, dtype=np.intp)
-            taken = np.zeros(n_features, dtype=bool)
-            taken[first] = True
-            best = np.concatenate([first, best[~taken[best]]])
-        ranking = np.empty(n_features, dtype=np.int64)
-        ranking[best] = np.arange(1, n_features + 1)
-        return ranking
 
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
