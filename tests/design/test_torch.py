@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch")
 
 from sparsieve import on_device  # noqa: E402
 from sparsieve.design import _tensor_passes as passes  # noqa: E402
-from sparsieve.design import as_design, standardised, streamed  # noqa: E402
+from sparsieve.design import as_design, in_double, standardised, streamed  # noqa: E402
+from sparsieve.design import on_device as on_device_floor  # noqa: E402
 from sparsieve.design import torch as tensors  # noqa: E402
 from sparsieve.design.foreign import foreign_design  # noqa: E402
 from sparsieve.design.torch import ScaledTensor, TensorDesign  # noqa: E402
@@ -64,7 +65,7 @@ MAKERS = [
 def small_blocks(monkeypatch):
     """Blocks of a few rows; the standardised view is made when read."""
     monkeypatch.setattr(tensors, "COPY_BYTES", 0)
-    for module in (passes, tensors, streamed):
+    for module in (passes, on_device_floor, streamed):
         monkeypatch.setattr(module, "BLOCK_BYTES", 300)
 
 
@@ -97,6 +98,11 @@ def test_views_stay_on_the_device():
     assert isinstance(view, ScaledTensor)
     assert isinstance(view.columns([0, 1]), ScaledTensor)
     assert isinstance(view.rows([0, 1]).base, TensorDesign)
+    single = standardised(tensor(conformance.matrix(dtype=np.float32)), centre=True, scale=True)
+    twice, R = in_double(single.design), np.linspace(-1.0, 2.0, 23)[:, None]
+    assert isinstance(twice, ScaledTensor)
+    expected = twice.dense_columns(range(9)).T @ R
+    np.testing.assert_allclose(twice.rmatmul(R), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_sorting_keeps_the_order_of_equals(rng):

@@ -63,11 +63,23 @@ def standardised(
     are first pulled in, and the columns centred and scaled again. A working copy is held in
     ``dtype``, by default that of X.
     """
-    means, deviations, constant = column_standards(design, sample_weight)
     unit = design.unit
+    held = np.dtype(design.dtype if dtype is None else dtype)
+    if isinstance(design, TensorDesign):
+        view, shift, factor, constant = design.standardised(
+            centre=centre,
+            scale=scale,
+            sample_weight=sample_weight,
+            clip=clip,
+            weight_rows=weight_rows,
+            dtype=held,
+            tolerance=CONSTANT_TOLERANCE[np.dtype(design.dtype)],
+        )
+        return Standardisation(view, shift * unit, factor * unit, constant)
+    means, deviations, constant = column_standards(design, sample_weight)
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
-        if isinstance(design, RowBlockedDesign | TensorDesign):
+        if isinstance(design, RowBlockedDesign):
             design = design.clipped(low, high)
         elif isinstance(design, SparseDesign):
             design = clipped_sparse(design, low, high)
@@ -84,16 +96,7 @@ def standardised(
 
     if not (centre or scale or row_scale is not None):
         return Standardisation(design, shift * unit, factor * unit, constant)
-    held = np.dtype(design.dtype if dtype is None else dtype)
-    if isinstance(design, TensorDesign):
-        view: DesignMatrix = design.standardised(
-            shift if centre else None,
-            factor if scale else None,
-            row_scale,
-            constant if centre else None,
-            held,
-        )
-    elif isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
+    if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
         array = design.array - shift  # in double precision also when X is float32
         array /= factor
         if row_scale is not None:

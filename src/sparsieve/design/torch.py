@@ -16,12 +16,11 @@ from .._checks import listed, warn_user
 from ..device import out_of_memory
 from .base import COPY_BYTES, DesignMatrix
 from .foreign import check_matrix
+from .on_device import OnDevice, double, zeros
 from .scaled import Scaled
 
 # Columns of larger or, inversely, smaller values are refused: products of squares would be lost.
 LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
-# Columns that are made dense together take about this much memory of the device.
-BLOCK_BYTES = 256 << 20
 
 
 def design_of(X: Any) -> DesignMatrix | None:
@@ -66,74 +65,6 @@ def plain_tensor(name: str, values: Any) -> np.ndarray:
     return checked_tensor(values, name).cpu().numpy()
 
 
-class OnDevice(DesignMatrix):
-    """What designs on a device share: products go through ``project`` and ``apply``."""
-
-    device: Any
-    is_on_device = True
-
-    def on_device(self, array: Any, dtype: Any = None) -> Any:
-        """An array beside X, in its own or another precision."""
-        import torch
-
-        array = np.ascontiguousarray(array, dtype=dtype)
-        return torch.from_numpy(array).to(self.device)
-
-    def argsort(self, values):
-        import torch
-
-        # Adding zero makes one of the two zeros: a radix sort could tell them apart.
-        order = torch.sort(self.on_device(values) + 0.0, stable=True).indices
-        return order.cpu().numpy()
-
-    def project(self, U: Any) -> Any:
-        """X' U for a tensor U on the device, as a tensor whose outputs are contiguous."""
-        raise NotImplementedError
-
-    def apply(self, W: Any) -> Any:
-        """X W for a tensor W on the device, as a tensor."""
-        raise NotImplementedError
-
-    def column_block(self, places: Any) -> Any:
-        """These columns (a slice, or indices on the device) as a tensor in double precision."""
-        raise NotImplementedError
-
-    def matmul(self, W):
-        return self.apply(self.on_device(W, np.result_type(self.dtype, W))).cpu().numpy()
-
-    def rmatmul(self, R):
-        return self.project(self.on_device(R, np.result_type(self.dtype, R))).cpu().numpy()
-
-    def dense_columns(self, index):
-        import torch
-
-        block = self.column_block(self._places(index, 1)).T.contiguous()
-        return block.to(getattr(torch, self.dtype.name)).cpu().numpy().T
-
-    def cross_gram(self):
-        return self._gram_of_rows(range(self.shape[1])).astype(self.dtype, copy=False)
-
-    def outer(self, index):
-        return self._gram_of_rows(np.arange(self.shape[1])[index])
-
-    def _gram_of_rows(self, index: Any) -> np.ndarray:
-        """X X' over some columns, added up in double precision on the device."""
-        n_samples = self.shape[0]
-        width = max(1, BLOCK_BYTES // (8 * n_samples))
-        total = _zeros(n_samples, self.device)
-        with out_of_memory(self.device, "for the inner products of all samples"):
-            for start in range(0, len(index), width):
-                some = index[start : start + width]
-                whole = isinstance(some, range)
-                places = slice(some.start, some.stop) if whole else self._places(some, 1)
-                block = self.column_block(places)
-                total.addmm_(block, block.T)
-        return total.cpu().numpy()
-
-    def _places(self, index: Any, axis: int) -> Any:
-        return self.on_device(np.arange(self.shape[axis])[index])
-
-
 class TensorDesign(OnDevice):
     """A tensor of float32 or float64, its columns clipped to intervals when read.
 
@@ -149,7 +80,7 @@ class TensorDesign(OnDevice):
         self.held = np.dtype(str(X.dtype).removeprefix("torch."))
         self.dtype = self.held if dtype is None else np.dtype(dtype)
         self.low, self.high = low, high
-        self._moments: tuple[np.ndarray, np.ndarray] | None = None
+        self._moments: tuple[Any, Any] | None = None
 
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where it lies in the memory of the host anyway."""
@@ -186,8 +117,11 @@ class TensorDesign(OnDevice):
 
     def clipped(self, low, high) -> Self:
         """The same with every column clamped to an interval; nothing is copied."""
+        return self._clipped(*(self.on_device(bound, self.held) for bound in (low, high)))
+
+    def _clipped(self, low: Any, high: Any) -> Self:
         other = self._made(self.tensor)
-        other.low, other.high = (self.on_device(bound, self.held) for bound in (low, high))
+        other.low, other.high = low.to(self.tensor.dtype), high.to(self.tensor.dtype)
         return other._in_unit_of(self)
 
     def in_double(self) -> Self:
@@ -196,37 +130,66 @@ class TensorDesign(OnDevice):
         other.dtype = np.dtype(np.float64)
         return other._in_unit_of(self)
 
-    def standardised(self, shift, factor, row_scale, blank, dtype) -> DesignMatrix:
-        """(X - shift) / factor with rows multiplied by ``row_scale``; any may be None.
+    def standardised(
+        self, *, centre: bool, scale: bool, sample_weight, clip, weight_rows: bool, dtype, tolerance
+    ) -> tuple[DesignMatrix, np.ndarray, np.ndarray, np.ndarray]:
+        """As the function of this name: the view, centre, scale and the constant columns.
 
-        A copy where X is small, in double precision until it is done and with the columns in
-        ``blank`` zero; otherwise done whenever X is read.
+        Done beside X: of a million columns the arithmetic takes longer than the passes on a host.
         """
-        n_samples, n_features = self.shape
-        if n_samples * n_features * dtype.itemsize > COPY_BYTES:
-            return ScaledTensor(self, shift, factor, row_scale)
         import torch
 
-        array = self.column_block(slice(None))
-        array = array - (0.0 if shift is None else self.on_device(shift))
-        if factor is not None:
-            array /= self.on_device(factor)
+        means, deviations, constant = self._standards(sample_weight, tolerance)
+        base = self
+        if clip is not None:
+            base = self._clipped(means - clip * deviations, means + clip * deviations)
+            means, deviations, _ = base._standards(sample_weight, tolerance)
+        shift = means if centre else torch.zeros_like(means)
+        factor = torch.where(constant, 1.0, deviations) if scale else torch.ones_like(means)
+        weighted = weight_rows and sample_weight is not None
+        row_scale = np.sqrt(sample_weight) if weighted else None
+        shift_here, factor_here = shift.cpu().numpy(), factor.cpu().numpy()
+        view: DesignMatrix = base
+        if centre or scale or weighted:
+            if base.shape[0] * base.shape[1] * dtype.itemsize <= COPY_BYTES:
+                blank = constant if centre else None
+                view = base._copied(shift, factor, row_scale, blank, dtype)
+            else:
+                parts = (shift_here if centre else None, factor_here if scale else None)
+                view = ScaledTensor(base, *parts, row_scale)
+        return view, shift_here, factor_here, constant.cpu().numpy()
+
+    def _copied(self, shift, factor, row_scale, blank, dtype) -> TensorDesign:
+        """A standardised copy, in double precision until it is done."""
+        import torch
+
+        array = (self.column_block(slice(None)) - shift) / factor
         if row_scale is not None:
             array *= self.on_device(row_scale)[:, None]
         if blank is not None:
-            array[:, self.on_device(blank)] = 0.0
+            array[:, blank] = 0.0
         return TensorDesign(array.to(getattr(torch, dtype.name)))
 
-    def column_moments(self, weights=None):
+    def _standards(self, weights: Any, tolerance: float) -> tuple[Any, Any, Any]:
+        """Means, standard deviations, and which columns are constant up to rounding."""
+        means, variances = self.moments_there(weights)
+        deviations = variances.sqrt()
+        return means, deviations, deviations <= tolerance * (means.abs() + deviations)
+
+    def moments_there(self, weights: Any = None) -> tuple[Any, Any]:
+        """Weighted means and variances as tensors; those without weights are kept."""
         if weights is None and self._moments is not None:
             return self._moments
         found = self._pass_for_moments(
             None if weights is None else self.on_device(weights, np.float64)
         )
         self._check_sizes(*found)
-        means, variances = (one.cpu().numpy() for one in found)
         if weights is None:
-            self._moments = means, variances
+            self._moments = found
+        return found
+
+    def column_moments(self, weights=None):
+        means, variances = (part.cpu().numpy() for part in self.moments_there(weights))
         return means, variances
 
     def _pass_for_moments(self, weights: Any) -> tuple[Any, Any]:
@@ -248,12 +211,13 @@ class TensorDesign(OnDevice):
     def column_minima(self):
         return self.tensor.amin(dim=0).cpu().numpy()
 
-    def column_sq_norms(self):
-        means, variances = self.column_moments()
-        return (self.shape[0] * (variances + means**2)).astype(self.dtype)
+    def squares_there(self) -> Any:
+        """Squared norms of the columns as a tensor, in double precision."""
+        means, variances = self.moments_there()
+        return self.shape[0] * (variances + means**2)
 
     def _gram(self):
-        gram = _zeros(self.shape[1], self.device)
+        gram = zeros(self.shape[1], self.device)
         with out_of_memory(self.device, "for the inner products of all features"):
             for block in self._row_blocks():
                 gram.addmm_(block.T, block)
@@ -263,7 +227,7 @@ class TensorDesign(OnDevice):
         """All rows in double precision, some at a time."""
         from . import _tensor_passes as passes
 
-        for _, block in passes.blocks(self.tensor, _double(), self.low, self.high):
+        for _, block in passes.blocks(self.tensor, double(), self.low, self.high):
             yield block
 
     def taken(self, index) -> Any:
@@ -315,6 +279,7 @@ class ScaledTensor(Scaled, OnDevice):
     matmul = OnDevice.matmul
     rmatmul = OnDevice.rmatmul
     dense_columns = OnDevice.dense_columns
+    column_sq_norms = OnDevice.column_sq_norms
 
     def apply(self, W):
         centre, scale, row_scale = self._parts(W.dtype)
@@ -331,13 +296,21 @@ class ScaledTensor(Scaled, OnDevice):
             U = U * row_scale[:, None]
         product = self.base.project(U).T  # an output in every row
         if centre is not None:
-            product = product.addr(U.sum(dim=0, dtype=_double()).to(U.dtype), centre, alpha=-1.0)
+            product = product.addr(U.sum(dim=0, dtype=double()).to(U.dtype), centre, alpha=-1.0)
         if scale is not None:
             product = product / scale
         return product.T
 
+    def squares_there(self):
+        centre, scale, _ = self._parts(double())
+        weights = None if self.row_scale is None else self.row_scale.astype(np.float64) ** 2
+        means, variances = self.base.moments_there(weights)
+        size = self.shape[0] if weights is None else float(weights.sum())
+        squares = size * (variances + (means if centre is None else means - centre) ** 2)
+        return squares if scale is None else squares / scale**2
+
     def column_block(self, places):
-        centre, scale, row_scale = self._parts(_double())
+        centre, scale, row_scale = self._parts(double())
         block = self.base.column_block(places)
         if centre is not None:
             block = block - centre[places]
@@ -358,8 +331,8 @@ class ScaledTensor(Scaled, OnDevice):
         return ScaledTensor(self.base.in_double(), self.centre, self.scale, self.row_scale)
 
     def _gram(self):
-        centre, scale, row_scale = self._parts(_double())
-        gram = _zeros(self.shape[1], self.device)
+        centre, scale, row_scale = self._parts(double())
+        gram = zeros(self.shape[1], self.device)
         start = 0
         with out_of_memory(self.device, "for the inner products of all features"):
             for block in self.base._row_blocks():
@@ -379,15 +352,3 @@ class ScaledTensor(Scaled, OnDevice):
                 held = None if part is None else self.on_device(part).to(dtype)
                 self._beside[name, dtype] = held
         return [self._beside[name, dtype] for name in ("centre", "scale", "row_scale")]
-
-
-def _double() -> Any:
-    import torch
-
-    return torch.float64
-
-
-def _zeros(size: int, device: Any) -> Any:
-    import torch
-
-    return torch.zeros((size, size), dtype=torch.float64, device=device)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from ..design.torch import OnDevice
+from ..design.on_device import OnDevice
 from .mrmr import COPY, CORRELATION_FLOOR, DIGITS, Criterion
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import check_choice, resolve_count
 from ..design import DesignMatrix, can_condense, condensed, standardised
-from ..design.torch import OnDevice
+from ..design.on_device import OnDevice
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns

@@ -17,7 +17,7 @@ class DeviceFeatures:
         self.design, self.ridge = design, ridge
         self.C = design.project(design.on_device(R)).T.contiguous()  # an output in every row
         self.squares = (self.C * self.C).sum(dim=0)
-        norms = design.on_device(design.column_sq_norms())
+        norms = design.squares_there().to(self.C.dtype)
         self.residual = norms.clone()
         self.open = norms > 0
         if eligible is not None:
