@@ -61,14 +61,20 @@ class OnDevice(DesignMatrix):
     def dense_columns(self, index):
         import torch
 
-        block = self.column_block(self._places(index, 1)).T.contiguous()
+        # A single column is a slice: no index has to move, and nothing is gathered.
+        if len(index) == 1 and not isinstance(index[0], bool | np.bool_):
+            first = int(index[0]) % self.shape[1]
+            places: Any = slice(first, first + 1)
+        else:
+            places = self._places(index, 1)
+        block = self.column_block(places).T.clone(memory_format=torch.contiguous_format)
         return block.to(getattr(torch, self.dtype.name)).cpu().numpy().T
 
     def cross_gram(self):
         return self._gram_of_rows(range(self.shape[1])).astype(self.dtype, copy=False)
 
     def outer(self, index):
-        return self._gram_of_rows(np.arange(self.shape[1])[index])
+        return self._gram_of_rows(np.asarray(index))
 
     def _gram_of_rows(self, index: Any) -> np.ndarray:
         """X X' over some columns, added up in double precision on the device."""
@@ -85,7 +91,12 @@ class OnDevice(DesignMatrix):
         return total.cpu().numpy()
 
     def _places(self, index: Any, axis: int) -> Any:
-        return self.on_device(np.arange(self.shape[axis])[index])
+        if isinstance(index, slice):
+            index = np.arange(self.shape[axis])[index]
+        index = np.asarray(index)
+        if index.dtype == bool:
+            index = np.flatnonzero(index)
+        return self.on_device(index, np.int64)
 
 
 def double() -> Any:

@@ -25,7 +25,7 @@ class DeviceCorrelation(Criterion):
 
     def add(self, picked: int) -> None:
         """Take note of a picked feature."""
-        column = self.design.column_block(self.design.on_device(np.array([picked])))
+        column = self.design.column_block(slice(picked, picked + 1))
         column = column.to(getattr(torch, self.design.dtype.name))
         correlation = self.design.project(column)[:, 0].double().abs_() / self.total_weight
         if self.is_quotient:
@@ -51,7 +51,7 @@ class DeviceCorrelation(Criterion):
         if self._closed is None:
             self._closed = self.design.on_device(~free)
         elif self._last is not None:
-            self._closed[self._last] = True
+            self._closed[self._last].fill_(True)
         scores = self._scores()
         finite = torch.isfinite(scores)
         largest = float(torch.where(finite, scores.abs(), 0.0).max())

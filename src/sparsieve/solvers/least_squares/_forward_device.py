@@ -46,8 +46,10 @@ class DeviceFeatures:
 
     def take(self, j: int, v: np.ndarray, r: np.ndarray, refresh: bool) -> None:
         """Close a feature and take its direction v, with responses r, out of all others."""
-        responses = self.design.on_device(r)
-        p = self.design.project(self.design.on_device(v[:, None]))[:, 0]
+        # One transfer, before the pass; everything after it is queued while the pass runs.
+        both = self.design.on_device(np.concatenate([v, r]))
+        responses = both[len(v) :]
+        p = self.design.project(both[: len(v), None])[:, 0]
         along = responses @ self.C
         self.C.addr_(responses, p, alpha=-1.0)
         if refresh:
@@ -55,7 +57,7 @@ class DeviceFeatures:
         else:
             self.squares += p * (p * float(np.vdot(r, r)) - 2.0 * along)
         self.residual -= p * p
-        self.open[j] = False
+        self.open[j].fill_(False)  # an assignment would wait for the device
 
     def scores(self) -> np.ndarray:
         """What each feature would gain if it came next."""
