@@ -144,7 +144,7 @@ def counted_passes() -> list:
         plain = getattr(kind, name)
 
         def call(self, *args, **options):
-            inside = seen and seen[-1] == "in"  # a clipped design asks the one below
+            inside = bool(seen) and seen[-1] == "in"  # a clipped design asks the one below
             if not inside:
                 seen.append("in")
             try:

@@ -6,6 +6,7 @@ Every cell is the right answer or one sentence, soon; nothing is NaN or infinite
 import inspect
 import time
 import warnings
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -272,19 +273,10 @@ class LazyFrame:
         raise AssertionError("not asked for")
 
 
-class TextFrame:
-    """As a polars DataFrame: dtypes is a list, and text is called String."""
-
-    def __init__(self, X, kind):
-        self.columns = [f"f{j}" for j in range(X.shape[1])]
-        self.dtypes = ["Float64"] * (X.shape[1] - 1) + [kind]
-        self.shape = X.shape
-
-    def __getitem__(self, name):
-        return ["a"] * self.shape[0]
-
-    def __len__(self):
-        return self.shape[0]
+def polars_frame(X, column):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({f"f{j}": X[:, j] for j in range(X.shape[1])})
+    return frame.with_columns(f6=polars.Series(column))
 
 
 def masked(X):
@@ -325,9 +317,11 @@ ODD_X = {
         lambda X: with_column(X, pd.Timestamp("2020-02-02")),
         "X has date or time columns: 'when'",
     ),
-    "polars text": (lambda X: TextFrame(X, "String"), "X has text columns: 'f6'"),
-    "polars categories": (lambda X: TextFrame(X, "Categorical"), "X has text columns: 'f6'"),
-    "polars dates": (lambda X: TextFrame(X, "Datetime(time_unit='us')"), "X has date or time"),
+    "polars text": (lambda X: polars_frame(X, ["a"] * len(X)), "X has text columns: 'f6'"),
+    "polars dates": (
+        lambda X: polars_frame(X, [datetime(2020, 2, 2)] * len(X)),
+        "X has date or time columns: 'f6'",
+    ),
     "lazy": (lambda X: LazyFrame(), "X is a LazyFrame"),
     "annotated": (AnnData, "X is an AnnData object"),
     "nullable": (nullable, r"X contains NaN.*'f1'"),

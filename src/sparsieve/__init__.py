@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
     from .filters import *  # noqa: F403
+    from .frames import *  # noqa: F403
     from .memory import *  # noqa: F403
     from .oneline import *  # noqa: F403
     from .saved import *  # noqa: F403
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _ROOMS = (
     "selectors",
     "filters",
+    "frames",
     "choose",
     "diagnosis",
     "discovery",

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections import Counter
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 _PACKAGE = __name__.partition(".")[0]
 _SHOWN = 5  # names listed in a message before it says "and N more"
@@ -25,41 +23,24 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def check_columns(X) -> None:
-    """Refuse one-dimensional data, and duplicate or text columns, before converting anything."""
+def check_dimensions(X) -> None:
+    """Refuse one-dimensional data."""
     if getattr(X, "ndim", 2) == 1:
         raise ValueError(
             f"X must be a 2D array of samples x features, got a 1D array of length {len(X)}; "
             "use X.reshape(-1, 1) for a single feature"
         )
-    names = getattr(X, "columns", None)
-    if names is None or not hasattr(X, "dtypes"):
-        return
-    names = list(names)
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"X has duplicate column names: {listed(repeated)}; rename or drop the copies, because "
-            "a selected name must mean one column"
-        )
-    text = [name for name, dtype in zip(names, X.dtypes, strict=True) if _is_text(X[name], dtype)]
-    if text:
-        raise ValueError(
-            f"X has text columns: {listed(text)}; encode them as numbers (for example with "
-            "sklearn.preprocessing.OneHotEncoder) or drop them"
-        )
 
 
-def _is_text(column, dtype) -> bool:
-    kind = str(dtype).lower()
-    if kind.startswith(("string", "str", "utf8", "categor", "enum")):
-        return True
-    return kind == "object" and any(isinstance(value, str) for value in column)
+def check_finite(
+    X, names=None, allow_nan: bool = False, imputer: str = "sklearn.impute.SimpleImputer"
+) -> None:
+    """Refuse infinite values, and NaN unless allowed, saying how many and in which columns.
 
-
-def check_finite(X, names=None, allow_nan: bool = False) -> None:
-    """Refuse infinite values, and NaN unless allowed, saying how many and in which columns."""
-    values = X.data if sparse.issparse(X) else X
+    ``imputer`` is what the sentence proposes.
+    """
+    is_sparse = hasattr(X, "tocoo")
+    values = X.data if is_sparse else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # one fast pass; only a suspicious sum is looked into
             return
@@ -68,7 +49,7 @@ def check_finite(X, names=None, allow_nan: bool = False) -> None:
         return
     infinite = np.isinf(values[bad])
     kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
-    if sparse.issparse(X):
+    if is_sparse:
         where = np.unique(X.tocoo().coords[1][bad])
     else:
         where = np.flatnonzero(bad.any(axis=0))
@@ -77,7 +58,7 @@ def check_finite(X, names=None, allow_nan: bool = False) -> None:
     raise ValueError(
         f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
         f"{len(where)} column{'s' * (len(where) != 1)} ({listed(labels)}); impute or drop them, "
-        "for example with sklearn.impute.SimpleImputer"
+        f"for example with {imputer}"
     )
 
 

@@ -7,9 +7,10 @@ import importlib
 import inspect
 import pkgutil
 import re
+from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
+if TYPE_CHECKING:  # names of methods are looked up by commands that need nothing else
+    from sklearn.base import BaseEstimator
 
 __all__ = ["all_estimators", "all_selectors"]
 
@@ -23,6 +24,8 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
     >>> "FisherSelector" in all_selectors()
     True
     """
+    from sklearn.feature_selection import SelectorMixin
+
     return {n: cls for n, cls in all_estimators().items() if issubclass(cls, SelectorMixin)}
 
 
@@ -80,7 +83,9 @@ def method_key(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
 
 
-def _is_public_estimator(name: str, member) -> bool:
+def _is_public_estimator(name: str, member: Any) -> bool:
+    from sklearn.base import BaseEstimator
+
     return (
         inspect.isclass(member)
         and issubclass(member, BaseEstimator)

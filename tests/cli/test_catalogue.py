@@ -1,9 +1,18 @@
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
 from sparsieve import all_selectors
-from sparsieve.cli.catalogue import _is_offered, all_methods, find_method
+from sparsieve.cli.catalogue import (
+    PURPOSES,
+    all_methods,
+    as_text,
+    discovered_methods,
+    find_method,
+    is_offered,
+    measured,
+)
 from sparsieve.cli.errors import UsageError
 from sparsieve.discovery import method_name
 
@@ -47,8 +56,47 @@ def test_every_offered_method_is_found_by_all_its_spellings():
         assert "n_features_to_select" in method.parameters
 
 
+def test_the_table_holds_what_discovery_finds():
+    kept = as_text(all_methods())
+    assert kept == as_text(discovered_methods()), "run python -m sparsieve.cli.catalogue"
+    assert set(measured()) <= set(all_methods())
+
+
+def test_purposes_are_said_in_words():
+    methods = all_methods().values()
+    assert set().union(*(method.purposes for method in methods)) == set(PURPOSES)
+    for purpose in PURPOSES:
+        assert 0 < sum(purpose in method.purposes for method in methods) < len(methods)
+    assert all(method.words for method in methods)
+
+
+def test_methods_said_to_be_for_bent_relations_see_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 20))
+    y = (np.abs(X[:, 13]) > 0.67).astype(int)
+    for method in all_methods().values():
+        if "nonlinear" in method.purposes:
+            bent = {"kernel": "rbf"} if "kernel" in method.parameters else {}
+            assert method.cls(n_features_to_select=1, **bent).fit(X, y).support_[13]
+    assert not find_method("ridge-forward").cls(n_features_to_select=5).fit(X, y).support_[13]
+
+
+def test_methods_said_to_be_for_panels_do_not_repeat_themselves():
+    rng = np.random.default_rng(0)
+    signals = rng.normal(size=(120, 4))
+    y = (signals @ [1.2, 1, 0.9, 0.8] + 0.3 * rng.normal(size=120) > 0).astype(int)
+    copies = [signals[:, [j]] + 0.15 * rng.normal(size=(120, 6)) for j in range(4)]
+    X = np.hstack([*copies, rng.normal(size=(120, 36))])
+    for method in all_methods().values():
+        if "panel" in method.purposes:
+            kept = method.cls(n_features_to_select=4).fit(X, y).get_support(indices=True)
+            assert len({j // 6 for j in kept if j < 24}) >= 3, method.name
+    one_by_one = find_method("fisher").cls(n_features_to_select=4).fit(X, y)
+    assert len({j // 6 for j in one_by_one.get_support(indices=True)}) == 1
+
+
 def test_names_are_unique():
-    offered = [cls for cls in all_selectors().values() if _is_offered(cls)]
+    offered = [cls for cls in all_selectors().values() if is_offered(cls)]
     assert len(all_methods()) == len(offered)
 
 
@@ -76,7 +124,7 @@ def test_wrappers_and_classifiers_are_not_offered():
         def __init__(self, n_features_to_select=None):
             pass
 
-    assert not _is_offered(Wrapper)
-    assert not _is_offered(NeedsSomething)
-    assert not _is_offered(Classifier)
-    assert _is_offered(Plain)
+    assert not is_offered(Wrapper)
+    assert not is_offered(NeedsSomething)
+    assert not is_offered(Classifier)
+    assert is_offered(Plain)

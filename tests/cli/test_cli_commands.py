@@ -27,13 +27,36 @@ def test_unknown_command(sparsieve):
 
 def test_methods(sparsieve, monkeypatch):
     header, *rows = [line.split("\t") for line in sparsieve("methods").out.splitlines()]
-    assert header == ["name", "class", "regression", "sparse", "description"]
-    assert [row[0] for row in rows] == list(all_methods())
+    assert header == ["name", "seconds", "regression", "sparse", "what it does"]
+    assert rows[0][0] == "ridge-forward"  # where to start
+    assert sorted(row[0] for row in rows) == list(all_methods())
     fisher = next(row for row in rows if row[0] == "fisher")
-    assert fisher[1:4] == ["FisherSelector", "no", "yes"]
-    assert fisher[4].startswith("Keep the features")
+    assert (float(fisher[1]) < 1, fisher[2:4]) == (True, ["no", "yes"])
+    assert fisher[4].startswith("One feature at a time")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert "fisher" in sparsieve("methods").out
+    result = sparsieve("methods")
+    assert "fisher" in result.out
+    assert "CPU time for 20 of 20,000 features, 100 samples, one core" in result.err
+
+
+def test_methods_for_a_purpose(sparsieve):
+    def names(*purposes):
+        listed = sparsieve("methods", *(f"--for={purpose}" for purpose in purposes)).out
+        return {line.partition("\t")[0] for line in listed.splitlines()[1:]}
+
+    assert "relieff" in names("nonlinear")
+    assert "ridge-forward" not in names("nonlinear")
+    assert names("regression,large") == names("regression", "large")
+    assert names("regression", "large") == names("regression") & names("large")
+    result = sparsieve("methods", "--for", "linear")
+    assert (result.code, "unknown --for 'linear'; known are regression" in result.err) == (2, True)
+    result = sparsieve("methods", "--for", "proof,p-values")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+
+
+def test_flags_have_no_type(sparsieve):
+    for command in (("--help",), ("select", "--help"), ("study", "run", "--help")):
+        assert "bool" not in sparsieve(*command).out
 
 
 def test_methods_json(sparsieve):
@@ -48,9 +71,15 @@ def test_methods_json(sparsieve):
 def test_datasets(sparsieve, monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     header, *rows = [line.split("\t") for line in sparsieve("datasets").out.splitlines()]
-    assert header == ["name", "samples", "features", "classes", "kind", "status"]
-    assert ["wine", "178", "13", "3", "tabular", "embedded"] in rows
-    assert ["allaml", "72", "7129", "2", "gene expression", "missing"] in rows
+    assert header == [
+        "name", "samples", "features", "classes", "kind", "status", "how to get it",
+    ]  # fmt: skip
+    assert ["wine", "178", "13", "3", "tabular", "embedded", "comes with scikit-learn"] in rows
+    allaml = next(row for row in rows if row[0] == "allaml")
+    assert allaml[1:6] == ["72", "7129", "2", "gene expression", "missing"]
+    assert allaml[6].startswith("download ALLAML.mat of ")
+    assert allaml[6].endswith(f" into {tmp_path}")
+    assert all(row[6] for row in rows)
     listed = sparsieve("datasets", "--json").json()
     assert len(listed) == len(rows)
     assert {entry["status"] for entry in listed} == {"embedded", "missing", "unavailable"}

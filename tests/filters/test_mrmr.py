@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,7 +13,7 @@ from sklearn.metrics import mutual_info_score
 
 from sparsieve import MRMRSelector
 
-ALL = ("fcq", "fcd", "mid", "miq", "jmi", "cmim")
+ALL = ("fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs")
 
 
 def make(seed, n=70, d=12, classes=3):
@@ -38,6 +40,40 @@ def conditional(x, y, s):
     return entropy(x, s) + entropy(y, s) - entropy(s) - entropy(x, y, s)
 
 
+def uncertainty(a, b):
+    return 2 * mutual_info_score(a, b) / (entropy(a) + entropy(b))
+
+
+def uncertainties(codes, y):
+    """Of every two features, and of each with the class in the last row and column."""
+    columns = [*codes.T, y]
+    return np.array([[uncertainty(a, b) for a in columns] for b in columns])
+
+
+def merit(members, U):
+    """Hall's formula as printed: k mean(r_cf) / sqrt(k + k (k - 1) mean(r_ff))."""
+    k = len(members)
+    pairs = [U[i, j] for i, j in combinations(members, 2)]
+    return k * U[members, -1].mean() / np.sqrt(k + k * (k - 1) * (np.mean(pairs) if pairs else 0))
+
+
+def plain_best_first(U, patience=5):
+    """All sets met so far in one list, opened by merit."""
+    met, opened, best, failures = {frozenset(): 0.0}, set(), frozenset(), 0
+    while failures < patience and len(opened) < len(met):
+        current = max((s for s in met if s not in opened), key=lambda s: met[s])
+        opened.add(current)
+        if met[current] > met[best] + 1e-12:
+            best, failures = current, 0
+        elif current:
+            failures += 1
+        for j in range(len(U) - 1):
+            grown = current | {j}
+            if grown not in met:
+                met[grown] = merit(sorted(grown), U)
+    return best, met[best]
+
+
 def reference(X, y, k, criterion, codes=None):
     d = X.shape[1]
     if criterion[0] == "f":
@@ -50,6 +86,9 @@ def reference(X, y, k, criterion, codes=None):
         pairwise = np.array(
             [[mutual_info_score(codes[:, i], codes[:, j]) for j in columns] for i in columns]
         )
+    if criterion == "cfs":
+        U = uncertainties(codes, y)
+        relevance = U[:-1, -1]
     path = [int(np.argmax(relevance))]
     while len(path) < k:
         scores = np.full(d, -np.inf)
@@ -64,6 +103,11 @@ def reference(X, y, k, criterion, codes=None):
                 "jmi": lambda x=x: sum(
                     entropy(x, codes[:, s]) + entropy(y) - entropy(x, codes[:, s], y) for s in path
                 ),
+                "cife": lambda j=j, x=x: (
+                    relevance[j]
+                    + sum(conditional(x, codes[:, s], y) - pairwise[j, s] for s in path)
+                ),
+                "cfs": lambda j=j: merit([*path, j], U),
                 "cmim": lambda x=x: min(conditional(x, y, codes[:, s]) for s in path),
             }[criterion]()
         path.append(int(np.argmax(scores)))
@@ -184,3 +228,42 @@ def test_bad_parameters():
         MRMRSelector(criterion="f").fit(X, y)
     with pytest.raises(ValueError, match="criterion='jmi' needs class labels"):
         MRMRSelector(criterion="jmi").fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="compares whole sets, which criterion"):
+        MRMRSelector(search="best-first").fit(X, y)
+    with pytest.raises(ValueError, match="finds its own number of features"):
+        MRMRSelector(3, criterion="cfs", search="best-first").fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_best_first_finds_what_a_plain_search_finds(seed):
+    X, y = make(seed, d=8)
+    U = uncertainties(std_levels(X), y)
+    selector = MRMRSelector(criterion="cfs", search="best-first").fit(X, y)
+    expected, value = plain_best_first(U)
+    assert set(selector.path_.features) == expected
+    assert_allclose(selector.path_scores_[-1], value)
+    every = max(
+        merit(list(members), U) for k in range(1, 9) for members in combinations(range(8), k)
+    )
+    assert value <= every + 1e-12
+    # The forward path stops at its own best set, which is no better.
+    forward = MRMRSelector(criterion="cfs").fit(X, y)
+    assert forward.path_scores_[-1] == forward.path_scores_.max() <= value + 1e-12
+    assert forward.support_.sum() == len(forward.path_.features)
+
+
+def test_cfs_of_numbers_uses_correlations():
+    X, _ = make(7)
+    target = X[:, 0] + X[:, 3] ** 2
+    R = np.abs(np.corrcoef(np.c_[X, target].T))
+
+    def value(members):
+        k, inner = len(members), R[np.ix_(members, members)]
+        return R[members, -1].sum() / np.sqrt(inner.sum()) if k else 0.0
+
+    path = MRMRSelector(5, criterion="cfs").fit(X, target)
+    chosen: list[int] = []
+    for _ in range(5):
+        chosen.append(max(set(range(12)) - set(chosen), key=lambda j: value([*chosen, j])))
+    assert_array_equal(path.path_.features, chosen)
+    assert_allclose(path.path_scores_[-1], value(chosen))

@@ -98,7 +98,7 @@ def test_unnamed_row_names_are_left_out(tmp_path, header):
 
 
 def test_unnamed_inner_column_gets_a_name(tmp_path):
-    table = read(tmp_path, "a,,label\n1,2,x\n3,4,y\n", drop=["column 2"])
+    table = read(tmp_path, "a,,label\n1,2,x\n3,4,y\n", drop=["x1"])
     assert table.feature_names == ("a",)
 
 

@@ -121,7 +121,8 @@ def test_svmlight(tmp_path, zero_based, suffix):
     table = read_table(path)
     assert sparse.issparse(table.X)
     np.testing.assert_array_equal(table.X.toarray(), X)
-    assert table.feature_names == tuple(str(j + first) for j in range(3))
+    assert table.feature_names == ("x0", "x1", "x2")
+    assert table.notes[0].endswith(f"x0 is number {first} in the file")
     np.testing.assert_array_equal(table.y, y)
 
 

@@ -1,8 +1,6 @@
 """One line from data to features, a table and something to look at."""
 
 import re
-import sys
-import types
 
 import numpy as np
 import pandas as pd
@@ -11,7 +9,7 @@ from sklearn.datasets import load_wine, make_regression
 
 import sparsieve
 from sparsieve import FStatisticSelector, RidgeForwardSelector, SelectorCV, select
-from sparsieve.selectors.table import as_frame, frame_library
+from sparsieve._frames import frame_library
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 
@@ -100,19 +98,27 @@ def test_plain_arrays_give_pandas_and_without_it_columns(monkeypatch):
     assert table["feature"].tolist() == ["x6", "x12"]
 
 
-def test_polars_in_polars_out(monkeypatch):
-    polars = types.ModuleType("polars")
-
-    class DataFrame(dict):
-        pass
-
-    DataFrame.__module__ = "polars.dataframe.frame"
-    polars.DataFrame = DataFrame
-    monkeypatch.setitem(sys.modules, "polars", polars)
-    assert frame_library(DataFrame()) == "polars"
-    assert isinstance(as_frame({"a": np.array(["x"])}, "polars"), DataFrame)
+def test_polars_in_polars_out():
+    polars = pytest.importorskip("polars")
+    table = select(polars.from_pandas(X), Y, k=2, method="f-statistic").table
+    assert isinstance(table, polars.DataFrame)
+    assert table["feature"].to_list() == ["flavanoids", "proline"]
     assert frame_library(X) == "pandas"
     assert frame_library(np.zeros(3)) is None
+
+
+def test_noise_is_said_first_and_little_of_it_kept():
+    noise = np.random.default_rng(1).normal(size=(100, 200))
+    with pytest.warns(UserWarning, match="predicts clearly better than a guess"):
+        selected = select(noise, np.arange(100) % 2)
+    assert len(selected.features) <= 5
+    said = r"there may be nothing to find\."
+    assert re.match(
+        f"No number of features .*{said} {len(selected.features)} of 200", str(selected)
+    )
+    assert selected._repr_html_().index("nothing to find") < selected._repr_html_().index("of 200")
+    assert selected.selector.report().startswith("No number of features")
+    assert select(X, Y).nothing_found == ""
 
 
 @pytest.mark.parametrize("name", list(sparsieve.all_selectors()))

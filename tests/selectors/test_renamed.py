@@ -7,9 +7,9 @@ import pytest
 from sklearn.base import clone
 
 from sparsieve import L20Selector, all_estimators
-from sparsieve.cli.catalogue import Method
+from sparsieve.cli.catalogue import find_method
 from sparsieve.cli.errors import UsageError
-from sparsieve.cli.selection import build_selector
+from sparsieve.cli.settings import build_selector
 from sparsieve.selectors.renamed import OLD_NAMES, replacement
 from sparsieve.studies import SelectorSpec
 from sparsieve.studies.sources import StudyError
@@ -34,7 +34,7 @@ def test_the_sentence_comes_from_constructor_set_params_command_line_and_study()
     with pytest.raises(ValueError, match=ROBUST):
         L20Selector().set_params(loss="l21")
     with pytest.raises(UsageError, match=ROBUST):
-        build_selector(Method("l20", L20Selector), 3, "auto", ["loss=l21"])
+        build_selector(find_method("l20"), 3, "auto", ["loss=l21"])
     with pytest.raises(StudyError, match=ROBUST):
         SelectorSpec("L20Selector", {"loss": "l21"})
 

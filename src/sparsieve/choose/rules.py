@@ -197,14 +197,23 @@ def describe(curve: CountCurve, chosen: dict[str, int], guess: float | None = No
         else "no other number tried is as good"
     )
     best_k, small_k = int(ks[chosen["best"]]), int(ks[chosen["one_se"]])
-    return (
+    warning = f"{nothing_found(guess)} " if guess is not None and no_better(curve, guess) else ""
+    return warning + (
         f"The mean score is highest, {top:.3f} (standard error {error:.3f}), at {ks[curve.top]} "
         f"features; {flat}. Best: {best_k} features with {smooth[chosen['best']]:.3f}. Smallest "
         f"adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard error of "
         f"the highest."
-    ) + (
-        f" No number scores better than a guess without features ({guess:.3f}): there may be "
-        "nothing to find."
-        if guess is not None and top - guess < 2 * error
-        else ""
+    )
+
+
+def no_better(curve: CountCurve, guess: float) -> bool:
+    """Whether no number of features scores clearly (two standard errors) above a guess."""
+    return bool(curve.smooth[curve.top] - guess < 2 * curve.standard_errors[curve.top])
+
+
+def nothing_found(guess: float) -> str:
+    """What to tell the user then."""
+    return (
+        f"No number of features predicts clearly better than a guess without features "
+        f"({guess:.3f}): there may be nothing to find."
     )

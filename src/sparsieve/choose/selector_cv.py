@@ -37,7 +37,7 @@ from .base import (
 )
 from .folds import CurveWork, dense, score_fold
 from .ridge_curve import default_estimator, score_without_features
-from .rules import RULES, CountCurve, describe
+from .rules import RULES, CountCurve, describe, no_better, nothing_found
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
 AUTO_POINTS = 20
@@ -78,7 +78,8 @@ class SelectorCV(MetaSelector):
     rule : {"best", "one_se", "elbow"}, default="best"
         Which k to take from the curve, smoothed over neighbouring k. "best" is the middle of all
         k that are as good as the highest score: where the top of a flat curve lies is a matter
-        of chance, its middle is not. "one_se" is the smallest k within one standard error of
+        of chance, its middle is not; where no k is clearly better than a guess without features
+        it is what "one_se" takes. "one_se" is the smallest k within one standard error of
         the highest score. "elbow" is the k where the curve bends most, seen from the line
         between its start and its top.
     cv : int, splitter or iterable, default=5
@@ -108,6 +109,9 @@ class SelectorCV(MetaSelector):
         The smallest and the largest number of features that are as good as the highest score:
         they give away no more than 4 % of it and no more than one standard error of the
         difference.
+    beats_guess_ : bool or None
+        Whether the highest score is more than two standard errors above that of a guess without
+        features; None where that is not known, with an ``estimator`` or ``scoring`` of your own.
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
@@ -340,13 +344,17 @@ class SelectorCV(MetaSelector):
             "mean_score_time": np.full(len(means), np.mean([r[2] for r in results])),
         }
         chosen = {name: rule(curve) for name, rule in RULES.items()}
+        self.beats_guess_ = None if guess is None else not no_better(curve, guess)
+        self._guess = guess
+        if self.beats_guess_ is False:
+            # The middle of a curve that chance drew is no number to keep features by.
+            chosen["best"] = chosen["one_se"]
         self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
         first, last = curve.as_good
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        kept = {name: RULES[name](curve) for name in ("best", "one_se")}
-        self._told = describe(curve, kept, guess)
+        self._told = describe(curve, chosen, guess)
 
     @property
     def score_meaning(self) -> str:
@@ -355,6 +363,14 @@ class SelectorCV(MetaSelector):
         if fitted is not None and not hasattr(fitted, "scores_"):
             return "The ranks read backwards: the best feature has the largest number."
         return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
+
+    @property
+    def nothing_found(self) -> str:
+        """A sentence for the user where no number of features beats a guess, else nothing."""
+        check_is_fitted(self)
+        if self._guess is None or self.beats_guess_:
+            return ""
+        return nothing_found(self._guess)
 
     def report(self) -> str:
         """Say in words how the score depends on the number of features."""

@@ -8,15 +8,16 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from .._version import __version__
 from .datasets import datasets
 from .demo import demo
 from .errors import ExitCode, report
-from .methods import methods
+from .methods import METHODS_EPILOG, methods
 from .options import Debug
 from .reproduce import reproduce
 from .select import select
@@ -28,17 +29,41 @@ EPILOG = (
     "130 interrupted."
 )
 
+
+class _PlainFlags:
+    """Flags are shown without a type: they take no value."""
+
+    def get_params(self, ctx: Any) -> list:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:  # with --help, which is made here
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class _Command(_PlainFlags, TyperCommand):
+    pass
+
+
+class _Group(_PlainFlags, TyperGroup):
+    pass
+
+
 app = typer.Typer(
     name="sparsieve",
+    cls=_Group,
     help="Keep few features out of many.",
     epilog=EPILOG,
-    rich_markup_mode="markdown",
+    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
 for command in (select, methods, datasets, reproduce, demo):
-    app.command(epilog=EPILOG if command is select else None)(command)
-app.add_typer(study, name="study")
+    app.command(epilog=_EPILOGS.get(command))(command)
+app.add_typer(study, name="study", cls=_Group)
+for registered in (*app.registered_commands, *study.registered_commands):
+    registered.cls = _Command
 
 
 def _show_version(asked: bool) -> None:

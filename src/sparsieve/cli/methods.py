@@ -2,44 +2,108 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Annotated
+
+import typer
+
+from .catalogue import DEFAULT_METHOD, PURPOSES, Method, all_methods, measured
+from .errors import UsageError
 from .options import AsJson, Debug
-from .output import print_json, print_rows
+from .output import print_json, print_rows, say
+
+METHODS_EPILOG = "\n\n".join(
+    ["What --for takes:", *(f"- {name}: {words}" for name, words in PURPOSES.items())]
+)
 
 
-def methods(as_json: AsJson = False, debug: Debug = False) -> None:
-    """List the selection methods."""
-    from .catalogue import DEFAULT_METHOD, all_methods
+def methods(
+    purpose: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for",
+            metavar="WORD",
+            help=f"Only methods for {', '.join(PURPOSES)}; explained below. Several with commas: "
+            "methods that do all.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """List the selection methods, what they do and how long they take.
 
-    found = list(all_methods().values())
+    The time is that of 20 features out of 20,000 from 100 samples, on one core.
+
+    Example: sparsieve methods --for regression,large
+    """
+    wanted = _wanted(purpose or ())
+    found = [method for method in all_methods().values() if wanted <= method.purposes]
     if as_json:
-        print_json(
-            [
-                {
-                    "name": method.name,
-                    "class": method.cls.__name__,
-                    "description": method.description,
-                    "regression": method.takes_regression,
-                    "sparse": method.takes_sparse,
-                    "default": method.name == DEFAULT_METHOD,
-                    "parameters": method.parameters,
-                }
-                for method in found
-            ]
-        )
+        print_json([_entry(method) for method in found])
         return
+    if not found:
+        raise UsageError(f"no method is for {' and '.join(sorted(wanted))} at once; ask for less")
+    found.sort(key=lambda method: method.name != DEFAULT_METHOD)  # where to start comes first
     print_rows(
-        ("name", "class", "regression", "sparse", "description"),
+        ("name", "seconds", "regression", "sparse", "what it does"),
         [
             (
                 method.name,
-                method.cls.__name__,
+                _time(method.seconds),
                 _yes_no(method.takes_regression),
                 _yes_no(method.takes_sparse),
-                method.description,
+                method.words,
             )
             for method in found
         ],
         title=f"Methods (default: {DEFAULT_METHOD})",
+        right=("seconds",),
+    )
+    if sys.stdout.isatty():
+        say(_footnote())
+
+
+def _wanted(given: list[str] | tuple[str, ...]) -> frozenset[str]:
+    names = [name.strip().lower() for text in given for name in text.split(",")]
+    for name in names:
+        if name not in PURPOSES:
+            raise UsageError(f"unknown --for {name!r}; known are {', '.join(PURPOSES)}")
+    return frozenset(names)
+
+
+def _entry(method: Method) -> dict:
+    return {
+        "name": method.name,
+        "class": method.class_name,
+        "words": method.words,
+        "description": method.description,
+        "regression": method.takes_regression,
+        "sparse": method.takes_sparse,
+        "missing": method.takes_missing,
+        "for": sorted(method.purposes),
+        "seconds": method.seconds,
+        "default": method.name == DEFAULT_METHOD,
+        "parameters": method.parameters,
+    }
+
+
+def _time(seconds: float | None) -> str:
+    """Rounded so that nobody takes it for more than it is."""
+    if seconds is None:
+        return "-"
+    return f"{seconds:.1g}" if seconds < 1 else f"{seconds:.0f}"
+
+
+def _footnote() -> str:
+    row = next(iter(measured().values()), None)
+    if row is None:
+        return ""
+    busy = "" if row["idle"] == "yes" else "; the machine had other work"
+    return (
+        f"seconds: CPU time for {row['selected']} of {int(row['features']):,} features, "
+        f"{row['samples']} samples, one core ({row['machine']}, {row['date']}{busy}). "
+        "sparsieve methods --help lists what to ask for with --for."
     )
 
 

@@ -70,12 +70,13 @@ def check_page(path: Path | None) -> None:
         return
     from ..io.errors import DataError
     from ..io.write import check_writable
-    from ..report import check_installed
 
     try:
         check_writable(path, (".html", ".htm"))
     except DataError as error:
         raise UsageError(str(error)) from None
+    from ..report import check_installed  # which takes a while
+
     check_installed()
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +16,10 @@ from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
 from .options import AsJson, Debug, EscapeFormulas
-from .output import as_json as to_json
-from .output import check_page, command_line, print_json, print_rows, progress, say
-from .standard_input import data_file
+from .output import command_line, print_json, print_rows, progress, say
+from .selection_files import check_outputs, write_files
+from .settings import AUTO, build_selector, check_certifiable, check_task, parse_count
+from .standard_input import DASH, data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report import Report
@@ -84,6 +87,14 @@ def select(
         list[str] | None,
         typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
     ] = None,
+    layer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of .h5ad files: select from this layer instead of X.",
+            show_default=False,
+        ),
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -100,7 +111,8 @@ def select(
             "-o",
             metavar="OUT",
             help=".csv, .tsv (also .gz) or .parquet: the selected columns, best first, and the "
-            "target; .json: the result for scripts.",
+            "target; .h5ad: the .h5ad file with the selected variables only; .json: the result "
+            "for scripts.",
             show_default=False,
         ),
     ] = None,
@@ -172,104 +184,69 @@ def select(
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
     limit_memory(memory)
-    _check_outputs(file, output, ranking, report)
-    with progress("Loading"):
-        from ..io import TargetNeededError, read_table
-        from .selection import AUTO, build_selector, check_certifiable, parse_count, run_selection
+    start = time.perf_counter()
+    chosen, number = find_method(method), parse_count(count)
+    check_task(chosen, task.value)
+    check_outputs(file, form, output, ranking, report)
+    from ..io.errors import TargetNeededError
+    from ..io.read import check_readable, read_table
 
-        chosen, number = find_method(method), parse_count(count)
-        selector = build_selector(chosen, number, task.value, param or ())
-        if certify:
-            check_certifiable(chosen, selector)
-    try:
-        with data_file(file, form) as path, progress(f"Reading {path.name}"):
-            table = read_table(path, target, drop or ())
-    except TargetNeededError as error:
-        raise UsageError(f"--target is missing: {error}") from None
-    check_in_memory(table, **{"--report": report, "--null": null, "-k auto": number == AUTO})
-    if not quiet:
-        for note in table.notes:
-            say(f"note: {note}")
-    with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
-        selection = run_selection(
-            chosen,
-            selector,
-            table,
-            null,
-            certify,
-            task=task.value,
-            choose_count=number == AUTO,
-        )
-    if not quiet:
-        for warning in selection.warnings:
-            say(f"warning: {warning}")
-        for oddity in selection.oddities:
-            say(f"note: {oddity}")
-    result = selection.as_dict(all_features=everything)
-    written = _write(selection, result, output, ranking, escape_formulas)
-    if report is not None and not selection.interrupted:
-        with progress("Cross-validating for the report"):
-            _report(selection, command_line()).save(report)
-        written.append(report)
-    if as_json:
-        print_json(result)
-    elif names_only:
-        print("\n".join(selection.kept_names))
-    elif output is None and ranking is None:
-        _print_selected(selection)
-    if not quiet:
-        _say_summary(selection, written)
-    if selection.interrupted:
-        say(_proven_gap(selection.selector))
-        raise KeyboardInterrupt
-
-
-def _check_outputs(
-    file: Path, output: Path | None, ranking: Path | None, report: Path | None
-) -> None:
-    from ..io.errors import DataError
-    from ..io.write import WRITABLE_SUFFIXES, check_writable
-
-    outputs = {"--output": output, "--ranking": ranking, "--report": report}
-    suffixes_of = {
-        "--output": (*WRITABLE_SUFFIXES, ".json"),
-        "--ranking": WRITABLE_SUFFIXES,
-    }
-    taken: dict[Path, str] = {}
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        other = taken.setdefault(path.resolve(), option)
-        if other != option:
-            raise UsageError(f"{other} and {option} both write {path}")
-        if path.resolve() == file.resolve():
-            raise UsageError(f"{path} would overwrite the data; choose another output")
+    if file != DASH:
+        check_readable(file)
+    build = partial(build_selector, chosen, number, task.value, param or ())
+    selector = None
+    if param or certify:  # what is wrong with them is said before the data are read
+        with progress("Loading"):
+            selector = build()
+            if certify:
+                check_certifiable(chosen, selector)
+    with data_file(file, form) as path:
         try:
-            if option == "--report":
-                check_page(path)
-            else:
-                check_writable(path, suffixes_of[option])
-        except DataError as error:
-            raise UsageError(str(error)) from None
+            with progress(f"Reading {path.name}"):
+                table = read_table(path, target, drop or (), layer=layer)
+        except TargetNeededError as error:
+            raise UsageError(f"--target is missing: {error}") from None
+        check_in_memory(table, **{"--report": report, "--null": null, "-k auto": number == AUTO})
+        if not quiet:
+            for note in table.notes:
+                say(f"note: {note}")
+        with progress("Loading"):
+            from .selection import run_selection
 
-
-def _write(
-    selection: Selection,
-    result: dict,
-    output: Path | None,
-    ranking: Path | None,
-    escape_formulas: bool,
-) -> list[Path]:
-    from ..io.write import replacing, write_table
-
-    if output is not None and output.suffix.lower() == ".json":
-        with replacing(output) as scratch:
-            scratch.write_text(to_json(result) + "\n", encoding="utf-8")
-    elif output is not None:
-        write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
-    if ranking is not None:
-        write_table(ranking, selection.ranking_columns(), escape_formulas=escape_formulas)
-    return [path for path in (output, ranking) if path is not None]
+            selector = build() if selector is None else selector
+        with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
+            selection = run_selection(
+                chosen,
+                selector,
+                table,
+                null,
+                certify,
+                task=task.value,
+                choose_count=number == AUTO,
+                started=start,
+            )
+        if not quiet:
+            for warning in selection.warnings:
+                say(f"warning: {warning}")
+            for oddity in selection.oddities:
+                say(f"note: {oddity}")
+        result = selection.as_dict(all_features=everything)
+        written = write_files(selection, result, path, layer, output, ranking, escape_formulas)
+        if report is not None and not selection.interrupted:
+            with progress("Cross-validating for the report"):
+                _report(selection, command_line()).save(report)
+            written.append(report)
+        if as_json:
+            print_json(result)
+        elif names_only:
+            print("\n".join(selection.kept_names))
+        elif output is None and ranking is None:
+            _print_selected(selection)
+        if not quiet:
+            _say_summary(selection, written)
+        if selection.interrupted:
+            say(_proven_gap(selection.selector))
+            raise KeyboardInterrupt
 
 
 def _report(selection: Selection, command: str) -> Report:
@@ -313,7 +290,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         target += " (regression)"
     say(
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
-        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s"
+        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s "
+        f"({selection.fit_seconds:.2f} s of it selecting)"
     )
     if selection.choice:
         say(f"how many: {selection.choice}")

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import time
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from .._checks import warn_user
 from .._version import __version__
 from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
 from .catalogue import Method
-from .errors import UsageError
-
-# These have options of their own.
-AUTO = "auto"  # as -k: so many features as cross-validation finds best
-_OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
+from .settings import AUTO, resolved
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,8 @@ class Selection:
     table: Table
     ranked: RankedFeatures
     n_kept: int
-    seconds: float
+    seconds: float  # from the start of the command to the end of the selection
+    fit_seconds: float  # and of the selection alone
     classes: np.ndarray | None
     warnings: list[str] = field(default_factory=list)
     null: PermutationNull | None = None
@@ -75,7 +70,7 @@ class Selection:
             ranking = {name: column[: self.n_kept] for name, column in ranking.items()}
         return {
             "method": self.method.name,
-            "class": self.method.cls.__name__,
+            "class": self.method.class_name,
             "parameters": self.parameters,
             "target": self.table.target_name,
             "task": self.task,
@@ -95,101 +90,11 @@ class Selection:
                 for values in zip(*(c.tolist() for c in ranking.values()), strict=True)
             ],
             "seconds": self.seconds,
+            "fit_seconds": self.fit_seconds,
             "warnings": self.warnings,
             "diagnosis": self.oddities,
             "version": __version__,
         }
-
-
-def parse_count(text: str | None) -> int | float | str | None:
-    """``-k`` as an int, a fraction or "auto"."""
-    from .._checks import resolve_count
-
-    if text is None:
-        return None
-    if text.strip().lower() == AUTO:
-        return AUTO
-    count = _literal(text)
-    if isinstance(count, bool) or not isinstance(count, (int, float)):
-        raise UsageError(
-            f"-k must be a number of features, a fraction such as 0.1, or {AUTO}, got {text!r}"
-        )
-    if isinstance(count, float) or count < 1:
-        _resolved(resolve_count, count, n_features=1)
-    return count
-
-
-def _resolved(resolve_count: Any, count: Any, n_features: int) -> int:
-    try:
-        return resolve_count(count, n_features, default=n_features)
-    except ValueError as error:
-        raise UsageError(str(error).replace("n_features_to_select", "-k")) from None
-
-
-def build_selector(
-    method: Method, count: int | float | str | None, task: str, settings: Sequence[str]
-) -> Any:
-    """The unfitted selector that the options describe."""
-    from ..selectors.parameters import configured
-
-    parameters = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        name = name.strip()
-        if not equals or not name:
-            raise UsageError(f"--param wants name=value, got {setting!r}")
-        if name in _OPTION_OF:
-            raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
-        parameters[name] = _literal(text)
-    try:
-        selector = configured(method.cls, parameters, hidden=_OPTION_OF)
-    except ValueError as error:
-        sentence = str(error).replace(method.cls.__name__, method.name, 1)
-        # An object cannot be typed here; its settings can.
-        sentence = re.sub(
-            r"solver=(\w+)\((\w+)=\.\.\.\)",
-            lambda found: f"solver={found[1].lower()} with solver__{found[2]}=...",
-            sentence,
-        )
-        raise UsageError(f"--param: {sentence}") from None
-    selector.set_params(n_features_to_select=None if count == AUTO else count)
-    known = selector.get_params(deep=False)
-    if task == "regression" and not method.takes_regression:
-        raise UsageError(
-            f"{method.name} selects for class labels only; sparsieve methods shows which methods "
-            "take regression"
-        )
-    if "task" in known:
-        selector.set_params(task=task)
-    try:
-        getattr(selector, "_check_parameters", lambda: None)()
-    except ValueError as error:
-        raise UsageError(f"--param: {error}") from None
-    return selector
-
-
-def _literal(text: str) -> Any:
-    try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError):
-        return text.strip()
-
-
-def check_certifiable(method: Method, selector: Any) -> None:
-    """Refuse --certify, before any work, for a method that nothing can be proven about."""
-    from .catalogue import all_methods
-
-    if not hasattr(selector, "certify"):
-        able = [each.name for each in all_methods().values() if hasattr(each.cls, "certify")]
-        raise UsageError(
-            f"--certify: nothing can be proven about the selections of {method.name}; "
-            f"{' and '.join(able)} can be certified"
-        )
-    try:
-        selector._check_certifiable()
-    except ValueError as error:
-        sentence = str(error).replace(f"{method.cls.__name__} was fitted", f"{method.name} is")
-        raise UsageError(f"--certify: {sentence}") from None
 
 
 def run_selection(
@@ -201,23 +106,24 @@ def run_selection(
     *,
     task: str = AUTO,
     choose_count: bool = False,
+    started: float | None = None,
 ) -> Selection:
     """Fit the selector on the table; ``choose_count`` by cross-validation, if asked for.
+
+    ``started`` is when the command began, if not now.
 
     An interrupt that leaves the selector fitted, with the best that it had found, gives a
     selection that says so.
     """
-    from .._checks import check_finite, resolve_count
+    from .._checks import check_finite
     from ..selectors.target import already_told, with_task
 
     if sparse.issparse(table.X) and not method.takes_sparse:
         raise DataError(
             f"the features are sparse but {method.name} takes dense ones only; sparsieve methods "
-            "shows which methods take sparse features"
+            "--for sparse shows which methods take sparse features"
         )
-    _resolved(
-        resolve_count, selector.get_params()["n_features_to_select"], len(table.feature_names)
-    )
+    resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
     told, read_as = _reading(method, table, task)
     selector = with_task(selector, read_as)
     choice = ""
@@ -244,7 +150,7 @@ def run_selection(
             if getattr(selector, "support_", None) is None:
                 raise
             interrupted = True
-    seconds = time.perf_counter() - start
+    done = time.perf_counter()
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
     null, certificate, oddities = None, None, []
     if not interrupted:  # who interrupts does not want to wait
@@ -262,7 +168,8 @@ def run_selection(
         table=table,
         ranked=ranked_features(selector),
         n_kept=int(selector.get_support().sum()),
-        seconds=seconds,
+        seconds=done - (start if started is None else started),
+        fit_seconds=done - start,
         classes=getattr(selector, "classes_", None),
         warnings=[*told, *_sentences(caught)],
         null=null,
@@ -295,6 +202,8 @@ def _with_best_count(selector: Any, table: Table) -> tuple[Any, str]:
     search = SelectorCV(selector).fit(table.X, table.y)
     count = search.best_k_
     fitted = selector.reaching(count).fit(table.X, table.y)
+    if search.beats_guess_ is False:
+        warn_user(search.nothing_found)
     return fitted, " ".join(search.report().split())
 
 

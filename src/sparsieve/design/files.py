@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from scipy import sparse
 
-from ..memory import memory_limit
+from ..memory import LOAD_SHARE, memory_limit
 from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added, transposed_product
 from .foreign import check_matrix, real_dtype
@@ -27,8 +27,6 @@ from .foreign import check_matrix, real_dtype
 BLOCK_BYTES = 64 << 20
 # Share of the limit for one block: the one in use, the one being read, and room to convert.
 BLOCK_SHARE = 8
-# Data of up to this share of the limit are loaded as a whole.
-LOAD_SHARE = 4
 
 
 class Source(Protocol):
@@ -42,7 +40,7 @@ class Source(Protocol):
     is_sparse: bool
 
     def check(self) -> None:
-        """Refuse a file that has changed since it was opened; asked before every pass."""
+        """Refuse a file that has changed since it was opened; asked before and after a pass."""
 
     def blocks(self, rows: int) -> Iterator[Any]:
         """All rows from first to last, at most so many at a time: arrays or CSR matrices."""
@@ -108,6 +106,7 @@ class FileDesign(RowBlockedDesign):
                     held.append(block)
                 yield block
                 del block, values
+        self.source.check()  # what changed meanwhile may have been read half before, half after
         if self._held is not None:
             self._held[:] = held
 

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from ..design.on_device import OnDevice
-from .mrmr import COPY, CORRELATION_FLOOR, DIGITS, Criterion
+from .criteria import COPY, CORRELATION_FLOOR, DIGITS, Criterion
 
 
 class DeviceCorrelation(Criterion):
-    """As ``_Correlation`` of ``mrmr``, with its sums on the device."""
+    """As ``Correlation`` of ``criteria``, with its sums on the device."""
 
     def __init__(self, design: OnDevice, total_weight: float, relevance: np.ndarray, kind: str):
         self.design, self.total_weight = design, total_weight
@@ -20,6 +20,7 @@ class DeviceCorrelation(Criterion):
         self.is_quotient = kind == "fcq"
         self._relevance = design.on_device(relevance, np.float64)
         self.sum = torch.zeros_like(self._relevance)
+        self.count = 0
         self._closed: torch.Tensor | None = None
         self._last: int | None = None
 
@@ -46,7 +47,7 @@ class DeviceCorrelation(Criterion):
         """The score of every feature."""
         return self._scores().cpu().numpy()
 
-    def best(self, free: np.ndarray) -> tuple[int, float]:
+    def best(self, free: np.ndarray, started: bool) -> tuple[int, float]:
         """The best of the features that are free, and its score."""
         if self._closed is None:
             self._closed = self.design.on_device(~free)

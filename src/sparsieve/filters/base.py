@@ -51,13 +51,15 @@ def class_moments(data: TrainingData) -> ClassMoments:
     codes, weights, design = data.target.codes, data.sample_weight, data.design
     assert codes is not None
     sizes = np.bincount(codes, weights=weights).astype(np.float64)
-    # By class first: a design that is read in passes then knows the moments of all samples.
+    # One look at the classes tells the moments of all samples too: the spread around the common
+    # mean is that within the classes and that of their means.
     class_means, spreads = design.group_moments(codes, len(sizes), weights)
     squares = sizes[:, None] * spreads
-    means, variances = design.column_moments(weights)
-    total = data.total_weight * variances
+    centre = sizes @ class_means / data.total_weight
+    total = squares.sum(axis=0) + sizes @ (class_means - centre) ** 2
     tolerance = CONSTANT_TOLERANCE[np.dtype(design.dtype)]
-    crumbs = data.total_weight * (tolerance * (np.abs(means) + np.sqrt(variances))) ** 2
+    deviations = np.sqrt(total / data.total_weight)
+    crumbs = data.total_weight * (tolerance * (np.abs(centre) + deviations)) ** 2
     return ClassMoments(sizes, class_means, squares, total, crumbs)
 
 

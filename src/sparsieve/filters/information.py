@@ -126,6 +126,16 @@ class Information:
         """I(x_j; x_chosen) of every feature."""
         return self.entropies + self.entropies[chosen] - self._with(self._codes(chosen))
 
+    @property
+    def uncertainty(self) -> np.ndarray:
+        """Symmetrical uncertainty 2 I(x_j; y) / (H(x_j) + H(y)) of every feature and the class."""
+        return _share(2.0 * self.relevance, self.entropies + self.class_entropy)
+
+    def uncertainty_with(self, chosen: int) -> np.ndarray:
+        """The same of every feature and a chosen one."""
+        shared = np.maximum(np.round(self.redundancy(chosen), DECIMALS), 0.0)
+        return _share(2.0 * shared, self.entropies + self.entropies[chosen])
+
     def joint_relevance(self, chosen: int) -> np.ndarray:
         """I(x_j, x_chosen; y) of every feature."""
         codes = self._codes(chosen)
@@ -144,3 +154,7 @@ class Information:
         n_levels = self.levels.n_levels
         n_other = n_levels if n_other is None else n_other
         return joint_entropies(self.levels.codes, n_levels, other, n_other, self.weights)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,27 +13,29 @@ from ..design.on_device import OnDevice
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns
+from .criteria import CFS, INFORMATION, Correlation, Criterion
 from .discretize import discretize
 from .information import Information, check_discretisation
 from .statistics import f_statistics
+from .subset_search import best_first
 
 CORRELATION_CRITERIA = ("fcq", "fcd")
-INFORMATION_CRITERIA = ("mid", "miq", "jmi", "cmim")
+INFORMATION_CRITERIA = ("mid", "miq", "jmi", "cife", "cmim")
+CRITERIA = (*CORRELATION_CRITERIA, *INFORMATION_CRITERIA, "cfs")
+SEARCHES = ("forward", "best-first")
 
-# Absolute correlations below this count as this, so that a quotient cannot run away.
-CORRELATION_FLOOR = 1e-3
-# A mean absolute correlation this close to one means copies of all that was chosen.
-COPY = 1.0 - 1e-12
 _MEANINGS = {
     "fcq": "F statistic divided by the mean absolute correlation with the features picked before",
     "fcd": "F statistic minus the mean absolute correlation with the features picked before",
     "mid": "Information about the class minus the mean information about those picked before",
     "miq": "Information about the class divided by the mean information about those picked before",
     "jmi": "Mean information about the class together with each of those picked before, in nats",
+    "cife": "Information about the class, plus what the classes change in the information shared "
+    "with those picked before, in nats",
+    "cfs": "Merit of the set with this feature: correlation with the target against correlation "
+    "among its members",
     "cmim": "Least information about the class given any one of those picked before, in nats",
 }
-# Steps of the greedy search compare scores after rounding to this many digits.
-DIGITS = 12
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,10 +50,18 @@ class MRMRSelector(BaseSelector):
     "mid"    I(x; y) minus the mean of I(x; s) over S
     "miq"    I(x; y) divided by that mean
     "jmi"    mean of I(x, s; y) over S
+    "cife"   I(x; y) plus the sum of I(x; s | y) - I(x; s) over S
     "cmim"   minimum of I(x; y | s) over S
+    "cfs"    merit of S and x together: ``k r / sqrt(k + k (k - 1) q)`` for k features with the
+             mean correlation r with the target and q among each other (Hall 2000)
     ======== ==================================================================================
 
-    The first feature is the most relevant one. F and correlations are those of the numbers as
+    The first feature is the most relevant one. Correlations of "cfs" are symmetrical
+    uncertainties 2 I(a; b) / (H(a) + H(b)) of levels, for real targets absolute correlations of
+    numbers. Its merit falls when further features only repeat what is there, so with
+    ``n_features_to_select=None`` it keeps the set of largest merit: the largest along the
+    forward path, or that found by Hall's best-first search, which goes back to sets left aside
+    and ends after five steps without improvement. F and correlations are those of the numbers as
     they are; in "fcq" correlations below 0.001 count as 0.001, and a copy of everything picked
     so far is not picked. Mutual information is that of discretised features, in nats, as in
     Brown et al. (2012). Every step costs one pass over the data; equal scores are decided by
@@ -65,9 +74,12 @@ class MRMRSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps ten.
-    criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cmim"}, default="fcq"
-        What to maximise; see above. Real targets need "fcq" or "fcd".
+        Number or fraction of features to keep. None keeps ten, with "cfs" as many as give the
+        largest merit.
+    criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs"}, default="fcq"
+        What to maximise; see above. Real targets need "fcq", "fcd" or "cfs".
+    search : {"forward", "best-first"}, default="forward"
+        How to search. "best-first" is for "cfs" alone and finds its own number of features.
     discretize : {"std", "mdl", "frequency"} or None, default="std"
         How numbers become levels: for the criteria of mutual information, as in
         :class:`InfoGainSelector`.
@@ -99,6 +111,9 @@ class MRMRSelector(BaseSelector):
     C. Ding, H. Peng (2005). Minimum redundancy feature selection from microarray gene
     expression data. Journal of Bioinformatics and Computational Biology 3, 185-205.
 
+    M. A. Hall (2000). Correlation-based feature selection for discrete and numeric class machine
+    learning. International Conference on Machine Learning 17, 359-366.
+
     G. Brown, A. Pocock, M.-J. Zhao, M. Lujan (2012). Conditional likelihood maximisation: a
     unifying framework for information theoretic feature selection. JMLR 13, 27-66.
 
@@ -112,6 +127,7 @@ class MRMRSelector(BaseSelector):
     """
 
     criterion: str = "fcq"
+    search: str = "forward"
     discretize: str | None = "std"
     n_bins: int = 5
     task: str = "auto"
@@ -127,7 +143,19 @@ class MRMRSelector(BaseSelector):
         )
 
     def _check_parameters(self) -> None:
-        check_choice("criterion", self.criterion, CORRELATION_CRITERIA + INFORMATION_CRITERIA)
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("search", self.search, SEARCHES)
+        if self.search == "best-first":
+            if self.criterion != "cfs":
+                raise ValueError(
+                    f'search="best-first" compares whole sets, which criterion={self.criterion!r} '
+                    'cannot; pass criterion="cfs" or search="forward"'
+                )
+            if self.n_features_to_select is not None:
+                raise ValueError(
+                    'search="best-first" finds its own number of features; leave '
+                    'n_features_to_select=None, or pass search="forward"'
+                )
         check_discretisation(self.discretize, self.n_bins)
 
     def _takes_foreign(self) -> bool:
@@ -135,19 +163,25 @@ class MRMRSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
-        default = min(DEFAULT_COUNT, n_features)
-        count = resolve_count(self.n_features_to_select, n_features, default)
+        judged_as_sets = self.criterion == "cfs"
+        default = min(n_features, len(data.target.Y)) if judged_as_sets else DEFAULT_COUNT
+        count = resolve_count(self.n_features_to_select, n_features, min(default, n_features))
         criterion = self._criterion(data)
         relevance, constant = criterion.relevance, constant_columns(data)
         candidates = (relevance > 0) & ~constant
-        path, path_scores, last = greedy(criterion, candidates, count)
+        own_end = judged_as_sets and self.n_features_to_select is None
+        if self.search == "best-first":
+            assert isinstance(criterion, CFS)
+            candidates &= np.isin(np.arange(n_features), best_first(criterion, candidates))
+            own_end = False  # all of the set, in the order of a forward search within it
+        path, path_scores, last = greedy(criterion, candidates, count, until_worse=own_end)
         self.relevance_ = relevance
         self.path_, self.path_scores_ = Path.nested(path), path_scores
         scores = np.array(last, dtype=np.float64)
         scores[path] = path_scores
         return FeatureScores(
             scores,
-            n_kept=min(DEFAULT_COUNT, len(path)),
+            n_kept=len(path) if judged_as_sets else min(DEFAULT_COUNT, len(path)),
             order=path,
             constant=constant,
             complete=False,
@@ -161,8 +195,10 @@ class MRMRSelector(BaseSelector):
                 from ._mrmr_device import DeviceCorrelation
 
                 return DeviceCorrelation(design, data.total_weight, relevance, self.criterion)
-            return _Correlation(design, data.total_weight, relevance, self.criterion)
+            return Correlation(design, data.total_weight, relevance, self.criterion)
         codes = data.target.codes
+        if codes is None and self.criterion == "cfs":
+            return _numeric_cfs(data)
         if codes is None:
             raise ValueError(
                 f"criterion={self.criterion!r} needs class labels, but y is used as numbers; "
@@ -175,7 +211,28 @@ class MRMRSelector(BaseSelector):
             classes=codes,
             sample_weight=data.sample_weight,
         )
-        return _CRITERIA[self.criterion](Information(levels, codes, data.sample_weight))
+        information = Information(levels, codes, data.sample_weight)
+        if self.criterion == "cfs":
+            return CFS(information.uncertainty, information.uncertainty_with)
+        return INFORMATION[self.criterion](information)
+
+
+def _numeric_cfs(data: TrainingData) -> CFS:
+    """Absolute correlations with the target (of several the largest) and among the features."""
+    design, weights = _standardised(data), data.sample_weight
+    Y = data.target.Y.astype(np.float64)
+    Y = Y - np.average(Y, axis=0, weights=weights)
+    if weights is not None:
+        Y *= np.sqrt(weights)[:, None]
+    lengths = np.sqrt((Y**2).sum(axis=0) * data.total_weight)
+    Y = np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > 0)
+    relevance = np.abs(design.rmatmul(Y.astype(design.dtype)).astype(np.float64)).max(axis=1)
+
+    def with_others(feature: int) -> np.ndarray:
+        products = design.rmatmul(design.dense_columns(np.array([feature])))[:, 0]
+        return np.abs(products.astype(np.float64)) / data.total_weight
+
+    return CFS(relevance, with_others)
 
 
 def _standardised(data: TrainingData) -> DesignMatrix:
@@ -189,136 +246,22 @@ def _standardised(data: TrainingData) -> DesignMatrix:
     return standardised(data.design, centre=True, scale=True, sample_weight=weights).design
 
 
-def greedy(criterion: Criterion, candidates: np.ndarray, count: int):
-    """Pick up to ``count`` of the candidates; (path, their scores, scores at the last step)."""
+def greedy(criterion: Criterion, candidates: np.ndarray, count: int, *, until_worse: bool = False):
+    """Pick up to ``count`` of the candidates; (path, their scores, scores at the last step).
+
+    With ``until_worse`` the search ends where the best score falls below the last one.
+    """
     path: list[int] = []
     picked_at: list[float] = []
-    free = candidates.copy()
+    free, started = candidates.copy(), False
     for _ in range(min(count, int(candidates.sum()))):
         if path:
             criterion.add(path[-1])
-        best, score = criterion.best(free)
+            started = True
+        best, score = criterion.best(free, started)
+        if until_worse and path and score <= picked_at[-1]:
+            break
         path.append(best)
         picked_at.append(score)
         free[best] = False
-    return np.array(path, dtype=np.intp), np.array(picked_at), criterion.current()
-
-
-def _rounded(scores) -> np.ndarray:
-    """Scores to ``DIGITS`` digits of the largest finite one: rounding noise makes no choice."""
-    finite = np.isfinite(scores)
-    largest = np.abs(scores[finite]).max(initial=0.0)
-    if largest == 0.0:
-        return scores
-    step = 10.0 ** (np.ceil(np.log10(largest)) - DIGITS)
-    return np.where(finite, np.round(scores / step) * step, scores)
-
-
-# -- criteria --------------------------------------------------------------------------------
-
-
-class Criterion(ABC):
-    """What the greedy search maximises, kept up to date as features are picked."""
-
-    relevance: np.ndarray
-    count = 0  # features picked
-
-    def current(self) -> np.ndarray:
-        """The score of every feature as things stand."""
-        return self.scores() if self.count else self.relevance
-
-    def best(self, free: np.ndarray) -> tuple[int, float]:
-        """The best of the features that are free, and its score."""
-        scores = self.current()
-        best = int(np.argmax(np.where(free, _rounded(scores), -np.inf)))
-        return best, float(scores[best])
-
-    @abstractmethod
-    def add(self, picked: int) -> None:
-        """Take note of a picked feature."""
-
-    @abstractmethod
-    def scores(self) -> np.ndarray:
-        """The score of every feature, once something was picked."""
-
-
-class _Correlation(Criterion):
-    """F statistic against mean absolute correlation: one matrix-vector product per step."""
-
-    def __init__(self, design: DesignMatrix, total_weight: float, relevance, kind: str):
-        self.design, self.total_weight = design, total_weight
-        self.relevance = relevance
-        self.is_quotient = kind == "fcq"
-        self.sum = np.zeros(len(relevance))
-        self.count = 0
-
-    def add(self, picked: int) -> None:
-        column = self.design.dense_columns(np.array([picked]))
-        correlation = np.abs(self.design.rmatmul(column)[:, 0].astype(np.float64))
-        correlation /= self.total_weight
-        if self.is_quotient:
-            correlation = np.maximum(correlation, CORRELATION_FLOOR)
-        self.sum += correlation
-        self.count += 1
-
-    def scores(self) -> np.ndarray:
-        mean = self.sum / self.count
-        if not self.is_quotient:
-            return self.relevance - mean
-        return np.where(mean >= COPY, 0.0, self.relevance / np.maximum(mean, CORRELATION_FLOOR))
-
-
-class _InformationCriterion(Criterion):
-    def __init__(self, information: Information):
-        self.information = information
-        self.relevance = information.relevance
-        self.sum = np.zeros(len(self.relevance))
-        self.count = 0
-
-
-class _MID(_InformationCriterion):
-    def add(self, picked: int) -> None:
-        self.sum += self.information.redundancy(picked)
-        self.count += 1
-
-    def scores(self) -> np.ndarray:
-        return self.relevance - self.sum / self.count
-
-
-class _MIQ(_MID):
-    def scores(self) -> np.ndarray:
-        # Entropies carry rounding of this size; a redundancy below it is none.
-        return self.relevance / np.maximum(self.sum / self.count, 1e-12)
-
-
-class _JMI(_InformationCriterion):
-    def add(self, picked: int) -> None:
-        self.sum += self.information.joint_relevance(picked)
-        self.count += 1
-
-    def scores(self) -> np.ndarray:
-        # The mean instead of the sum: the same choices, and comparable along the path.
-        return self.sum / self.count
-
-
-class _CMIM(_InformationCriterion):
-    def __init__(self, information: Information):
-        super().__init__(information)
-        self.smallest = np.full(len(self.relevance), np.inf)
-
-    def add(self, picked: int) -> None:
-        # I(x; y | s) = I(x, s; y) - I(s; y)
-        given = self.information.joint_relevance(picked) - self.relevance[picked]
-        self.smallest = np.minimum(self.smallest, given)
-        self.count += 1
-
-    def scores(self) -> np.ndarray:
-        return self.smallest
-
-
-_CRITERIA: dict[str, type[_InformationCriterion]] = {
-    "mid": _MID,
-    "miq": _MIQ,
-    "jmi": _JMI,
-    "cmim": _CMIM,
-}
+    return np.array(path, dtype=np.intp), np.array(picked_at), criterion.current(started)

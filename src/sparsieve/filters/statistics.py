@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,14 +10,11 @@ from scipy import special
 
 from .._checks import check_flag, listed
 from ..design import standardised
-from ..design.stream import in_strips
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from .base import DEFAULT_COUNT, check_degrees, class_moments, constant_columns, ratio
 
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
 PERFECT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
-# A p-value costs about as much as this many steps of a pass over X.
-TAIL_COST = 100
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -45,6 +41,8 @@ class FStatisticSelector(BaseSelector):
         degree of freedom; about 1 for noise.
     pvalues_ : ndarray of shape (n_features,)
         Their p-values, uncorrected for the number of features and targets.
+    degrees_of_freedom_ : tuple of float
+        Of the explained and of the unexplained variance.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -72,19 +70,13 @@ class FStatisticSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         scores, constant, degrees = f_statistics(data)
-        self.pvalues_ = _tails(partial(special.fdtrc, *degrees), scores)
+        self.degrees_of_freedom_ = degrees
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
-
-def _tails(tail, statistics: np.ndarray) -> np.ndarray:
-    """Chances of such or larger statistics; those of a million columns by several threads."""
-    chances = np.empty(len(statistics))
-
-    def work(start: int, stop: int) -> None:
-        tail(statistics[start:stop], out=chances[start:stop])
-
-    in_strips(work, len(statistics), TAIL_COST * len(statistics))
-    return chances
+    @property
+    def pvalues_(self) -> np.ndarray:
+        """p-value of every feature, computed when asked for: it costs more than the statistic."""
+        return special.fdtrc(*self.degrees_of_freedom_, self.scores_)
 
 
 def f_statistics(data: TrainingData):
@@ -247,7 +239,7 @@ class ChiSquareSelector(BaseSelector):
         with np.errstate(invalid="ignore"):
             terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
         scores = terms.sum(axis=1)
-        self.pvalues_ = _tails(partial(special.chdtrc, members.shape[1] - 1), scores)
+        self.pvalues_ = special.chdtrc(members.shape[1] - 1, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
     def _check_positive(self, data: TrainingData) -> None:

@@ -2,33 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, said
-from .table import Table, check_unique, find_target, target_from_values
+from .table import Table, check_unique, find_target, listed, target_from_values
+
+_BLOCK = 64_000_000  # bytes of a file that are read at once
 
 
-def read_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
-    """Read X, ``var_names`` and a column of ``obs``; see ``read_table``."""
-    anndata = require("anndata", extra="data", purpose="read .h5ad files")
-    try:
-        data = anndata.read_h5ad(path)
-    except (PermissionError, MemoryError):
-        raise
-    except Exception as error:  # a damaged file can make anything of the reader
-        raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error
-    if data.X is None:
+def read_h5ad(
+    path: Path, target: str | None, drop: Sequence[str], layer: str | None = None
+) -> Table:
+    """Read X or a layer, ``var_names`` and a column of ``obs``; see ``read_table``."""
+    obs, var_names, X = _parts(path, layer)
+    if X is None:
         raise DataError(f"{path.name} has no matrix X")
-    annotations = [str(name) for name in data.obs.columns]
+    annotations = [str(name) for name in obs.columns]
     label = find_target(annotations, target, f"obs of {path.name}")
-    names = tuple(str(name) for name in data.var_names)
+    names = tuple(str(name) for name in var_names)
     check_unique(names, f"var of {path.name}")
-    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name)
-    X = as_real(data.X if sparse.issparse(data.X) else np.asarray(data.X))
-    return without(Table(X, y, names, annotations[label]), drop, f"var of {path.name}")
+    y = target_from_values(obs.iloc[:, label], annotations[label], path.name)
+    table = Table(as_real(X), y, names, annotations[label])
+    left_out = set(annotations) - {annotations[label]}
+    return without(table, drop, f"var of {path.name}", left_out)
+
+
+def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
+    """obs, the names of the variables and the matrix; all else stays in the file."""
+    anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    with _explained(path):
+        h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
+        with h5py.File(path, "r") as file:
+            if all(isinstance(file.get(part), h5py.Group) for part in ("obs", "var")):
+                _check_layer(layer, list(file.get("layers", ())), path.name)
+                X = file.get("X") if layer is None else file["layers"][layer]
+                X = in_memory(X) if isinstance(X, h5py.Dataset) else None if X is None else read(X)
+                return read(file["obs"]), read(file["var"]).index, X
+        data = anndata.read_h5ad(path)  # written by a version of long ago
+        _check_layer(layer, list(data.layers), path.name)
+        return data.obs, data.var_names, data.X if layer is None else data.layers[layer]
+
+
+def _check_layer(layer: str | None, known: Sequence[str], owner: str) -> None:
+    if layer is not None and layer not in known:
+        raise DataError(f"{owner} has no layer {layer!r}; it has {listed(known) or 'none'}")
+
+
+def write_h5ad(
+    path: Path,
+    source: Path,
+    features: Sequence[str],
+    columns: Mapping[str, np.ndarray],
+    summary: Mapping[str, Any],
+) -> None:
+    """Write the file ``source`` with these variables only, and what was found about them.
+
+    Parameters
+    ----------
+    path : path
+        The new file; it takes its place when it is complete.
+    source : path
+        An .h5ad file: ``obs``, ``obsm``, ``uns``, ``raw`` and, of these variables, ``layers``,
+        ``var`` and ``varm`` are kept.
+    features : sequence of str
+        Names of variables, in the order in which they are written.
+    columns : mapping of str to ndarray
+        New columns of ``var``, one value for each of ``features``.
+    summary : mapping
+        What ``uns["sparsieve"]`` will hold.
+    """
+    from .write import replacing
+
+    anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    with _explained(source):
+        part = anndata.read_h5ad(source)[:, list(features)].copy()
+    for name, values in columns.items():
+        part.var[name] = values
+    part.uns["sparsieve"] = dict(summary)
+    with replacing(path) as scratch:
+        part.write_h5ad(scratch)
+
+
+def in_memory(X: Any) -> Any:
+    """A matrix, which may lie in an open file, as an array; sparse ones stay sparse.
+
+    What lies in a file is read by blocks of rows, so that nothing is there twice.
+    """
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+        return np.asarray(X) if isinstance(X, np.ndarray) else X
+    if hasattr(X, "to_memory"):  # anndata's sparse matrices in files
+        return X.to_memory()
+    if not hasattr(X, "shape") or not hasattr(X, "dtype"):
+        return np.asarray(X)
+    whole = np.empty(X.shape, dtype=X.dtype)
+    rows = max(1, _BLOCK // max(1, whole.itemsize * X.shape[1]))
+    for start in range(0, len(whole), rows):
+        whole[start : start + rows] = X[start : start + rows]
+    return whole
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """What the reader says of a damaged file, in one sentence; that can be anything."""
+    try:
+        yield
+    except (PermissionError, MemoryError, DataError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from .._matlab import mat_arrays
 from .errors import DataError, said
 from .table import (
     Table,
@@ -52,6 +50,8 @@ def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 
 def read_mat(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
+    from .._matlab import mat_arrays
+
     wanted = [name for name in (target, "X", *_TARGETS, *_NAMES, _CLASSES) if name is not None]
     try:
         arrays, stored = mat_arrays(path, wanted)
@@ -61,7 +61,7 @@ def read_mat(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 
 
 def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
-    """Read an svmlight file; features are called by their numbers in it."""
+    """Read an svmlight file, whose features have numbers but no names; see ``read_table``."""
     from sklearn.datasets import load_svmlight_file
 
     try:
@@ -78,11 +78,11 @@ def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     if X.shape[0] == 0:
         raise DataError(f"{path.name} holds no samples")
     first = 0 if X.shape[1] == 1 or X[:, [0]].nnz else 1  # most writers count from one
-    names = tuple(str(j) for j in range(first, X.shape[1]))
+    X = X[:, first:]
     name = target or "target"
-    return without(
-        Table(X[:, first:], target_from_values(y, name, path.name), names, name), drop, path.name
-    )
+    notes = (f"the features are called x0, x1, ...: x0 is number {first} in the file",)
+    y = target_from_values(y, name, path.name)
+    return without(Table(X, y, numbered(X.shape[1]), name, notes), drop, path.name)
 
 
 def _from_arrays(
@@ -111,7 +111,7 @@ def _from_arrays(
         if key in arrays and np.size(arrays[key]) == X.shape[1]:
             names = tuple(str(name).strip() for name in np.ravel(arrays[key]))
     check_unique(names, owner)
-    return without(Table(as_real(X), y, names, label), drop, owner)
+    return without(Table(as_real(X), y, names, label), drop, owner, set(stored) - {label})
 
 
 def _named_classes(y: np.ndarray, names: np.ndarray | None) -> np.ndarray:
@@ -123,10 +123,10 @@ def _named_classes(y: np.ndarray, names: np.ndarray | None) -> np.ndarray:
     return names[y] if named and y.min() == 0 and y.max() == len(names) - 1 else y
 
 
-def without(table: Table, drop: Sequence[str], owner: str) -> Table:
-    """The table less the dropped features."""
-    check_dropped(drop, table.feature_names, owner)
-    if not drop:
+def without(table: Table, drop: Sequence[str], owner: str, left_out: Collection[str] = ()) -> Table:
+    """The table less the dropped features; what is ``left_out`` anyway may be dropped too."""
+    check_dropped(drop, table.feature_names, owner, left_out)
+    if not set(drop) & set(table.feature_names):
         return table
     kept = [j for j, name in enumerate(table.feature_names) if name not in set(drop)]
     if not kept:
@@ -137,6 +137,6 @@ def without(table: Table, drop: Sequence[str], owner: str) -> Table:
 def as_real(X: Any) -> Any:
     """X as float32 where it is no wider, else float64; sparse matrices as CSR."""
     dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
-    if sparse.issparse(X):
-        return sparse.csr_matrix(X, dtype=dtype)
+    if hasattr(X, "tocsr"):
+        return X.tocsr().astype(dtype, copy=False)
     return np.asarray(X, dtype=dtype)

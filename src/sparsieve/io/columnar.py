@@ -29,7 +29,7 @@ def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     # The names pandas gives to a data frame's index when it writes one.
     index = [name for name in all_names if name.startswith("__index_level_")]
     notes = ("the index of the data frame was left out",) if index else ()
-    label, features = split_columns(all_names, target, [*drop, *index], path.name)
+    label, features = split_columns(all_names, target, drop, path.name, left_out=index)
     if rows.num_rows == 0:
         raise DataError(f"{path.name} has columns but no rows")
     kinds = [schema.field(j).type for j in features]

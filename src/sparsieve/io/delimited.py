@@ -8,6 +8,7 @@ only there, and whatever it does not read as plain numbers goes to the reference
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -24,13 +25,21 @@ import numpy as np
 
 from .._optional import available
 from .errors import DataError
-from .table import MISSING, Table, split_columns, target_from_text, text_columns_error
+from .table import (
+    MISSING,
+    Table,
+    numbered,
+    split_columns,
+    target_from_text,
+    text_columns_error,
+)
 
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _SAMPLE_LINES = 50
+_NAMES_OF_ROW_NAMES = ("", "Unnamed: 0")  # what they are called in the file and by pandas
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
 # with 50 x 22,000 (0.7 s against 1.7 s) and 200,000 x 20 (1.8 s against 0.35 s).
@@ -45,7 +54,8 @@ class _Layout:
     names: tuple[str, ...]
     delimiter: str
     decimal: str
-    offset: int  # where the data begins, in bytes
+    start: int  # where the first line begins, in bytes
+    offset: int  # and the one after it
     header_lines: int
     has_row_names: bool = False  # a column of row names without a header
 
@@ -55,17 +65,24 @@ def read_delimited(path: Path, target: str | None, drop: Sequence[str]) -> Table
     notes = []
     with _open(path) as stream:
         layout = _layout(stream, path)
-        skipped = list(drop)
+        if _has_no_header(layout, target):
+            notes.append("the first line holds numbers: the columns are called x0, x1, ...")
+            names = numbered(len(layout.names))
+            layout = replace(layout, names=names, offset=layout.start, header_lines=0)
+        left_out: list[str] = []
         if layout.has_row_names:
             notes.append("the first column has no name and was taken for row names: left out")
-            skipped.append(layout.names[0])
+            left_out = [layout.names[0], *_NAMES_OF_ROW_NAMES]
         if layout.decimal == ",":
             notes.append("numbers are written with decimal commas")
         try:
-            label, features = split_columns(layout.names, target, skipped, path.name)
+            label, features = split_columns(layout.names, target, drop, path.name, left_out)
         except DataError as error:
             if all(_is_number(name) for name in layout.names):
-                raise DataError(f"{error} (is the line with the column names missing?)") from None
+                raise DataError(
+                    f"{error} (is the line with the column names missing? then they are called "
+                    f"x0 to x{len(layout.names) - 1}, the target too)"
+                ) from None
             raise
         stream.seek(layout.offset)
         parsed = None
@@ -83,6 +100,15 @@ def read_delimited(path: Path, target: str | None, drop: Sequence[str]) -> Table
     return Table(X, y, names, target_name, tuple(notes))
 
 
+def _has_no_header(layout: _Layout, target: str | None) -> bool:
+    """Whether the first line is data: it holds numbers only, and the target has no name there."""
+    return (
+        target in numbered(len(layout.names))
+        and target not in layout.names
+        and all(_is_number(name) for name in layout.names)
+    )
+
+
 def _open(path: Path) -> BinaryIO:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")  # type: ignore[return-value]
 
@@ -92,9 +118,10 @@ def _open(path: Path) -> BinaryIO:
 
 def _layout(stream: BinaryIO, path: Path) -> _Layout:
     try:
-        header = _record(stream)
+        start, header = 0, _record(stream)
         while header and not header.strip():
-            header = _record(stream)
+            start, header = stream.tell(), _record(stream)
+        start += len(codecs.BOM_UTF8) * header.startswith(codecs.BOM_UTF8)
         offset = stream.tell()
         sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
     except _BROKEN as error:
@@ -108,12 +135,14 @@ def _layout(stream: BinaryIO, path: Path) -> _Layout:
     names = tuple(name.strip() for name in _fields(text, delimiter))
     if not names:
         raise DataError(f"the first line of {path.name} cannot be split into column names")
-    layout = _Layout(names, delimiter, _decimal(lines, delimiter), offset, header_lines)
+    layout = _Layout(names, delimiter, _decimal(lines, delimiter), start, offset, header_lines)
     # R's write.table gives row names no header; pandas' to_csv gives them an empty one.
     if lines and len(_fields(lines[0], delimiter)) == len(names) + 1:
         names = ("", *names)
     has_row_names = len(names) > 1 and names[0] == ""
-    named = tuple(name or f"column {j}" for j, name in enumerate(names, start=1))
+    named = tuple(
+        name or unnamed for name, unnamed in zip(names, numbered(len(names)), strict=True)
+    )
     return replace(layout, names=named, has_row_names=has_row_names)
 
 

@@ -50,7 +50,11 @@ READABLE_SUFFIXES = tuple(_READERS)
 
 
 def read_table(
-    path: str | os.PathLike[str], target: str | None = None, drop: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    drop: Sequence[str] = (),
+    *,
+    layer: str | None = None,
 ) -> Table:
     r"""Read a data file into features, target and names.
 
@@ -68,6 +72,8 @@ def read_table(
         array beside X ("y" when not given); svmlight files have it in front and need no name.
     drop : sequence of str, default=()
         Columns to leave out.
+    layer : str or None, default=None
+        Of .h5ad files: the layer to read; None is ``X``.
 
     Returns
     -------
@@ -93,23 +99,13 @@ def read_table(
     (('a', 'b'), (2, 2), ['x', 'y'])
     """
     path = Path(path)
+    check_readable(path)
+    if layer is not None and suffix_of(path) != ".h5ad":
+        raise DataError(f"{path.name} has no layers; only .h5ad files have")
     try:
-        is_folder, exists = path.is_dir(), path.exists()
-    except (OSError, ValueError) as error:  # a name too long, or with a null in it
-        raise DataError(f"file {shown(path)} cannot exist: {said(error)}") from None
-    suffix = suffix_of(path)
-    if is_folder and suffix != ".zarr":
-        raise DataError(f"{shown(path)} is a folder; name a data file in it")
-    if not exists:
-        raise DataError(f"file {shown(path)} does not exist")
-    if suffix not in _READERS:
-        raise DataError(
-            f"{path.name}: unknown suffix {suffix or '(none)'!r}; known are "
-            f"{', '.join(READABLE_SUFFIXES)}"
-        )
-    if path.stat().st_size == 0:
-        raise DataError(f"{path.name} is empty")
-    try:
+        if layer is not None:
+            return read_h5ad(path, target, drop, layer)
+        suffix = suffix_of(path)
         reader = _READERS[suffix]
         if suffix in _LARGE_READERS and is_too_large(path):
             reader = _LARGE_READERS[suffix]
@@ -118,6 +114,26 @@ def read_table(
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except OSError as error:
         raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
+
+
+def check_readable(path: Path) -> None:
+    """Refuse, before anything is loaded, a file that is not there or of an unknown kind."""
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, ValueError) as error:  # a name too long, or with a null in it
+        raise DataError(f"file {shown(path)} cannot exist: {said(error)}") from None
+    if is_folder and suffix_of(path) != ".zarr":
+        raise DataError(f"{shown(path)} is a folder; name a data file in it")
+    if not exists:
+        raise DataError(f"file {shown(path)} does not exist")
+    suffix = suffix_of(path)
+    if suffix not in _READERS:
+        raise DataError(
+            f"{path.name}: unknown suffix {suffix or '(none)'!r}; known are "
+            f"{', '.join(READABLE_SUFFIXES)}"
+        )
+    if path.stat().st_size == 0:
+        raise DataError(f"{path.name} is empty")
 
 
 def suffix_of(path: Path) -> str:

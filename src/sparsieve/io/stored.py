@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import require
-from ..design import RowBlockedDesign, foreign_design
-from ..design.files import LOAD_SHARE, FileDesign
-from ..design.tables import ParquetRows
-from ..memory import explicit_limit
+from ..memory import LOAD_SHARE, explicit_limit
 from .arrays import as_real
 from .errors import DataError, TargetNeededError, said
 from .table import (
@@ -75,6 +72,9 @@ def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open a Parquet file whose row groups are read in passes."""
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
+    from ..design.files import FileDesign
+    from ..design.tables import ParquetRows
+
     try:
         file = parquet.ParquetFile(path)
         names = list(file.schema_arrow.names)
@@ -149,6 +149,8 @@ def _table(
     X: Any, y: Any, names: tuple[str, ...], label: str, drop: Sequence[str], owner: str
 ) -> Table:
     """The table of a stored matrix, loaded where it is small enough."""
+    from ..design import RowBlockedDesign, foreign_design
+
     check_unique(names, owner)
     check_dropped(drop, names, owner)
     if len(y) != X.shape[0]:

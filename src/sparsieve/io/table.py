@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .errors import DataError, TargetNeededError
 
@@ -60,7 +59,7 @@ class Table:
 
     def columns(self) -> dict[str, np.ndarray]:
         """Every feature and then the target as a dense column by name."""
-        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
         columns = {name: X[:, j] for j, name in enumerate(self.feature_names)}
         targets = {self.target_name: self.y}
         if self.y.ndim == 2:
@@ -73,14 +72,21 @@ class Table:
 
 
 def split_columns(
-    names: Sequence[str], target: str | None, drop: Sequence[str], owner: str
+    names: Sequence[str],
+    target: str | None,
+    drop: Sequence[str],
+    owner: str,
+    left_out: Collection[str] = (),
 ) -> tuple[int, list[int]]:
-    """(position of the target, positions of the features) among the named columns."""
+    """(position of the target, positions of the features) among the named columns.
+
+    What is ``left_out`` anyway may be dropped too.
+    """
     label = find_target(names, target, owner)
-    check_dropped(drop, names, owner)
+    check_dropped(drop, names, owner, left_out)
     if target in drop:
         raise DataError(f"column {target!r} cannot be dropped: it is the target")
-    dropped = set(drop)
+    dropped = {*drop, *left_out}
     features = [j for j, name in enumerate(names) if name != target and name not in dropped]
     if not features:
         raise DataError(f"{owner} has no column besides the target {target!r} to select from")
@@ -97,9 +103,11 @@ def find_target(names: Sequence[str], target: str | None, owner: str) -> int:
     return list(names).index(target)
 
 
-def check_dropped(drop: Sequence[str], names: Sequence[str], owner: str) -> None:
-    """Refuse to drop what is not there."""
-    known = set(names)
+def check_dropped(
+    drop: Sequence[str], names: Sequence[str], owner: str, left_out: Collection[str] = ()
+) -> None:
+    """Refuse to drop what is neither a column nor ``left_out`` anyway."""
+    known = {*names, *left_out}
     for name in drop:
         if name not in known:
             raise DataError(f"{owner} has no column {name!r} to drop{_hint(name, names)}")

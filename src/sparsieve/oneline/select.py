@@ -9,13 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
+from .._checks import check_finite, warn_user
 from ..choose import SelectorCV
 from ..discovery import find_selector
 from ..selectors.base import BaseSelector, Count
 from ..selectors.parameters import configured
-from ..selectors.table import selection_columns
+from ..selectors.table import as_frame, selection_columns
+from .annotated import is_annotated, labels_of, matrix_of, names_of, write_back
 from .view import selection_view
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ class SelectedFeatures:
     selector : selector
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
     X, y : array-like
-        The data, as given.
+        The data, as given; of an AnnData object its matrix and the labels.
     features : list of str
         The kept features, the best first.
     table : DataFrame or dict
@@ -57,16 +61,27 @@ class SelectedFeatures:
     selector: Any
     X: Any
     y: Any
+    names: np.ndarray | None = None  # of all features, where X itself has none
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The table as arrays by name."""
+        return selection_columns(self.selector, names=self.names)
 
     @property
     def features(self) -> list[str]:
         """Names of the kept features, the best first."""
-        return selection_columns(self.selector)["feature"].tolist()
+        return self.columns["feature"].tolist()
 
     @property
     def table(self) -> Any:
         """One row per kept feature."""
-        return self.selector.to_frame()
+        return as_frame(self.columns, getattr(self.selector, "_frame_library", None))
+
+    @property
+    def nothing_found(self) -> str:
+        """A sentence where no number of features beats a guess, as far as that is known."""
+        return getattr(self.selector, "nothing_found", "")
 
     @cached_property
     def accuracy(self) -> float:
@@ -90,7 +105,7 @@ class SelectedFeatures:
         from ..report import check_installed, selector_report
 
         check_installed()
-        selector_report(self.method, self.X, self.y).save(path)
+        selector_report(self.method, self.X, self.y, feature_names=self.names).save(path)
 
     def plot(self, *, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
         """Draw the best features as bars.
@@ -108,7 +123,9 @@ class SelectedFeatures:
         """
         from ..displays import RankingDisplay
 
-        return RankingDisplay.from_estimator(self.selector, ax=ax, **bar_kw)
+        return RankingDisplay.from_estimator(
+            self.selector, feature_names=self.names, ax=ax, **bar_kw
+        )
 
     @property
     def method(self) -> Any:
@@ -120,8 +137,10 @@ class SelectedFeatures:
         shown, more = self.features[:10], len(self.features) - 10
         rest = f" and {more} more" if more > 0 else ""
         names = f": {', '.join(shown)}{rest}" if shown else ""
+        warning = f"{self.nothing_found} " if self.nothing_found else ""
         return (
-            f"{len(self.features)} of {n_features} features by {type(self.method).__name__}{names}"
+            f"{warning}{len(self.features)} of {n_features} features by "
+            f"{type(self.method).__name__}{names}"
         )
 
     def _repr_html_(self) -> str:
@@ -133,21 +152,27 @@ def select(
     y: Any,
     k: int | float | str | None = AUTO,
     method: str | type | BaseSelector = "ridge-forward",
+    *,
+    layer: str | None = None,
     **params: Any,
 ) -> SelectedFeatures:
     """Select the features of X that say most about y.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        The data.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or real targets.
+    X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
+        The data. What is found in an AnnData object is also written into it:
+        ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``, ``var["sparsieve_selected"]``, and
+        how it was found into ``uns["sparsieve"]``.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+        Class labels or real targets; of an AnnData object the name of a column of ``obs``.
     k : int, float, "auto" or None, default="auto"
         How many features to keep, or which fraction; "auto" finds the number by cross-validation
         (:class:`~sparsieve.SelectorCV`, some 20 fits), None keeps what the method itself keeps.
     method : str, class or selector, default="ridge-forward"
         The name of a method, as ``sparsieve methods`` lists them, or a selector.
+    layer : str or None, default=None
+        Of an AnnData object: the layer to select from; None is ``X``.
     **params : dict
         Parameters of the method.
 
@@ -180,10 +205,29 @@ def select(
         )
     else:
         _set_count(selector, k)
+    adata, target, names = None, y, None
+    if is_annotated(X):
+        adata, names = X, names_of(X)
+        y, X = labels_of(X, y), matrix_of(X, layer, streams=selector._takes_foreign())
+        in_memory = isinstance(X, np.ndarray) or sparse.issparse(X)
+        if in_memory and not get_tags(selector).input_tags.allow_nan:
+            check_finite(X, names)  # with the names, which the matrix does not have
+    elif layer is not None:
+        raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
+    elif isinstance(y, str):
+        raise TypeError(
+            f"y={y!r} names a column, which is for AnnData; pass the values themselves as y, and "
+            "the other columns as X"
+        )
     selector.fit(X, y)
     with suppress(ValueError):  # columns with gaps have no correlations
         selector.find_substitutes(X)
-    return SelectedFeatures(selector, X, y)
+    selected = SelectedFeatures(selector, X, y, names)
+    if adata is not None:
+        write_back(adata, selector, selected.method, target, layer)
+    if selected.nothing_found:
+        warn_user(selected.nothing_found)
+    return selected
 
 
 def _chosen(method: Any, params: dict[str, Any]) -> Any:

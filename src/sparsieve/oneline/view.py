@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..selectors.table import selection_columns
-
 if TYPE_CHECKING:
     from .select import SelectedFeatures
 
@@ -34,19 +32,24 @@ def selection_view(selected: SelectedFeatures) -> str:
     >>> "3 of 13 features" in selection_view(sparsieve.select(X, y, k=3))
     True
     """
-    columns = selection_columns(selected.selector)
+    columns = selected.columns
     n_kept, n_features = len(columns["rank"]), len(selected.selector.get_support())
     rows = [_row(columns, i, _widths(columns["score"])) for i in range(min(n_kept, SHOWN))]
     more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
     meaning = escape(selected.selector.score_meaning)
     return (
-        f'<div class="sparsieve-selected" style="{_BOX}">'
+        f'<div class="sparsieve-selected" style="{_BOX}">{_warning(selected)}'
         f"<div><b>{n_kept:,} of {n_features:,} features</b> by "
         f"{escape(type(selected.method).__name__)}</div>"
         f'<div style="opacity: 0.8">{_accuracy(selected)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
         f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'
     )
+
+
+def _warning(selected: SelectedFeatures) -> str:
+    said = selected.nothing_found
+    return f"<div><b>{escape(said)}</b></div>" if said else ""
 
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:

@@ -2,6 +2,7 @@
 
 from .base import Penalty, critical_strength, require, row_norms
 from .exclusive import ExclusiveL21
+from .l1inf import L1Inf
 from .l20 import L20
 from .l21 import L21
 from .squared_l21 import SquaredL21
@@ -13,6 +14,7 @@ __all__ = [
     "L21",
     "SURROGATES",
     "ExclusiveL21",
+    "L1Inf",
     "Penalty",
     "SquaredL21",
     "Surrogate",

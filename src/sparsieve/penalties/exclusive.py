@@ -32,6 +32,10 @@ class ExclusiveL21:
         shrink_rows(out, self.alpha * step, self.beta * step, np.empty(V.shape[1]))
         return out.astype(V.dtype, copy=False)
 
+    def pull(self, G) -> np.ndarray:
+        """The alpha at which a row with this gradient enters: its Euclidean norm."""
+        return row_norms(G)
+
     def row_strengths(self) -> tuple[float, float]:
         """(alpha, beta)."""
         return self.alpha, self.beta

@@ -19,6 +19,10 @@ class L21:
         """Penalty of W."""
         return float(self.alpha * row_norms(W).sum())
 
+    def pull(self, G) -> np.ndarray:
+        """The strength at which a row with this gradient enters: its Euclidean norm."""
+        return row_norms(G)
+
     def row_strengths(self) -> tuple[float, float]:
         """(alpha, beta) of alpha ||w||_2 + beta ||w||_1^2."""
         return self.alpha, 0.0
@@ -34,9 +38,17 @@ class L21:
         point s R is feasible for |s| <= alpha / max_j ||g_j||, and on that interval the best s
         is <R, Y> / ||R||^2 clipped to it.
         """
-        if residual_sq == 0.0:
-            return 0.0
-        largest = float(row_norms(G).max(initial=0.0))
-        limit = self.alpha / largest if largest > 0 else np.inf
-        s = float(np.clip(inner / residual_sq, -limit, limit))
-        return 2.0 * s * inner - s * s * residual_sq
+        return bound_by_multiples(self.alpha, residual_sq, inner, self.pull(G))
+
+
+def bound_by_multiples(alpha: float, residual_sq: float, inner: float, pull: np.ndarray) -> float:
+    """The best lower bound among the multiples s R of a residual that are dual feasible.
+
+    ``pull`` holds the dual norms of the rows of 2 X'R, ``inner`` is <R, Y>.
+    """
+    if residual_sq == 0.0:
+        return 0.0
+    largest = float(pull.max(initial=0.0))
+    limit = alpha / largest if largest > 0 else np.inf
+    s = float(np.clip(inner / residual_sq, -limit, limit))
+    return 2.0 * s * inner - s * s * residual_sq

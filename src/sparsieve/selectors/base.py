@@ -69,7 +69,9 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data.
+            Training data. Selectors that need only products with X also take what is larger than
+            memory and stays where it is: a memory-mapped array, an HDF5 or Zarr array, backed
+            AnnData or a Parquet file. How often they went over it is ``n_passes_`` afterwards.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels, a 0/1 indicator matrix, or real targets.
         sample_weight : array-like of shape (n_samples,), default=None

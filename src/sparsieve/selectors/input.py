@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._checks import check_columns, check_finite
+from .._checks import check_dimensions, check_finite
+from .._frames import frame_library
 from ..design import DesignMatrix, as_design, foreign_design
 from ..device import check_same_device
 from .class_weights import class_weights
@@ -16,7 +17,6 @@ from .fixed import FixedColumns
 from .foreign import check_foreign
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
 from .plain import canonical, plain_matrix, plain_vector
-from .table import frame_library
 from .target import Target, encode_target
 
 
@@ -122,7 +122,7 @@ def _validated(
 ) -> tuple[Any, np.ndarray]:
     """X in memory, as an array or a sparse matrix, and y."""
     X = plain_matrix(X)
-    check_columns(X)
+    check_dimensions(X)
     estimator._frame_library = frame_library(X)  # what tables of the result are made with
     X, y = validate_data(
         estimator,
@@ -134,7 +134,13 @@ def _validated(
         ensure_all_finite=False,
         ensure_min_samples=2,
     )
-    check_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan=accept_nan)
+    is_frame = estimator._frame_library is not None
+    check_finite(
+        X,
+        getattr(estimator, "feature_names_in_", None),
+        allow_nan=accept_nan,
+        **({"imputer": "sparsieve.make_preprocessor(X)"} if is_frame else {}),
+    )
     return canonical(X), y
 
 

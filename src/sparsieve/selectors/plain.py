@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._checks import listed
+from .._frames import check_numbers
 
-_DATES = ("datetime", "date", "timedelta", "duration", "period", "time")
 _MISSING_TYPES = ("NAType", "NaTType")
 
 
@@ -18,12 +17,12 @@ def plain_matrix(X: Any) -> Any:
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "X"):
         raise TypeError(
             f"X is an {type(X).__name__} object, not a matrix; pass its matrix X.X, and a column "
-            "of X.obs as y"
+            "of X.obs as y, or all of it to sparsieve.select(X, 'the column of obs')"
         )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, whose values are not known yet; pass X.collect()")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        _check_frame(X)
+        check_numbers(X)
         return X
     if sparse.issparse(X):
         _check_kind("X", X.dtype)
@@ -110,17 +109,6 @@ def _check_kind(name: str, dtype: np.dtype) -> None:
     if dtype.kind == "V":
         what = "has named fields" if dtype.names else f"has the dtype {dtype}"
         raise TypeError(f"{name} {what}, which is not a plain number; convert it to float32 first")
-
-
-def _check_frame(X: Any) -> None:
-    names = list(X.columns)
-    kinds = [str(dtype).lower() for dtype in X.dtypes]
-    for what, starts in (("date or time", _DATES), ("complex", ("complex",))):
-        found = [name for name, kind in zip(names, kinds, strict=True) if kind.startswith(starts)]
-        if found:
-            raise TypeError(
-                f"X has {what} columns: {listed(found)}; turn them into real numbers or drop them"
-            )
 
 
 def _refuse_missing(name: str, array: np.ndarray) -> None:

@@ -9,26 +9,20 @@ import numpy as np
 from .._optional import available
 from .ranked import ranked_features
 
-FRAME_LIBRARIES = ("pandas", "polars")
 SHOWN_SUBSTITUTES = 5
-
-
-def frame_library(X: Any) -> str | None:
-    """Name of the library whose data frame this is, or None for plain arrays."""
-    for cls in type(X).__mro__:
-        if (library := cls.__module__.partition(".")[0]) in FRAME_LIBRARIES:
-            return library
-    return None
 
 
 def as_frame(columns: dict[str, np.ndarray], library: str | None) -> Any:
     """A data frame of that library; without one pandas where it is there, else the columns."""
-    module = available(library or "pandas")
-    if module is None:
+    library = library or "pandas"
+    if available(library) is None:
         return columns
+    import narwhals as nw
+
     # Text as lists: data frames have their own ways to hold it.
     ready = {n: c.tolist() if c.dtype.kind in "UO" else c for n, c in columns.items()}
-    return module.DataFrame(ready)
+    made: Any = library  # narwhals wants a literal
+    return nw.from_dict(ready, backend=made).to_native()
 
 
 def selection_columns(

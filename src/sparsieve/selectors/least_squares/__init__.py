@@ -9,6 +9,7 @@ from .l20_exact import ExactSearch
 from .l20_greedy import Greedy
 from .l20_homotopy import AHIHT, HIHT
 from .l21 import L21Selector
+from .linf import LInfSelector
 from .ridge_forward import RidgeForwardSelector
 from .rlsr import RLSRSelector
 
@@ -24,6 +25,7 @@ __all__ = [
     "Greedy",
     "L20Selector",
     "L21Selector",
+    "LInfSelector",
     "RLSRSelector",
     "RidgeForwardSelector",
 ]

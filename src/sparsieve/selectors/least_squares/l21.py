@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._checks import check_integer, check_real
-from ...penalties import L21, row_norms
+from ...penalties import L21, L1Inf
 from ...solvers.base import Path, Result, printer
 from ...solvers.least_squares.block_cd import BlockCD
 from ...solvers.least_squares.problem import Problem, Rows
@@ -131,7 +131,7 @@ class L21Selector(LinearSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._prepared(data, squared_loss=True)
-        pull = _pull_at_zero(_equations(problem))
+        pull = self._pull_at_zero(problem)
         largest = float(pull.max(initial=0.0))
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
             return self._follow_path(problem, pull, self._n_own(data, 1))
@@ -180,9 +180,17 @@ class L21Selector(LinearSelector):
     ) -> Iterator[Result[Rows]]:
         return BlockCD(tol=self.tol, max_iter=self.max_iter, decided=decided).path(
             _equations(problem),
-            (L21(float(alpha)) for alpha in alphas),
+            (self._penalty(float(alpha)) for alpha in alphas),
             callback=printer(self.verbose, type(self).__name__),
         )
+
+    def _penalty(self, alpha: float) -> L21 | L1Inf:
+        return L21(alpha)
+
+    def _pull_at_zero(self, problem: Prepared) -> np.ndarray:
+        """How hard every feature wants in where every coefficient is zero."""
+        G = 2.0 * problem.design.rmatmul(problem.Y)
+        return self._penalty(1.0).pull(G).astype(np.float64, copy=False)
 
     def _keep(self, result: Result[Rows], alpha: float, problem: Prepared) -> None:
         self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
@@ -223,7 +231,7 @@ class L21Selector(LinearSelector):
         check_integer("n_alphas", n_alphas)
         check_real("ratio", ratio, minimum=0, strict=True)
         problem = self._prepared(self._training_data(X, y, sample_weight), squared_loss=True)
-        largest = float(_pull_at_zero(_equations(problem)).max(initial=0.0))
+        largest = float(self._pull_at_zero(problem).max(initial=0.0))
         if alphas is None:
             alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
         alphas = np.asarray(alphas, dtype=np.float64)
@@ -251,8 +259,3 @@ class L21Selector(LinearSelector):
 
 def _equations(problem: Prepared) -> Problem:
     return Problem(problem.design, problem.Y, penalty=None)  # every strength brings its own
-
-
-def _pull_at_zero(problem: Problem) -> np.ndarray:
-    """How hard every feature wants in where every coefficient is zero."""
-    return row_norms(2.0 * problem.design.rmatmul(problem.Y)).astype(np.float64, copy=False)

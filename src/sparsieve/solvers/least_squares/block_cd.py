@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...penalties import require, row_norms
+from ...penalties import L1Inf, require
 from ..base import Callback, Event, Result, relative
+from .cut_rows import CutRowsSet
 from .gram import GramSet
 from .problem import Problem, Rows
 from .samples import SampleSet
@@ -25,7 +26,7 @@ GOAL_SHARE, LEAST_SHARE = 0.7, 0.03
 
 @dataclass(frozen=True)
 class BlockCD:
-    """Minimise ||XW - Y||^2 + sum_j alpha ||w_j||_2 + beta ||w_j||_1^2.
+    """Minimise ||XW - Y||^2 + sum_j alpha ||w_j||_2 + beta ||w_j||_1^2, or + alpha ||w_j||_inf.
 
     Parameters
     ----------
@@ -61,15 +62,15 @@ class BlockCD:
         state = None
         trace: list[tuple[float, np.ndarray]] = []
         for penalty in penalties:
-            require(penalty, "row_strengths", "dual_bound_from", solver="BlockCD")
+            require(penalty, "pull", "dual_bound", solver="BlockCD")
             if state is None:
                 state = _working_set(problem, penalty, W0)
-                norms = row_norms(self._gradient(state, state.residual()))
+                norms = penalty.pull(self._gradient(state, state.residual()))
             _predict(state, penalty, trace)
             result = self._solve(state, penalty, norms, problem.floor, callback)
             norms = result.solution.pull
             state.seen[state.features[state.active()]] = True
-            trace = [*trace[-1:], (penalty.row_strengths()[0], state.W.copy())]
+            trace = [*trace[-1:], (penalty.alpha, state.W.copy())]
             yield result
 
     def _gradient(self, state: WorkingSet, R: np.ndarray) -> np.ndarray:
@@ -86,7 +87,7 @@ class BlockCD:
     def _solve(
         self, state: WorkingSet, penalty, norms, floor: float, callback: Callback | None
     ) -> Result[Rows]:
-        alpha, beta = penalty.row_strengths()
+        alpha, beta = penalty.alpha, _exclusive_strength(penalty)
         trace: list[float] = []
         n_sweeps = 0
         # Where Newton steps are dear the first few features are not solved to the last digit.
@@ -100,7 +101,7 @@ class BlockCD:
             n_sweeps += sweeps
             R = state.residual()
             G = self._gradient(state, R)
-            norms = row_norms(G)
+            norms = penalty.pull(G)
             value = float(np.vdot(R, R)) + penalty.value(state.W)
             gap = max(value - penalty.dual_bound(state.Y, R, G), 0.0)
             optimality = relative(gap, value, floor)
@@ -141,15 +142,22 @@ class BlockCD:
 def _working_set(problem: Problem, penalty, W0: np.ndarray | None) -> WorkingSet:
     """The kind of working set that suits the problem, with the nonzero rows of W0."""
     n_samples, n_features = problem.design.shape
-    # Newton steps in the row norms, which plain l2,1 problems get, need the Gram matrix.
-    exclusive = penalty.row_strengths()[1] > 0
-    kind = SampleSet if exclusive and n_samples <= n_features else GramSet
+    kind: type[WorkingSet] = GramSet
+    if isinstance(penalty, L1Inf):
+        kind = CutRowsSet
+    elif _exclusive_strength(penalty) > 0 and n_samples <= n_features:
+        # Newton steps in the row norms, which plain l2,1 problems get, need the Gram matrix.
+        kind = SampleSet
     state = kind(problem.design, problem.Y)
     if W0 is not None and W0.any():
         start = np.flatnonzero(W0.any(axis=1))
         state.add(start)
         state.W[:] = W0[start]
     return state
+
+
+def _exclusive_strength(penalty) -> float:
+    return float(getattr(penalty, "beta", 0.0))
 
 
 def _predict(state: WorkingSet, penalty, trace) -> None:
@@ -161,7 +169,7 @@ def _predict(state: WorkingSet, penalty, trace) -> None:
     if len(trace) < 2 or trace[0][0] == trace[1][0]:
         return
     (first, W_first), (second, W_second) = trace
-    ahead = (penalty.row_strengths()[0] - second) / (second - first)
+    ahead = (penalty.alpha - second) / (second - first)
     candidate = state.W.copy()
     known = len(W_first)
     lasting = W_first.any(axis=1) & W_second[:known].any(axis=1)

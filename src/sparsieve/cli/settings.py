@@ -1,0 +1,110 @@
+"""From options to an unfitted selector; what is wrong with them is said before any work."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .catalogue import Method, all_methods
+from .errors import UsageError
+
+AUTO = "auto"  # as -k: so many features as cross-validation finds best
+# These have options of their own.
+_OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
+
+
+def parse_count(text: str | None) -> int | float | str | None:
+    """``-k`` as an int, a fraction or "auto"."""
+    if text is None:
+        return None
+    if text.strip().lower() == AUTO:
+        return AUTO
+    count = _literal(text)
+    if isinstance(count, bool) or not isinstance(count, (int, float)):
+        raise UsageError(
+            f"-k must be a number of features, a fraction such as 0.1, or {AUTO}, got {text!r}"
+        )
+    if isinstance(count, float) or count < 1:
+        resolved(count, n_features=1)
+    return count
+
+
+def resolved(count: Any, n_features: int) -> int:
+    """How many features ``-k`` means."""
+    from .._checks import resolve_count
+
+    try:
+        return resolve_count(count, n_features, default=n_features)
+    except ValueError as error:
+        raise UsageError(str(error).replace("n_features_to_select", "-k")) from None
+
+
+def build_selector(
+    method: Method, count: int | float | str | None, task: str, settings: Sequence[str]
+) -> Any:
+    """The unfitted selector that the options describe."""
+    check_task(method, task)
+    parameters = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise UsageError(f"--param wants name=value, got {setting!r}")
+        if name in _OPTION_OF:
+            raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
+        parameters[name] = _literal(text)
+    from ..selectors.parameters import configured  # which loads all selectors
+
+    try:
+        selector = configured(method.cls, parameters, hidden=_OPTION_OF)
+    except ValueError as error:
+        sentence = str(error).replace(method.cls.__name__, method.name, 1)
+        # An object cannot be typed here; its settings can.
+        sentence = re.sub(
+            r"solver=(\w+)\((\w+)=\.\.\.\)",
+            lambda found: f"solver={found[1].lower()} with solver__{found[2]}=...",
+            sentence,
+        )
+        raise UsageError(f"--param: {sentence}") from None
+    selector.set_params(n_features_to_select=None if count == AUTO else count)
+    known = selector.get_params(deep=False)
+    if "task" in known:
+        selector.set_params(task=task)
+    try:
+        getattr(selector, "_check_parameters", lambda: None)()
+    except ValueError as error:
+        raise UsageError(f"--param: {error}") from None
+    return selector
+
+
+def check_task(method: Method, task: str) -> None:
+    """Refuse a method that cannot do what --task asks for."""
+    if task == "regression" and not method.takes_regression:
+        raise UsageError(
+            f"{method.name} selects for class labels only; sparsieve methods --for regression "
+            "shows which methods take regression"
+        )
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return text.strip()
+
+
+def check_certifiable(method: Method, selector: Any) -> None:
+    """Refuse --certify, before any work, for a method that nothing can be proven about."""
+    if not method.has_proof:
+        able = [each.name for each in all_methods().values() if each.has_proof]
+        raise UsageError(
+            f"--certify: nothing can be proven about the selections of {method.name}; "
+            f"{' and '.join(able)} can be certified"
+        )
+    try:
+        selector._check_certifiable()
+    except ValueError as error:
+        sentence = str(error).replace(f"{method.cls.__name__} was fitted", f"{method.name} is")
+        raise UsageError(f"--certify: {sentence}") from None

@@ -1,0 +1,70 @@
+"""Best-first search over sets of features."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from .criteria import CFS
+
+# Steps in a row that may fail to improve before the search ends, as in Hall (2000).
+PATIENCE = 5
+# A merit must grow by more than this to count as an improvement, so that rounding does not.
+IMPROVEMENT = 1e-12
+
+
+def best_first(criterion: CFS, candidates: np.ndarray) -> list[int]:
+    """The set of largest merit that best-first search meets, in the order it was put together.
+
+    Sets are opened in the order of their merit, whenever they were met: a set that looked worse
+    is gone back to when its successors disappoint. All sets with one more feature are judged at
+    once; of those only the next best one waits in the queue, which is enough to open every set
+    in its turn.
+    """
+    free = np.flatnonzero(candidates)
+    best: list[int] = []
+    best_merit = 0.0
+    # (minus merit, age, members): the age decides between equal merits.
+    queue: list[tuple[float, int, tuple[int, ...], _Successors]] = []
+    seen: set[frozenset[int]] = set()
+    age = 0
+
+    def put_next_of(successors: _Successors) -> None:
+        nonlocal age
+        for merit, members in successors:
+            if frozenset(members) not in seen:
+                seen.add(frozenset(members))
+                heapq.heappush(queue, (-merit, age, members, successors))
+                age += 1
+                return
+
+    put_next_of(_Successors(criterion, (), free))
+    failures = 0
+    while queue and failures < PATIENCE:
+        negative, _, members, siblings = heapq.heappop(queue)
+        if -negative > best_merit + IMPROVEMENT:
+            best, best_merit, failures = list(members), -negative, 0
+        else:
+            failures += 1
+        put_next_of(siblings)
+        put_next_of(_Successors(criterion, members, free))
+    return best
+
+
+class _Successors:
+    """The sets with one more feature, best first."""
+
+    def __init__(self, criterion: CFS, members: tuple[int, ...], free: np.ndarray):
+        self.members = members
+        others = free[~np.isin(free, members)]
+        merits = criterion.merits(list(members))[others]
+        order = np.argsort(-merits, kind="stable")
+        self.rest = zip(others[order].tolist(), merits[order].tolist(), strict=True)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> tuple[float, tuple[int, ...]]:
+        feature, merit = next(self.rest)
+        return merit, (*self.members, feature)
