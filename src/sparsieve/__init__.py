@@ -6,6 +6,7 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .choose import *  # noqa: F403
+    from .comparing import *  # noqa: F403
     from .device import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
     from .discovery import *  # noqa: F403
@@ -35,6 +36,7 @@ _ROOMS = (
     "device",
     "oneline",
     "saved",
+    "comparing",
 )
 
 

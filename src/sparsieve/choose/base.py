@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -17,11 +17,16 @@ from ..design.torch import TensorDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..selectors.foreign import is_tensor
 from ..selectors.input import is_scale_free, training_data
+from ..selectors.plain import plain_vector
 from ..selectors.target import Target, with_task
+from .progress import CallbackSupportMixin
 
 
-class MetaSelector(BaseSelector):
+class MetaSelector(CallbackSupportMixin, BaseSelector):
     """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    # Callbacks of scikit-learn belong to a session, not to what was learnt.
+    _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -38,7 +43,7 @@ class MetaSelector(BaseSelector):
 
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
-        return not any(_for_classes_only(member) for member in self._members())
+        return not any(for_classes_only(member) for member in self._members())
 
     def _takes_device(self) -> bool:
         members = self._members()
@@ -88,7 +93,8 @@ class MetaSelector(BaseSelector):
         return tags
 
 
-def _for_classes_only(member: Any) -> bool:
+def for_classes_only(member: Any) -> bool:
+    """Whether a selector, or the end of a pipeline, cannot take numbers as its target."""
     last = member[-1] if isinstance(member, Pipeline) else member
     if isinstance(last, BaseSelector):
         return not last._accepts_regression
@@ -215,7 +221,7 @@ def weights_for(estimator, sample_weight) -> dict:
 
 def check_weighted_classes(params: dict, target: Target) -> None:
     """Refuse weights that leave one class, before a fold complains about its part of them."""
-    weights = params.get("sample_weight")
+    weights = plain_vector("sample_weight", params.get("sample_weight"))
     if weights is None or target.codes is None or len(weights) != len(target.codes):
         return
     left = np.unique(target.codes[np.asarray(weights) > 0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
-from functools import partial
 from numbers import Integral
 from textwrap import fill
 from typing import Any, ClassVar
@@ -15,16 +14,18 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice, check_integer, resolve_count
-from .._cross_validation import each_fold
+from .._cross_validation import make_folds
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.foreign import check_same_features, is_tensor, places_beside
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.plain import plain_matrix
 from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
@@ -36,6 +37,7 @@ from .base import (
     weighted,
 )
 from .folds import CurveWork, dense, score_fold
+from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe, no_better, nothing_found
 
@@ -83,8 +85,9 @@ class SelectorCV(MetaSelector):
         the highest score. "elbow" is the k where the curve bends most, seen from the line
         between its start and its top.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; a splitter or
-        an iterable of (train, test) is used as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
+        gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
+        as it is.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
         selector, so the default is 20 of them, and one for all samples.
@@ -149,6 +152,9 @@ class SelectorCV(MetaSelector):
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
 
+    With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` are told of
+    every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
+
     See Also
     --------
     sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
@@ -197,7 +203,7 @@ class SelectorCV(MetaSelector):
         self.verbose = verbose
 
     # Made again from ``scoring`` where a file is loaded.
-    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+    _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -235,6 +241,7 @@ class SelectorCV(MetaSelector):
         check_choice("rule", self.rule, RULES)
         check_integer("n_repeats", self.n_repeats)
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
         """Score all numbers of features on every fold, choose one, fit on all samples.
 
@@ -274,7 +281,11 @@ class SelectorCV(MetaSelector):
         X, y = arrays_of(data)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            folds = list(splitter.split(X, y, **arguments.splitter.split))
+            given = arguments.splitter.split
+            if self._makes_folds and given.get("groups") is not None:
+                folds = self._grouped_folds(data.target, given["groups"])
+            else:
+                folds = list(splitter.split(X, y, **given))
         work = CurveWork(
             X,
             y,
@@ -288,9 +299,8 @@ class SelectorCV(MetaSelector):
             # The shortcut knows accuracy and R squared, not the exact matches of label sets.
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
-        results = each_fold(
-            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=jobs_for(X, self.n_jobs)
-        )
+        tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
+        results = followed(self, tasks, len(folds), name="fold", n_jobs=jobs_for(X, self.n_jobs))
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         self._choose(
@@ -298,9 +308,27 @@ class SelectorCV(MetaSelector):
         )
         return self._refit_on_all(work)
 
+    @property
+    def _makes_folds(self) -> bool:
+        return isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
+
+    def _grouped_folds(self, target: Target, groups: Any) -> list:
+        random = check_random_state(self.random_state)
+        return [
+            fold
+            for _ in range(self.n_repeats)
+            for fold in make_folds(
+                target.Y[:, 0] if target.codes is None else target.codes,
+                int(self.cv),
+                seed=int(random.randint(2**31 - 1)),
+                stratified=target.codes is not None,
+                groups=groups,
+            )
+        ]
+
     def _splitter(self, target: Target | None = None) -> Any:
         is_classes = target is not None and target.task == "classification"
-        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
+        if not self._makes_folds:
             return check_cv(self.cv, None if target is None else target.codes)
         kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
         return kind(n_splits=int(self.cv), n_repeats=self.n_repeats, random_state=self.random_state)
@@ -427,6 +455,7 @@ class SelectorCV(MetaSelector):
         if is_tensor(X):
             check_same_features(self, X)
             return X[:, places_beside(X, self.support_)].detach().cpu().numpy()
+        X = plain_matrix(X)
         X = validate_data(
             self,
             X,

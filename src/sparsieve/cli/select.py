@@ -134,6 +134,14 @@ def select(
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
+    stable: Annotated[
+        bool,
+        typer.Option(
+            "--stable",
+            help="Run the method on 50 pairs of halves of the samples and keep what most runs "
+            "keep, with a bound of how many are kept by mistake.",
+        ),
+    ] = False,
     null: Annotated[
         int,
         typer.Option(
@@ -193,9 +201,9 @@ def select(
 
     if file != DASH:
         check_readable(file)
-    build = partial(build_selector, chosen, number, task.value, param or ())
+    build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
     selector = None
-    if param or certify:  # what is wrong with them is said before the data are read
+    if param or certify or stable:  # what is wrong with them is said before the data are read
         with progress("Loading"):
             selector = build()
             if certify:
@@ -295,6 +303,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     )
     if selection.choice:
         say(f"how many: {selection.choice}")
+    if selection.stability:
+        say(f"stability: {selection.stability}")
     say(f"score: {selection.ranked.meaning}")
     if selection.null is not None:
         say(str(selection.null))

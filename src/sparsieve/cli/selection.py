@@ -55,6 +55,21 @@ class Selection:
         """How the target was understood."""
         return "regression" if self.classes is None else "classification"
 
+    @property
+    def stability(self) -> str:
+        """How often features were kept and how many by mistake, where halves were drawn."""
+        return self.selector.report() if hasattr(self.selector, "error_bounds_") else ""
+
+    def _stability_facts(self) -> dict[str, Any] | None:
+        if not self.stability:
+            return None
+        return {
+            "threshold": self.selector.threshold_,
+            "n_features_per_run": self.selector.n_features_per_run_,
+            "n_runs": self.selector.n_subsamples,
+            "error_bounds": self.selector.error_bounds_,
+        }
+
     def kept_columns(self) -> dict[str, np.ndarray]:
         """The selected features, best first, then the target."""
         return self.table.select(self.kept).columns()
@@ -80,6 +95,7 @@ class Selection:
             "n_selected": self.n_kept,
             "selected": self.kept_names,
             "choice": self.choice or None,
+            "stability": self._stability_facts(),
             "score_meaning": self.ranked.meaning,
             "null": None
             if self.null is None
@@ -135,7 +151,7 @@ def run_selection(
             in_memory = not isinstance(table.X, RowBlockedDesign)
             if in_memory and not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
-            _number_columns(selector, table)
+            _number_columns(getattr(selector, "selector", selector), table)
             if choose_count:
                 selector, choice = _with_best_count(selector, table)
             else:

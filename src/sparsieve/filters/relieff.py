@@ -210,13 +210,15 @@ class _Features:
 
     def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
         """Between samples as ``scaled`` gives them; of the ``same`` the upper triangle."""
-        from ._relieff_kernels import tile_distances
+        from ._relieff_kernels import add_distances
 
-        return tile_distances(rows, columns, self.n_numeric, same)
+        distances = np.zeros((rows.shape[1], columns.shape[1]))
+        add_distances(rows, columns, self.n_numeric, same, distances)
+        return distances
 
     def pair_sums(self, pairs: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         """Sum over pairs of samples of weight * difference, for every complete column."""
-        from ._relieff_kernels import weighted_differences
+        from ._relieff_kernels import add_differences
 
         csr = (pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp), pairs.data)
         width = max(8, BLOCK_VALUES // self.n_samples)
@@ -225,7 +227,9 @@ class _Features:
 
         def block_sum(start, stop):
             block = np.ascontiguousarray(self.scaled(slice(None), start, stop).T)
-            return weighted_differences(block, start >= self.n_numeric, *csr)
+            total = np.zeros(stop - start)
+            add_differences(block, start >= self.n_numeric, *csr, total)
+            return total
 
         blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
         return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])

@@ -23,7 +23,7 @@ from .foreign import check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
-from .plain import canonical
+from .plain import canonical, plain_matrix
 from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
 from .table import as_frame, selection_columns
@@ -124,7 +124,8 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             return output_of(self, X[:, places_beside(X, self._get_support_mask())])
         design = foreign_design(X)
         if design is None:
-            return super().transform(X)
+            check_is_fitted(self)
+            return super().transform(plain_matrix(X))
         check_is_fitted(self)
         check_same_features(self, design)
         return design.taken(np.flatnonzero(self._get_support_mask()))
@@ -259,7 +260,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         if design is None:
             X = validate_data(
                 self,
-                X,
+                plain_matrix(X),
                 reset=False,
                 accept_sparse=("csr", "csc"),
                 dtype=(np.float64, np.float32),

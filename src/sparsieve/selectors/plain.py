@@ -32,6 +32,9 @@ def plain_matrix(X: Any) -> Any:
         _check_kind("X", X.dtype)
         if X.dtype.kind == "O":
             _refuse_missing("X", X)
+        if X.dtype.kind in "OUS":
+            _refuse_text(X)
+    _check_table(X)
     return X
 
 
@@ -49,7 +52,34 @@ def plain_vector(name: str, values: Any) -> Any:
     _check_kind(name, array.dtype)
     if array.dtype.kind == "O":
         _refuse_missing(name, array)
+        if len({isinstance(value, str) for value in array.ravel()}) == 2:
+            raise TypeError(f"{name} mixes text with other labels; turn them all into text")
     return plain
+
+
+def _check_table(X: Any) -> None:
+    """Refuse what has no rows and columns; what it cannot know is left to scikit-learn."""
+    if X is None or isinstance(X, dict | str | bytes | int | float | np.generic | np.matrix):
+        name = "None" if X is None else f"a {type(X).__name__}"
+        raise TypeError(f"X is {name}, not a table of numbers; pass a 2D array or a data frame")
+    if isinstance(X, np.ndarray) and X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, but X has {X.ndim} dimension{'s' * (X.ndim != 1)}. Reshape your "
+            "data using X.reshape(-1, 1) if it is a single feature or X.reshape(1, -1) if it is a "
+            "single sample"
+        )
+
+
+def _refuse_text(X: np.ndarray) -> None:
+    for value in X.ravel():
+        if isinstance(value, str | bytes):
+            try:
+                float(value)
+            except ValueError:
+                raise ValueError(
+                    f"X holds text, such as {value[:40]!r}, which nobody can convert to a number; "
+                    "encode it, for example with sklearn.preprocessing.OneHotEncoder"
+                ) from None
 
 
 def canonical(X: Any) -> Any:
