@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..selectors.foreign import check_same_features, is_tensor, places_beside
 from ..selectors.plain import plain_matrix
 from .folds import dense
 
@@ -40,6 +41,9 @@ class FinalModel:
                 "this SelectorCV was made by at(k) and has no model for its columns; set "
                 "ks=[k] and fit it"
             )
+        if is_tensor(X):
+            check_same_features(self, X)
+            return X[:, places_beside(X, self.support_)].detach().cpu().numpy()
         X = plain_matrix(X)
         X = validate_data(
             self,

@@ -24,6 +24,7 @@ from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     routed,
     weighted,
@@ -281,7 +282,7 @@ class SelectorCV(FinalModel, MetaSelector):
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
         tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
-        results = followed(self, tasks, len(folds), name="fold")
+        results = followed(self, tasks, len(folds), name="fold", n_jobs=jobs_for(X, self.n_jobs))
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         self._choose(

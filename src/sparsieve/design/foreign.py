@@ -18,6 +18,8 @@ _SERVED = {
     "anndata": "tables",
     "pyarrow": "tables",
     "dask": "dask",
+    "torch": "torch",
+    "sparsieve": "streamed",  # what on_device(X, stream=True) returns
 }
 
 
