@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench reproduce docs clean
+.PHONY: help demo test test-slow test-oldest odd-inputs fuzz lint format bench reproduce docs clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -43,6 +43,30 @@ test: $(VENV)/.dev  ## the test suite (minutes on two cores)
 test-slow: $(VENV)/.dev  ## the long checks as well
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
+# The lowest versions that pyproject.toml promises, in an environment of their own. Test tools are
+# of today: nobody is promised old ones.
+OLDEST ?= .venv-oldest
+OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_commands.py \
+  tests/solvers/engines tests/solvers/minimax tests/selectors/hinge tests/report/test_selection.py \
+  tests/saved tests/test_odd_numbers.py tests/test_package.py
+$(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) tests/lower_bounds.py data report > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
+	  --editable '.[data,report]' pytest pytest-xdist hypothesis cvxpy
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions promised
+	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -q -n 2 -m "not slow" $(OLDEST_TESTS)
+
+odd-inputs: $(VENV)/.dev  ## run every kind of odd input, and write docs/odd_inputs.md
+	$(ONE_THREAD) $(BIN)/python docs/make_odd_inputs.py
+
+FUZZ_SECONDS ?= 180
+fuzz: $(VENV)/.dev  ## attack readers, stores, studies, saved files and estimators for 3 minutes
+	$(ONE_THREAD) FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python tests/fuzz.py
+
 lint: $(VENV)/.dev  ## style, types and the floors of the architecture
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -67,4 +91,4 @@ docs: $(VENV)/.docs  ## build the HTML documentation into docs/_build
 	$(BIN)/python -m sphinx -q -b html docs docs/_build
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) docs/_build dist build
+	rm -rf $(VENV) $(OLDEST) docs/_build dist build

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-_PACKAGE = __name__.partition(".")[0]
+# Who calls whom inside a fit; scikit-learn's callbacks wrap some of ours.
+_INSIDE = (__name__.partition(".")[0], "sklearn.callback")
 _SHOWN = 5  # names listed in a message before it says "and N more"
 
 
@@ -18,7 +19,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with the line of the user's own code, however deep inside the package this is."""
     level = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

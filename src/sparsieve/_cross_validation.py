@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
+from joblib.parallel import get_active_backend
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -30,7 +31,8 @@ def make_folds(
     stratified : bool, default=True
         Give every fold its share of every class.
     groups : array, default=None
-        Samples of a group stay together; classes are then stratified as far as possible.
+        Samples of a group stay together; classes are then stratified as far as possible. There
+        must be as many groups as folds.
 
     Returns
     -------
@@ -43,11 +45,40 @@ def make_folds(
     >>> [len(test) for _, test in make_folds(np.arange(10) % 2, 5, seed=0)]
     [2, 2, 2, 2, 2]
     """
-    kind = StratifiedGroupKFold if groups is not None else StratifiedKFold if stratified else KFold
+    if groups is not None:
+        groups = checked_groups(groups, len(y), n_folds, f"{n_folds} folds")
+        kind = StratifiedGroupKFold if stratified else GroupKFold
+    else:
+        kind = StratifiedKFold if stratified else KFold
     splitter = kind(n_folds, shuffle=seed is not None, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(splitter.split(np.zeros(len(y)), y, groups))
+
+
+def checked_groups(groups: Any, n_samples: int, n_needed: int, what: str) -> np.ndarray:
+    """Groups as numbers 0, 1, ...: one for every sample, none missing, and enough of them."""
+    groups = np.asarray(groups)
+    if groups.shape != (n_samples,):
+        raise ValueError(
+            f"groups must say for each of the {n_samples} samples where it belongs, got shape "
+            f"{groups.shape}"
+        )
+    missing = np.array([value is None or value != value for value in groups.tolist()], dtype=bool)
+    if missing.any():
+        times = int(missing.sum())
+        raise ValueError(
+            f"the group of {times} sample{'s' * (times != 1)} is missing (first of sample "
+            f"{int(np.argmax(missing))}); give every sample its group, if need be one of its own"
+        )
+    codes = np.unique(groups.astype(str) if groups.dtype == object else groups, return_inverse=True)
+    n_groups = len(codes[0])
+    if n_groups < n_needed:
+        raise ValueError(
+            f"{what} need at least {n_needed} groups, but there "
+            f"{'is' if n_groups == 1 else 'are'} {n_groups}; ask for fewer, or leave out groups"
+        )
+    return codes[1]
 
 
 def possible_folds(y: Any, n_folds: int) -> int:
@@ -72,3 +103,49 @@ def each_fold(
     [8, 8, 8, 8, 8]
     """
     return Parallel(n_jobs=n_jobs)(delayed(work)(train, test) for train, test in folds)
+
+
+def one_by_one(tasks: Iterable[Any], n_jobs: int | None, *, ordered: bool = True) -> Iterable[Any]:
+    """Results of delayed calls as they come, where the backend of joblib can do that.
+
+    Examples
+    --------
+    >>> from sklearn.utils.parallel import delayed
+    >>> from sparsieve._cross_validation import one_by_one
+    >>> list(one_by_one([delayed(abs)(-1), delayed(abs)(2)], n_jobs=1))
+    [1, 2]
+    """
+    able = getattr(get_active_backend()[0], "supports_return_generator", False)
+    how = "list" if not able else "generator" if ordered else "generator_unordered"
+    return Parallel(n_jobs=n_jobs, return_as=how)(tasks)
+
+
+def error_over_splits(scores: Any, test_share: float) -> Any:
+    """Standard error of the mean over splits of one data set, along the last axis.
+
+    Training samples are shared between splits, so the variance over J splits is multiplied by
+    1/J + test_share instead of 1/J (Nadeau and Bengio 2003).
+
+    Parameters
+    ----------
+    scores : array of shape (..., n_splits)
+        Scores, or differences of scores, on every split.
+    test_share : float
+        Samples to test on per sample to train on, 1/4 for five folds.
+
+    Returns
+    -------
+    error : float or array
+        0 for a single split.
+
+    Examples
+    --------
+    >>> from sparsieve._cross_validation import error_over_splits
+    >>> round(float(error_over_splits([0.8, 0.9, 0.7, 0.8, 0.8], 0.25)), 4)
+    0.0474
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    n_splits = scores.shape[-1]
+    if n_splits < 2:
+        return np.zeros(scores.shape[:-1])
+    return scores.std(axis=-1, ddof=1) * np.sqrt(1.0 / n_splits + test_share)

@@ -59,7 +59,9 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
             arrays[name] = values
         elif part == "data":
             indices, indptr, shape = (stored[f"sparse:{p}:{rest}"] for p in _PARTS)
-            arrays[rest] = sparse.csc_array((values, indices, indptr), shape=tuple(shape))
+            matrix = sparse.csc_array((values, indices, indptr), shape=tuple(shape))
+            matrix.check_format(full_check=True)  # or what is next done with it may crash
+            arrays[rest] = matrix
     return arrays, list(answer["names"])
 
 

@@ -13,6 +13,9 @@ _SHARE = 4  # of the machine's memory, where nobody has said how much to use
 _FALLBACK = 2 << 30
 _LEAST = 1 << 20
 
+# Data of up to this share of the limit are loaded as a whole.
+LOAD_SHARE = 4
+
 _limit: int | None = None
 
 
@@ -79,3 +82,8 @@ def memory_limit() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _SHARE
     except (AttributeError, OSError, ValueError):
         return _FALLBACK
+
+
+def explicit_limit() -> int | None:
+    """The limit that somebody has set."""
+    return _limit

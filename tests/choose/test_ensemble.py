@@ -8,11 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 from scipy import stats
+from sklearn.base import clone
 from sklearn.datasets import load_wine, make_regression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
-from sparsieve import EnsembleSelector, FisherSelector, L21Selector, RidgeForwardSelector
+from sparsieve import (
+    EnsembleSelector,
+    FisherSelector,
+    L21Selector,
+    RidgeForwardSelector,
+    load,
+    save,
+)
 from sparsieve.choose.aggregate import AGGREGATIONS, borda, mean_rank, median_rank, robust_rank
 
 
@@ -134,3 +145,44 @@ def test_sample_weight_reaches_everybody(wine, rng):
 def test_bad_parameters(wine, parameters, message):
     with pytest.raises(ValueError, match=message):
         EnsembleSelector(**parameters).fit(*wine)
+
+
+def test_names_reach_the_members(wine, tmp_path):
+    X, y = wine
+    pairs = [("l21", L21Selector()), ("fisher", FisherSelector())]
+    ensemble = EnsembleSelector(pairs, n_features_to_select=3)
+    ensemble.set_params(l21__alpha=0.7, fisher=RidgeForwardSelector(ridge=2.0))
+    assert ensemble.get_params()["l21__alpha"] == 0.7
+    assert [name for name, _ in ensemble.selectors] == ["l21", "fisher"]
+    assert ensemble.selectors[1][1].ridge == 2.0
+    assert pairs[1][1].__class__ is FisherSelector  # the given list stays as it is
+    copied = clone(ensemble).fit(X, y)
+    plain = EnsembleSelector([m for _, m in ensemble.selectors], n_features_to_select=3).fit(X, y)
+    np.testing.assert_array_equal(copied.scores_, plain.scores_)
+    assert copied.named_selectors_.l21 is copied.selectors_[0]
+    save(copied, tmp_path / "ensemble.sparsieve")
+    loaded = load(tmp_path / "ensemble.sparsieve")
+    np.testing.assert_array_equal(loaded.transform(X), copied.transform(X))
+    assert loaded.get_params()["l21__alpha"] == 0.7
+
+
+def test_a_search_over_a_named_member(wine):
+    X, y = wine
+    steps = [("l21", L21Selector()), ("fisher", FisherSelector())]
+    chain = make_pipeline(EnsembleSelector(steps, n_features_to_select=2), GaussianNB())
+    search = GridSearchCV(chain, {"ensembleselector__l21__alpha": [0.1, 10.0]}, cv=2).fit(X, y)
+    assert search.best_params_["ensembleselector__l21__alpha"] in (0.1, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("a", "a"), "two selectors are called 'a'"),
+        (("a__b", "c"), "two underscores"),
+        (("n_jobs", "c"), "is a parameter of the ensemble"),
+    ],
+)
+def test_names_that_cannot_be(wine, names, message):
+    pairs = [(name, FisherSelector()) for name in names]
+    with pytest.raises(ValueError, match=message):
+        EnsembleSelector(pairs).fit(*wine)

@@ -28,6 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector, SelectorCV
 from sparsieve.choose.ridge_curve import default_estimator
 from sparsieve.choose.rules import CountCurve, best, elbow, one_se
+from sparsieve.choose.trials import grouped_folds
 
 
 @pytest.fixture
@@ -430,3 +431,34 @@ def test_the_report_says_when_nothing_beats_a_guess():
     assert "guess" not in sure.report()
     numbers = SelectorCV().fit(X, rng.standard_normal(80)).report()
     assert "a guess without features (0.000)" in " ".join(numbers.split())
+
+
+def test_groups_stay_together_in_folds_of_our_own(rng):
+    X, groups = rng.standard_normal((40, 6)), np.repeat(np.arange(10), 4)
+    for y in (np.arange(40) % 2, X[:, 1] + rng.standard_normal(40)):
+        search = SelectorCV(ks=[1, 2], cv=3, n_repeats=2)
+        target = search._training_data(X, y, None).target
+        folds = grouped_folds(3, 2, 0, target, groups)
+        assert len(folds) == 6
+        assert all(not set(groups[train]) & set(groups[test]) for train, test in folds)
+        assert search.fit(X, y, groups=groups).n_splits_ == 6
+    with pytest.raises(ValueError, match="12 folds need at least 12 groups, but there are 10"):
+        SelectorCV(ks=[1], cv=12).fit(X, y, groups=groups)
+
+
+def test_models_and_scores_for_numbers(rng):
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.svm import SVR
+
+    X = rng.standard_normal((60, 8))
+    y = 30 * X[:, 2] + 20 * X[:, 5] + rng.standard_normal(60)
+    search = SelectorCV(
+        ks=[1, 2, 6], estimator=SVR(kernel="linear", C=10), scoring="neg_mean_absolute_error"
+    ).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]  # errors, negative: larger is better
+    assert scores.max() < 0
+    assert scores[1] > 0.5 * scores[0]
+    assert search.at(2).get_support(indices=True).tolist() == [2, 5]
+    both = np.column_stack([y, X[:, 1]])
+    search = SelectorCV(ks=[1, 3], estimator=KNeighborsRegressor(), n_repeats=1).fit(X, both)
+    assert search.predict(X).shape == (60, 2)

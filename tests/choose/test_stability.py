@@ -5,9 +5,17 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from sparsieve import FisherSelector, RidgeForwardSelector, StabilitySelection
-from sparsieve.choose.stability import _halves
+from sparsieve import (
+    FisherSelector,
+    RidgeForwardSelector,
+    SelectorCV,
+    StabilitySelection,
+    load,
+    save,
+)
+from sparsieve.choose.halves import SampleUnits
 from sparsieve.selectors.target import encode_target
 
 # Tests of counting, not of bounds, do with few halves.
@@ -40,7 +48,7 @@ def test_probabilities_are_plain_counts(planted):
     target = encode_target(y, task="auto", dtype=float, owner="test")
     counts = np.zeros(X.shape[1])
     for seed in np.random.RandomState(3).randint(np.iinfo(np.int32).max, size=3):
-        for half in _halves(target, np.random.RandomState(seed)):
+        for half in SampleUnits.of(target).halves(np.random.RandomState(seed)):
             counts += FisherSelector(4).fit(X[half], y[half]).support_
     np.testing.assert_allclose(fitted.selection_probabilities_, counts / 6)
 
@@ -64,11 +72,109 @@ def test_halves_are_disjoint_equal_and_stratified(rng):
     y = np.repeat([0, 1, 2], [21, 10, 6])
     target = encode_target(y, task="auto", dtype=float, owner="test")
     for seed in range(20):
-        first, second = _halves(target, np.random.RandomState(seed))
+        first, second = SampleUnits.of(target).halves(np.random.RandomState(seed))
         assert len(first) == len(second) == 18
         assert not set(first) & set(second)
         for k in range(3):
             assert abs((y[first] == k).sum() - (y[second] == k).sum()) <= 1
+
+
+def test_groups_stay_together(planted):
+    X, y = planted
+    groups = np.arange(len(y)) // 3
+    target = encode_target(y, task="auto", dtype=float, owner="test")
+    units = SampleUnits.of(target, groups)
+    n_groups = len(np.unique(groups))
+    for seed in range(10):
+        halves = units.halves(np.random.RandomState(seed))
+        named = [set(groups[half].tolist()) for half in halves]
+        assert [len(names) for names in named] == [n_groups // 2] * 2
+        assert not named[0] & named[1]
+        for half, names in zip(halves, named, strict=True):
+            assert len(half) == np.isin(groups, list(names)).sum()
+    fitted = StabilitySelection(n_features_per_run=2, n_subsamples=FEW).fit(X, y, groups=groups)
+    apart = StabilitySelection(n_features_per_run=2, n_subsamples=FEW)
+    apart.fit(X, y, groups=np.arange(len(y)))  # every sample a group: as if there were none
+    alone = StabilitySelection(n_features_per_run=2, n_subsamples=FEW).fit(X, y)
+    np.testing.assert_array_equal(apart.scores_, alone.scores_)
+    assert (fitted.scores_ != alone.scores_).any()
+    with config_context(enable_metadata_routing=True):
+        asked = StabilitySelection(n_features_per_run=2, n_subsamples=FEW)
+        chain = make_pipeline(asked.set_fit_request(groups=True)).fit(X, y, groups=groups)
+        np.testing.assert_array_equal(chain[0].scores_, fitted.scores_)
+
+
+def test_copies_in_one_half_are_no_second_witness(rng):
+    """Ten samples of each of few patients: without groups a chance pattern looks stable."""
+    patients = np.repeat(np.arange(12), 10)
+    y = patients % 2
+    X = rng.standard_normal((12, 60))[patients] + 0.05 * rng.standard_normal((120, 60))
+    plain = StabilitySelection(n_features_per_run=5, n_subsamples=20).fit(X, y)
+    grouped = StabilitySelection(n_features_per_run=5, n_subsamples=20)
+    with pytest.warns(UserWarning, match="no feature was kept") as caught:
+        grouped.fit(X, y, groups=patients)
+    assert caught[0].filename == __file__  # whoever else is between
+    assert plain.support_.sum() > grouped.support_.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (lambda y: np.zeros(len(y)), "but there are 1; give at least 4"),
+        (lambda y: np.where(y == 0, 0, np.arange(len(y)) + 1), "two groups each"),
+        (lambda y: np.zeros((len(y), 2)), "one group for each sample"),
+        (lambda y: np.zeros(3), "inconsistent numbers of samples"),
+    ],
+)
+def test_groups_that_cannot_be_halved(planted, groups, message):
+    X, y = planted
+    with pytest.raises(ValueError, match=message):
+        StabilitySelection(n_subsamples=2).fit(X, y, groups=groups(y))
+
+
+def test_lines_of_progress(planted, capsys):
+    StabilitySelection(n_subsamples=4, verbose=1).fit(*planted)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        "pair of halves 1 of 2",
+        "pair of halves 2 of 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "n_tasks"),
+    [(StabilitySelection(n_subsamples=6), 3), (SelectorCV(cv=3, n_repeats=1), 3)],
+)
+def test_callbacks_of_scikit_learn_are_told(planted, tmp_path, model, n_tasks):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    watcher = Watcher()
+    plain = clone(model).fit(*planted)
+    watched = clone(model).set_callbacks(watcher).fit(*planted)
+    np.testing.assert_array_equal(watched.scores_, plain.scores_)
+    assert watcher.heard[0] == "setup"
+    assert watcher.heard[-1] == "teardown"
+    assert watcher.heard.count("begin") == watcher.heard.count("end") == n_tasks + 1
+    save(watched, tmp_path / "model.sparsieve")
+    assert not hasattr(load(tmp_path / "model.sparsieve"), "_skl_callbacks")
+
+
+class Watcher:
+    """What scikit-learn says on the way."""
+
+    def __init__(self):
+        self.heard = []
+
+    def setup(self, estimator, context):
+        self.heard.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.heard.append("begin")
+
+    def on_fit_task_end(self, estimator, context):
+        self.heard.append("end")
+
+    def teardown(self, estimator, context):
+        self.heard.append("teardown")
 
 
 def test_same_answer_whatever_the_number_of_jobs(planted):

@@ -73,6 +73,63 @@ def test_a_run_ends_with_who_is_ahead(sparsieve, study_file):
     assert "the highest mean accuracy with 1nn on wine at 1 and 3 features" in done.err
 
 
+NUMBERS = """
+name = "numbers"
+ks = [2]
+regressors = ["ridge"]
+classifiers = ["1nn"]
+protocol = { kind = "folds", n_folds = 3 }
+datasets = ["wine", "diabetes"]
+selectors = ["fisher", "ridge-forward"]
+"""
+
+
+def test_numbers_beside_classes(sparsieve, tmp_path):
+    file = tmp_path / "numbers.toml"
+    file.write_text(NUMBERS)
+    done = sparsieve("study", "run", file)
+    assert done.code == 0
+    assert "data set diabetes: y is read as numbers" in done.err
+    assert "FisherSelector is for classes, but the target holds numbers; it is left out" in done.err
+    assert "the highest mean accuracy with 1nn on wine" in done.err
+    assert "the highest mean R² with ridge on diabetes at 2 features: 0.4" in done.err
+    status = sparsieve("study", "status", file)
+    assert "data set wine: y is read as 3 classes" in status.err
+    assert "data set diabetes: y is read as numbers" in status.err
+    assert sparsieve("study", "status", file, "--json").json()["targets"] == {
+        "wine": "3 classes",
+        "diabetes": "numbers",
+    }
+    out = tmp_path / "scores.csv"
+    assert sparsieve("study", "export", file, "-o", out).code == 0
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 3 * 2 + 3
+    for row in rows:
+        absent = row["accuracy"] if row["task"] == "regression" else row["r2"]
+        assert absent in ("", "nan")
+    means = tmp_path / "means.csv"
+    assert sparsieve("study", "export", file, "--summary", "-o", means).code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"diabetes"', '{ name = "diabetes", task = "ranking" }', "task of data set"),
+        ('"diabetes"', '{ name = "diabetes", task = 3 }', "must be text, got 3"),
+        ('regressors = ["ridge"]', 'regressors = ["svm"]', "regressors must be a list"),
+        ('kind = "folds"', 'kind = "time", gap = -1', "gap must be at least 0"),
+        ('"fisher"', '{ name = "fisher", before = ["os.system"] }', "unknown preprocessor"),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense_get_one_sentence(sparsieve, tmp_path, old, new, message):
+    file = tmp_path / "numbers.toml"
+    file.write_text(NUMBERS.replace(old, new))
+    found = sparsieve("study", "run", file)
+    assert (found.code, found.err.count("\n")) == (1, 1)
+    assert message in found.err
+
+
 def test_summary_and_parquet_from_the_store_itself(sparsieve, study_file, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     store = tmp_path / "elsewhere.sqlite"

@@ -53,6 +53,13 @@ def test_embedded_sets(name, shape, first_class, home):
     assert f"{shape[0]} x {shape[1]}" in data.description
 
 
+def test_an_embedded_set_of_numbers(home):
+    data = load("diabetes", home)
+    assert (data.X.shape, data.y.dtype, data.class_names) == ((442, 10), np.float64, None)
+    assert repr(data) == "<Dataset 'diabetes': 442 samples, 10 features, regression>"
+    assert "442 x 10, numbers" in data.description
+
+
 def test_a_dataset_pickles_and_copies(home):
     data = load("wine", home)
     for other in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):

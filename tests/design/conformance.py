@@ -130,7 +130,8 @@ class DesignConformance:
         close(design.dense_columns(some[:1]), X[:, some[:1]])
         close(as_array(design.columns(some)), X[:, some])
         close(as_array(design.columns(some).columns(np.array([2, 0]))), X[:, [3, X.shape[1] - 1]])
-        close(np.asarray(design.taken(some)), X[:, some])
+        taken = design.taken(some)
+        close(taken.cpu().numpy() if hasattr(taken, "cpu") else np.asarray(taken), X[:, some])
 
     def test_rows(self, design, X, close, rng):
         n = len(X)
@@ -180,7 +181,9 @@ class DesignConformance:
         close(smaller.rmatmul(R), rest.T @ R)
         close(smaller.column_moments()[1], rest.var(axis=0))
 
-    def test_in_double(self, design, X):
+    def test_in_double(self, maker, design, X):
+        if not maker.standardises:
+            pytest.skip("a view, whose base is rounded to single precision here")
         exact = X.astype(np.float64)
         twice = in_double(design)
         assert np.dtype(twice.dtype) == np.float64

@@ -97,3 +97,12 @@ def test_a_reader_that_crashes_takes_nobody_along(tmp_path, monkeypatch):
     monkeypatch.setattr(_matlab, "_SECONDS", 0.2)
     with pytest.raises(DataError, match=r"reading it takes more than 0\.4 s"):
         read_table(path)
+
+
+def test_a_sparse_matrix_that_points_outside_itself_is_refused(tmp_path):
+    """Found by `make fuzz`: converting it to CSR took the process down."""
+    matrix = sparse.csc_array(X)
+    matrix.indices[5] = 2**30
+    savemat(tmp_path / "forged.mat", {"X": matrix, "y": Y})
+    with pytest.raises(DataError, match=r"forged.mat is not a readable .mat file"):
+        read_table(tmp_path / "forged.mat")

@@ -9,7 +9,7 @@ from sparsieve.penalties._row_kernels import shrink_row
 
 def shrink(v, p, q, guess=0.0):
     w = v.copy()
-    shrink_row(w, p, q, guess, np.empty_like(v))
+    shrink_row(w, p, q, guess)
     return w
 
 

@@ -14,8 +14,9 @@ def nasty_wine():
     """Data whose names would do harm in a page that does not escape them."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     names = [NASTY, "a & b", 'say "hi"', "${x}", "{{ 1 + 1 }}", "</script><b>", "x.y[0]"]
-    X.columns = [*names, *X.columns[len(names) :]]
-    labels = np.array(["<img src=x onerror=alert(2)>", "two", "three"])[y]
+    names += ["back\\slash", "=1+1", "toString", "hasOwnProperty", "__proto__", "constructor"]
+    X.columns = names
+    labels = np.array(["<img src=x onerror=alert(2)>", "constructor", "__proto__"])[y]
     return X, labels
 
 

@@ -1,11 +1,14 @@
 """The reports in a real browser: no error, no request, and everything on them works."""
 
+import csv
 import os
 import shutil
 
 import pytest
+from sklearn.datasets import load_diabetes
 
-from sparsieve.report import selector_report, study_report
+from sparsieve import RidgeForwardSelector, compare
+from sparsieve.report import comparison_report, selector_report, study_report
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
 
@@ -33,6 +36,11 @@ def browser():
         opened.close()
 
 
+def number_fit():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return RidgeForwardSelector(4, task="regression").fit(X, y), X, y
+
+
 @pytest.fixture(scope="module")
 def pages(
     tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store, large_store, uneven
@@ -41,9 +49,13 @@ def pages(
     reports = {
         "selection": selector_report(nasty_selector, *nasty_wine, folds=3),
         "exclusive": selector_report(exclusive_selector, *nasty_wine, folds=2),
+        "regression": selector_report(*number_fit(), folds=2, null=None),
         "study": study_report(store),
         "large": study_report(large_store),
         "uneven": study_report(uneven),
+        "comparison": comparison_report(
+            compare(*nasty_wine, ["fisher", "mrmr", "l21"], ks=[1, 3], folds=2, repeats=1)
+        ),
     }
     for name, report in reports.items():
         report.save(folder / f"{name}.html")
@@ -83,7 +95,7 @@ def opened(browser, pages):
 @pytest.mark.parametrize("name", ["selection", "exclusive", "study"])
 def test_every_chart_is_drawn_and_nothing_overflows(opened, name, size, scheme):
     page = opened(name, size, scheme)
-    charts = page.locator("figure.chart")
+    charts = page.locator("main figure.chart")
     assert charts.count() >= 5
     for i in range(charts.count()):
         assert charts.nth(i).locator("svg").count() == 1
@@ -117,6 +129,88 @@ def test_a_table_sorts_by_numbers_and_by_names_with_the_keyboard(opened):
     page.locator(f"{table} th button", has_text="feature").click()
     words = [name.lower() for name in column(page, table, 2) if name[0].isalpha()]
     assert words == sorted(words)
+
+
+def figure_id(page, title):
+    return page.locator("figure", has=page.locator(f"h3:text-is('{title}')")).get_attribute("id")
+
+
+def test_the_slider_and_the_panel_with_the_keyboard(opened, nasty_selector, tmp_path):
+    page = opened("selection")
+    slider = page.locator("input[type=range]")
+    by_class = figure_id(page, "Selected features by class")
+    confusion = figure_id(page, "Held-out samples by true and predicted class")
+    counts = page.locator(f"#{confusion} svg .mark-text.role-mark text")
+    listed = page.locator(".selection li")
+    first = sorted(counts.all_text_contents())
+    slider.focus()
+    for key, k in (("Home", 1), ("ArrowRight", 2), ("End", 6), ("ArrowLeft", 5)):
+        page.keyboard.press(key)
+        assert slider.get_attribute("aria-valuetext") == f"{k} feature{'s' * (k > 1)}"
+        names = nasty_selector.at(k).get_feature_names_out()
+        assert sorted(listed.all_inner_texts()) == sorted(names)
+        page.wait_for_function(
+            "([place, n]) => document.querySelectorAll(place).length === n",
+            arg=[f"#{by_class} svg .mark-rect.role-mark path", 3 * k],
+        )
+        page.wait_for_function("() => !document.querySelector('.drawing[style*=height]')")
+        assert sum(int(text) for text in counts.all_text_contents()) == 178
+        if k == 1:
+            assert sorted(counts.all_text_contents()) != first
+    assert "held out: linear SVM" in page.locator(".told").inner_text()
+
+    # Odd names are names, on axes and in the panel.
+    table = ".table:has(h3:text-is('Ranking'))"
+    for name in ("constructor", "__proto__", "toString", NASTY):
+        button = page.locator(f"{table} button.feature", has_text=name).first
+        button.focus()
+        page.keyboard.press("Enter")
+        dialog = page.locator("dialog[open]")
+        assert dialog.locator("h2").inner_text() == name
+        assert dialog.locator("[data-part=ranks] tr").count() == 3
+        page.wait_for_selector("dialog[open] svg .mark-symbol path")
+        labels = dialog.locator("svg .role-axis-label text").all_text_contents()
+        assert {"constructor", "__proto__"} <= {label.strip("\u200b") for label in labels}
+        page.keyboard.press("Escape")
+        assert page.locator("dialog[open]").count() == 0
+        assert button.evaluate("button => button === document.activeElement")
+    assert page.locator("main svg text", has_text="constructor").count() > 2
+
+    # Spreadsheets do not run what the file holds.
+    file = downloaded(page, page.locator(table).locator("[data-action=csv]"))
+    file.save_as(tmp_path / "ranking.csv")
+    with (tmp_path / "ranking.csv").open(newline="", encoding="utf-8") as lines:
+        found = list(csv.DictReader(lines))
+    assert "'=1+1" in {row["feature"] for row in found}
+    assert [int(row["rank"]) for row in found] == list(range(1, 14))
+
+
+def test_numbers_are_explored_too(opened):
+    page = opened("regression", "phone", "dark")
+    page.locator("input[type=range]").press("Home")
+    assert page.locator(".selection li").all_inner_texts() == ["bmi"]
+    page.locator(".selection button.feature").click()
+    page.wait_for_selector("dialog[open] svg .mark-symbol path")
+    titles = page.locator("dialog svg .role-axis-title text").all_text_contents()
+    assert set(titles) == {"value", "target"}
+    page.locator("dialog [data-action=close]").click()
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+
+
+def test_headers_look_sortable_and_wide_tables_say_that_they_scroll(opened):
+    page = opened("study", "phone")
+    table = ".table:has(h3:text-is('All means'))"
+    header = page.locator(f"{table} th").first
+    assert header.get_attribute("aria-sort") == "none"
+    assert "\u2195" in header.locator("button").evaluate(
+        "button => getComputedStyle(button, '::after').content"
+    )
+    assert page.locator(f"{table} > .hint").is_visible()
+    scroller = page.locator(f"{table} .scroller")
+    assert "more-right" in scroller.get_attribute("class")
+    scroller.evaluate("element => { element.scrollLeft = element.scrollWidth; }")
+    page.wait_for_selector(f"{table} .scroller.more-left:not(.more-right)")
+    assert page.locator(f"{table} td wbr").count() > 0  # names break at their humps
 
 
 def test_a_table_is_searched(opened):
@@ -198,8 +292,6 @@ def downloaded(page, button):
 
 
 def test_csv_of_a_chart_and_of_a_table(opened, tmp_path):
-    import csv
-
     page = opened("study")
     for where in ("figure >> nth=0", ".table >> nth=0"):
         file = downloaded(page, page.locator(where).locator("[data-action=csv]"))
@@ -233,3 +325,13 @@ def test_it_prints_on_white(opened):
     assert page.locator(".actions").first.is_hidden()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(page.pdf()) > 10_000
+
+
+def test_a_comparison_is_drawn_and_its_dots_tell_who_chose_what(opened):
+    page = opened("comparison", "phone", "dark")
+    charts = page.locator("figure.chart")
+    for i in range(charts.count()):
+        assert charts.nth(i).locator("svg path").count() > 0
+    dots = page.locator("figure", has=page.get_by_role("heading", name="Who chose what"))
+    assert dots.locator("svg .mark-symbol path").count() >= 3
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

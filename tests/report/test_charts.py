@@ -1,6 +1,7 @@
 """Every kind of chart must be a specification that Vega-Lite understands without a warning."""
 
 import json
+import re
 
 import pytest
 
@@ -35,6 +36,59 @@ CHARTS = {
         "heatmap",
         {"x": Column("", NAMES), "y": Column("", ["c", "d"] * 2), "value": QUANTITIES["y"]},
         options={"diverging": True},
+    ),
+    "map with labels": Chart(
+        "c",
+        "heatmap",
+        {
+            "x": Column("", NAMES),
+            "y": Column("", ["c", "d"] * 2),
+            "value": QUANTITIES["y"],
+            "count": Column("samples", [1, 2, 3, 4]),
+        },
+        options={"labels": "count", "domain": (0.0, 1.0)},
+    ),
+    "map with a strip": Chart(
+        "c",
+        "heatmap",
+        {
+            "x": Column("", ["a", "b"] * 2),
+            "y": Column("", ["class", "class", "c", "c"]),
+            "value": Column("z", [None, None, -1.0, 1.0]),
+            "strip": Column("class", ["__proto__", "constructor", None, None]),
+        },
+        options={
+            "diverging": True,
+            "strip": "class",
+            "strip_names": ["__proto__", "constructor"],
+        },
+    ),
+    "graded points": Chart(
+        "c",
+        "points",
+        {**QUANTITIES, "value": Column("target", [1.0, 2.0, 3.0, 4.0])},
+        options={"diagonal": (0.0, 1.0)},
+    ),
+    "lines with a marker": Chart("c", "lines", QUANTITIES, options={"marker": 2}),
+    "distribution": Chart(
+        "c",
+        "distribution",
+        {
+            "part": Column("", ["range", "box", "median", "dot"]),
+            "x": Column("value", [0.0, 1.0, 2.0, 2.5]),
+            "x2": Column("", [4.0, 3.0, None, None]),
+            "y": Column("", ["constructor"] * 4),
+            "jitter": Column("", [None, None, None, 0.5]),
+        },
+    ),
+    "dots": Chart(
+        "c",
+        "dots",
+        {
+            "x": Column("", NAMES),
+            "y": Column("", ["c", "d"] * 2),
+            "series": Column("", ["selected", "left out"] * 2),
+        },
     ),
     "critical-difference": Chart(
         "c",
@@ -75,14 +129,49 @@ def test_names_with_the_same_series_keep_their_colours_whatever_is_shown():
     assert colour["scale"]["domain"] == ["a", "b"]
 
 
-def test_many_bands_are_drawn_only_when_picked():
+def test_many_bands_are_visible_and_do_not_squeeze_the_lines():
     names = [f"method {i}" for i in range(9)]
     columns = {
         "x": Column("k", [1] * 9),
-        "y": Column("score", [0.5] * 9),
-        "error": Column("error", [0.1] * 9),
+        "y": Column("score", [0.5 + i / 100 for i in range(9)]),
+        "error": Column("error", [3.0] * 9),
         "series": Column("method", names),
     }
-    opacity = specification(Chart("c", "lines", columns))["layer"][0]["encoding"]["opacity"]
-    assert opacity["value"] == 0
-    assert opacity["condition"]["empty"] is False
+    chart = Chart("c", "lines", columns)
+    assert specification(chart)["layer"][0]["encoding"]["opacity"]["value"] > 0
+    svg = vl_convert.vegalite_to_svg(json.dumps(with_data(chart)), vl_version="v6.1")
+    ticks = [float(text) for text in re.findall(r">([\d.]+)</text>", svg)]
+    assert max(ticks) < 1.5  # not 3.5
+
+
+ODD = ["constructor", "toString", "__proto__", "hasOwnProperty", "a.b[0]", "back\\slash", "it's"]
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        Chart(
+            "c",
+            "bars",
+            {
+                "x": Column("x", [float(i + 1) for i in range(len(ODD))]),
+                "y": Column("", ODD),
+                "series": Column("", ODD),
+            },
+        ),
+        Chart(
+            "c",
+            "lines",
+            {
+                "x": Column("x", [1, 2] * len(ODD)),
+                "y": Column("y", [float(i) for i in range(2 * len(ODD))]),
+                "error": Column("e", [0.1] * 2 * len(ODD)),
+                "series": Column("", [name for name in ODD for _ in range(2)]),
+            },
+        ),
+    ],
+    ids=["bars", "lines"],
+)
+def test_names_of_properties_are_drawn_like_others(chart):
+    svg = vl_convert.vegalite_to_svg(json.dumps(with_data(chart)), vl_version="v6.1")
+    assert all(f">{name}</text>" in svg for name in ODD)

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from sparsieve.report import Chart, Column, Facts, Listing, Report, Section, Table
-from sparsieve.report.html import shown
+from sparsieve.report.packing import shown
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
 

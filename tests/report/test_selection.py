@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +14,7 @@ from sparsieve import (
     EnsembleSelector,
     FisherSelector,
     FStatisticSelector,
+    L20Selector,
     L21Selector,
     RidgeForwardSelector,
     SelectorCV,
@@ -20,13 +23,16 @@ from sparsieve import (
 )
 from sparsieve.cli.catalogue import all_methods
 from sparsieve.evaluation import redundancy_rate
-from sparsieve.report import Chart, Table, selector_report
+from sparsieve.report import Chart, Explorer, Table, selector_report
+from sparsieve.selectors.least_squares import ExactSearch
 
 pytest.importorskip("vl_convert")
 
 
 def blocks(report, kind):
-    return {b.title: b for s in report.sections for b in s.blocks if isinstance(b, kind)}
+    found = [b for s in report.sections for b in s.blocks]
+    found += [chart for b in found if isinstance(b, Explorer) for chart in b.charts]
+    return {b.title: b for b in found if isinstance(b, kind)}
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +43,8 @@ def report(nasty_selector, nasty_wine):
 def test_sections_of_a_classification(report):
     assert [section.title for section in report.sections] == [
         "How well it predicts",
+        "Explore the selection",
         "Ranking",
-        "Selected features by class",
         "Weights",
         "Correlation and substitutes",
         "Stability",
@@ -182,7 +188,8 @@ def test_classes_of_different_size(rng):
     )
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     expected = confusion_matrix(y, cross_val_predict(pipeline, X, y, cv=folds))
-    assert chart["count"].values == expected.ravel().tolist()
+    counts = [n for n, k in zip(chart["count"].values, chart["k"].values, strict=True) if k == 2]
+    assert counts == expected.ravel().tolist()
     recall = (np.diag(expected) / expected.sum(axis=1)).mean()
     assert report.figures["balanced accuracy"] == f"{100 * recall:.1f} %"
     assert 0.8 < float(report.figures["area under the ROC curve"]) <= 1.0
@@ -299,7 +306,30 @@ def test_an_unfinished_solver_is_said(nasty_wine):
         selector = L21Selector(alpha=1.0, tol=1e-300).fit(X, y)
     assert not selector.converged_
     report = selector_report(selector, X, y, folds=0)
-    assert any("is above tol=1e-300" in line for line in report.warnings)
+    assert any("is above tol=1e-300; raise max_iter or tol" in line for line in report.warnings)
+
+
+def test_an_exact_search_out_of_time_is_told_of_its_limit(rng):
+    X, y = rng.standard_normal((40, 30)), rng.standard_normal(40)
+    search = L20Selector(8, solver=ExactSearch(time_limit=1e-9), ridge=0.01)
+    with pytest.warns(ConvergenceWarning):
+        search.fit(X, y)
+    report = selector_report(search, X, y, folds=0, null=None)
+    ends = [line for line in report.warnings if "did not reach" in line]
+    assert ends[0].endswith("raise the solver's time_limit, which was 1e-09 s.")
+
+
+def test_how_many_are_enough_is_said(report):
+    text = " ".join(report.sections[0].text)
+    assert "How many, by the curve of the linear SVM below" in text
+    assert re.search(r"anything from \d+ to \d+ features is as good", text)
+    X, y = load_wine(return_X_y=True)
+    search = SelectorCV(FisherSelector(), n_repeats=1).fit(X, y)
+    found = selector_report(search, X, y, folds=2, null=None)
+    assert any(" ".join(search.report().split()) in line for line in found.sections[0].text)
+    assert found.figures["accuracy, linear SVM"]
+    without = selector_report(search, X, y, folds=0, null=None)
+    assert without.sections[0].title == "How many features"
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ ODD = (
 )  # fmt: skip
 PLACES = (
     *itertools.product([None], ["name", "datasets", "selectors", "ks", "classifiers", "metrics"]),
-    *itertools.product([None], ["zscore", "seed", "protocol"]),
+    *itertools.product([None], ["zscore", "seed", "protocol", "regressors"]),
     *itertools.product(["protocol"], ["kind", "n_repeats", "train_fraction", "per_class"]),
     *itertools.product(["datasets"], ["name", "file", "target", "drop", "groups", "make"]),
-    *itertools.product(["datasets"], ["parameters"]),
+    *itertools.product(["datasets"], ["parameters", "task", "time"]),
     *itertools.product(["selectors"], ["name", "parameters", "grid", "tuning", "inner_folds"]),
-    *itertools.product(["selectors"], ["label"]),
+    *itertools.product(["selectors"], ["label", "before"]),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -13,13 +13,20 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
+from ..design.torch import TensorDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.foreign import is_tensor
 from ..selectors.input import is_scale_free, training_data
+from ..selectors.plain import plain_vector
 from ..selectors.target import Target, with_task
+from .progress import CallbackSupportMixin
 
 
-class MetaSelector(BaseSelector):
+class MetaSelector(CallbackSupportMixin, BaseSelector):
     """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    # Callbacks of scikit-learn belong to a session, not to what was learnt.
+    _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -36,7 +43,11 @@ class MetaSelector(BaseSelector):
 
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
-        return not any(_for_classes_only(member) for member in self._members())
+        return not any(for_classes_only(member) for member in self._members())
+
+    def _takes_device(self) -> bool:
+        members = self._members()
+        return all(isinstance(m, BaseSelector) and m._takes_device() for m in members)
 
     def _members_with_task(self, task: str) -> dict[str, Any]:
         """The parameter that holds the members, every one told how to read y."""
@@ -71,6 +82,7 @@ class MetaSelector(BaseSelector):
             accept_sparse=self._accepts_sparse,
             accept_regression=several or self._accepts_regression,
             accept_nan=self._accepts_nan,
+            accept_device=self._takes_device(),
         )
 
     def __sklearn_tags__(self):
@@ -81,7 +93,8 @@ class MetaSelector(BaseSelector):
         return tags
 
 
-def _for_classes_only(member: Any) -> bool:
+def for_classes_only(member: Any) -> bool:
+    """Whether a selector, or the end of a pipeline, cannot take numbers as its target."""
     last = member[-1] if isinstance(member, Pipeline) else member
     if isinstance(last, BaseSelector):
         return not last._accepts_regression
@@ -95,14 +108,21 @@ def arrays_of(data: TrainingData) -> tuple:
         X = design.matrix
     elif isinstance(design, DenseDesign):
         X = design.array
+    elif isinstance(design, TensorDesign) and design.tensor.device == design.device:
+        X = design.tensor
     else:
         raise TypeError(
-            f"a selector around other selectors takes NumPy arrays and SciPy sparse matrices, not "
-            f"a {type(design).__name__}; convert X first"
+            f"a selector around other selectors takes NumPy arrays, SciPy sparse matrices and "
+            f"tensors, not a {type(design).__name__}; convert X first"
         )
     if target.classes is not None:
         return X, target.classes[target.codes]
     return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
+
+
+def jobs_for(X: Any, n_jobs: int | None) -> int | None:
+    """How many jobs share X: one on a device, which works in parallel by itself."""
+    return 1 if is_tensor(X) else n_jobs
 
 
 def prepared(selector: Any, n_features_to_select: int, task: str) -> Any:
@@ -201,7 +221,7 @@ def weights_for(estimator, sample_weight) -> dict:
 
 def check_weighted_classes(params: dict, target: Target) -> None:
     """Refuse weights that leave one class, before a fold complains about its part of them."""
-    weights = params.get("sample_weight")
+    weights = plain_vector("sample_weight", params.get("sample_weight"))
     if weights is None or target.codes is None or len(weights) != len(target.codes):
         return
     left = np.unique(target.codes[np.asarray(weights) > 0])

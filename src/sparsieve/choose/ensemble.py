@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, check_integer, resolve_count
 from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
@@ -14,7 +17,7 @@ from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import already_told, with_task
 from .aggregate import AGGREGATIONS
-from .base import MetaSelector, arrays_of, prepared, ranking_of, weights_for
+from .base import MetaSelector, arrays_of, jobs_for, prepared, ranking_of, weights_for
 
 DEFAULT_COUNT = 10
 _MEANINGS = {
@@ -31,9 +34,10 @@ class EnsembleSelector(MetaSelector):
 
     Parameters
     ----------
-    selectors : list of estimators or None, default=None
+    selectors : list of estimators or of (name, estimator) pairs, or None, default=None
         Selectors of this package, or estimators that have ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`
+        ``feature_importances_`` or ``coef_`` after fit. Parameters of named ones are
+        ``name__parameter`` in ``set_params`` and searches. None is :class:`RidgeForwardSelector`
         with its default ridge and with one of 3, and :class:`L21Selector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
@@ -54,6 +58,8 @@ class EnsembleSelector(MetaSelector):
         The ranking by every selector.
     selectors_ : list of estimators
         The fitted selectors.
+    named_selectors_ : Bunch
+        Those of them that have names, by name.
     scores_ : ndarray of shape (n_features,)
         For "mean" and "median" 1 - (rank - 1) / n_features, for "borda" the points, for "rra"
         minus log10 of rho.
@@ -83,12 +89,14 @@ class EnsembleSelector(MetaSelector):
     >>> from sparsieve import EnsembleSelector, FisherSelector, RidgeForwardSelector
     >>> X, y = load_wine(return_X_y=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0)
-    >>> members = [RidgeForwardSelector(), FisherSelector(), forest]
+    >>> members = [("ridge", RidgeForwardSelector()), ("fisher", FisherSelector()), forest]
     >>> ensemble = EnsembleSelector(members, n_features_to_select=3).fit(X, y)
     >>> ensemble.get_support(indices=True)
     array([ 6,  9, 12])
     >>> ensemble.rankings_.shape
     (3, 13)
+    >>> ensemble.set_params(ridge__ridge=3.0).get_params()["ridge__ridge"]
+    3.0
     """
 
     def __init__(
@@ -106,13 +114,57 @@ class EnsembleSelector(MetaSelector):
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs
 
-    def _members(self) -> list:
+    def _pairs(self) -> list[tuple[str | None, Any]]:
+        """(name or None, selector), as given or by default."""
         if self.selectors is None:
-            return [RidgeForwardSelector(), RidgeForwardSelector(ridge=3.0), L21Selector()]
-        return list(self.selectors)
+            defaults = [RidgeForwardSelector(), RidgeForwardSelector(ridge=3.0), L21Selector()]
+            return [(None, member) for member in defaults]
+        return [m if _is_pair(m) else (None, m) for m in self.selectors]
+
+    def _members(self) -> list:
+        return [member for _, member in self._pairs()]
+
+    def _with_members(self, members: Sequence[Any]) -> list:
+        """The parameter ``selectors`` with others in the places of its members."""
+        pairs = zip(self._pairs(), members, strict=True)
+        return [member if name is None else (name, member) for (name, _), member in pairs]
 
     def _members_with_task(self, task: str) -> dict[str, Any]:
-        return {"selectors": [with_task(member, task) for member in self._members()]}
+        return {"selectors": self._with_members([with_task(m, task) for m in self._members()])}
+
+    @property
+    def _named(self) -> dict[str, Any]:
+        is_list = isinstance(self.selectors, list | tuple)
+        return {name: member for name, member in self._pairs() if name} if is_list else {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with ``deep`` also named selectors and what those are made with."""
+        params = super().get_params(deep=False)
+        if deep:
+            for name, member in self._named.items():
+                params[name] = member
+                if hasattr(member, "get_params"):
+                    nested = member.get_params(deep=True).items()
+                    params |= {f"{name}__{key}": value for key, value in nested}
+        return params
+
+    def set_params(self, **params: Any) -> EnsembleSelector:
+        """Set parameters; a name of a selector puts another in its place."""
+        if "selectors" in params:  # names mean the members that will be there
+            self.selectors = params.pop("selectors")
+        named = self._named
+        replaced = {name: params.pop(name) for name in list(params) if name in named}
+        if replaced:
+            members = [replaced.get(name or "", member) for name, member in self._pairs()]
+            self.selectors = self._with_members(members)
+        return super().set_params(**params)
+
+    @property
+    def named_selectors_(self) -> Bunch:
+        """The fitted selectors that have names."""
+        check_is_fitted(self)
+        pairs = zip(self._pairs(), self.selectors_, strict=True)
+        return Bunch(**{name: fitted for (name, _), fitted in pairs if name})
 
     @property
     def score_meaning(self) -> str:
@@ -129,13 +181,14 @@ class EnsembleSelector(MetaSelector):
             raise ValueError(
                 f"selectors must be a list with at least one selector, got {self.selectors!r}"
             )
+        _check_names([name for name, _ in self._pairs() if name], super().get_params(deep=False))
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
         X, y = arrays_of(data)
         members = self._members()
-        self.selectors_ = Parallel(n_jobs=self.n_jobs)(
+        self.selectors_ = Parallel(n_jobs=jobs_for(X, self.n_jobs))(
             delayed(_fitted)(
                 prepared(member, n_ranked, data.target.task),
                 *(X, y, weights_for(member, data.sample_weight)),
@@ -166,6 +219,20 @@ class EnsembleSelector(MetaSelector):
                 f"for at most {n_features}"
             )
         return int(self.n_ranked)
+
+
+def _is_pair(member: Any) -> bool:
+    return isinstance(member, tuple) and len(member) == 2 and isinstance(member[0], str)
+
+
+def _check_names(names: list[str], taken: Iterable[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"two selectors are called {repeated[0]!r}; give each its own name")
+    for name in names:
+        if "__" in name or name in taken:
+            why = "holds two underscores" if "__" in name else "is a parameter of the ensemble"
+            raise ValueError(f"a selector cannot be called {name!r}, which {why}; rename it")
 
 
 def _fitted(selector, X, y, fit_params: dict):

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .._cross_validation import error_over_splits
+
 # Numbers of features count as neighbours when their logarithms differ by about this much.
 BANDWIDTH = 0.8
 # A number is as good as the best when it gives away no more than this share of the score, and
@@ -69,17 +71,13 @@ class CountCurve:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """Standard error of the difference to the top, from the same splits.
-
-        Training samples are shared between splits, so the variance over J splits is multiplied
-        by 1/J + test_share instead of 1/J (Nadeau and Bengio 2003).
-        """
-        return self._corrected(self.scores - self.scores[self.top])
+        """Standard error of the difference to the top, from the same splits."""
+        return error_over_splits(self.scores - self.scores[self.top], self.test_share)
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
-        """Standard error of every mean score, corrected in the same way."""
-        return self._corrected(self.scores)
+        """Standard error of every mean score."""
+        return error_over_splits(self.scores, self.test_share)
 
     @cached_property
     def plateau(self) -> tuple[int, int]:
@@ -112,12 +110,6 @@ class CountCurve:
         first = below[-1] + 1 if len(below) else 0
         last = self.top + above[0] - 1 if len(above) else len(self.ks) - 1
         return int(first), int(last)
-
-    def _corrected(self, values: np.ndarray) -> np.ndarray:
-        n_splits = values.shape[1]
-        if n_splits < 2:
-            return np.zeros(len(values))
-        return values.std(axis=1, ddof=1) * np.sqrt(1.0 / n_splits + self.test_share)
 
 
 def best(curve: CountCurve) -> int:

@@ -5,53 +5,39 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
-from functools import partial
-from numbers import Integral
 from textwrap import fill
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, check_integer, resolve_count
-from .._cross_validation import each_fold
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import Target, with_task
+from ..selectors.target import with_task
 from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     routed,
     weighted,
 )
-from .folds import CurveWork, dense, score_fold
+from .final_model import FinalModel
+from .folds import CurveWork, score_fold
+from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe, no_better, nothing_found
-
-LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
-AUTO_POINTS = 20
+from .trials import grouped_folds, is_number_of_folds, numbers_to_try, splitter
 
 
-def _model_has(name: str):
-    """``predict`` and others exist where the final estimator has them."""
-
-    def check(self) -> bool:
-        getattr(getattr(self, "estimator_", None) or self._models()[1], name)
-        return True
-
-    return check
-
-
-class SelectorCV(MetaSelector):
+class SelectorCV(FinalModel, MetaSelector):
     """Choose the number of features by cross-validation.
 
     Every training fold is ranked once, and the estimator is fitted on the first k features of
@@ -81,8 +67,9 @@ class SelectorCV(MetaSelector):
         the highest score. "elbow" is the k where the curve bends most, seen from the line
         between its start and its top.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; a splitter or
-        an iterable of (train, test) is used as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
+        gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
+        as it is.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
         selector, so the default is 20 of them, and one for all samples.
@@ -147,6 +134,9 @@ class SelectorCV(MetaSelector):
     Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
     ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
 
+    With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` are told of
+    every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
+
     See Also
     --------
     sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
@@ -195,7 +185,7 @@ class SelectorCV(MetaSelector):
         self.verbose = verbose
 
     # Made again from ``scoring`` where a file is loaded.
-    _not_saved: ClassVar[tuple[str, ...]] = ("scorer_",)
+    _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -233,6 +223,7 @@ class SelectorCV(MetaSelector):
         check_choice("rule", self.rule, RULES)
         check_integer("n_repeats", self.n_repeats)
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
         """Score all numbers of features on every fold, choose one, fit on all samples.
 
@@ -259,10 +250,10 @@ class SelectorCV(MetaSelector):
     def _fit(self, data: TrainingData, params=None) -> FeatureScores:
         selector, estimator = self._models(data)
         check_weighted_classes(params or {}, data.target)
-        self.ks_ = self._numbers(data.design.shape[1])
+        self.ks_ = numbers_to_try(self.ks, data.design.shape[1])
         self.scorer_ = check_scoring(estimator, self.scoring)
         task = data.target.task
-        splitter = self._splitter(data.target)
+        repeated = self.cv, self.n_repeats, self.random_state
         arguments = routed(
             self,
             params or {},
@@ -272,7 +263,11 @@ class SelectorCV(MetaSelector):
         X, y = arrays_of(data)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            folds = list(splitter.split(X, y, **arguments.splitter.split))
+            given = arguments.splitter.split
+            if is_number_of_folds(self.cv) and given.get("groups") is not None:
+                folds = grouped_folds(*repeated, data.target, given["groups"])
+            else:
+                folds = list(splitter(*repeated, data.target).split(X, y, **given))
         work = CurveWork(
             X,
             y,
@@ -286,39 +281,14 @@ class SelectorCV(MetaSelector):
             # The shortcut knows accuracy and R squared, not the exact matches of label sets.
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
-        results = each_fold(
-            partial(score_fold, work, verbose=self.verbose), folds, n_jobs=self.n_jobs
-        )
+        tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
+        results = followed(self, tasks, len(folds), name="fold", n_jobs=jobs_for(X, self.n_jobs))
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         self._choose(
             results, test_share, score_without_features(data.target) if work.fast else None
         )
         return self._refit_on_all(work)
-
-    def _splitter(self, target: Target | None = None) -> Any:
-        is_classes = target is not None and target.task == "classification"
-        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
-            return check_cv(self.cv, None if target is None else target.codes)
-        kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
-        return kind(n_splits=int(self.cv), n_repeats=self.n_repeats, random_state=self.random_state)
-
-    def _numbers(self, n_features: int) -> np.ndarray:
-        if isinstance(self.ks, str):
-            check_choice("ks", self.ks, ("auto",))
-            last = min(n_features, LARGEST_AUTO)
-            return np.unique(np.geomspace(1, last, AUTO_POINTS).round().astype(np.int64))
-        ks = list(np.atleast_1d(np.asarray(self.ks, dtype=object)))
-        if not ks:
-            raise ValueError('ks is empty; give numbers of features to try, or "auto"')
-        for k in ks:
-            check_integer("every number in ks", k)
-        if max(ks) > n_features:
-            raise ValueError(
-                f"ks asks for {max(ks)} features, larger than the {n_features} "
-                f"feature{'s' * (n_features != 1)} of X; try at most {n_features}"
-            )
-        return np.unique(np.array(ks, dtype=np.int64))
 
     def _choose(self, results: list, test_share: float, guess: float | None) -> None:
         scores = np.array([scores for scores, *_ in results]).T
@@ -413,47 +383,6 @@ class SelectorCV(MetaSelector):
             del other.estimator_
         return other
 
-    # -- the final model -----------------------------------------------------------------
-
-    def _selected(self, X):
-        check_is_fitted(self)
-        if not hasattr(self, "estimator_"):
-            raise NotFittedError(
-                "this SelectorCV was made by at(k) and has no model for its columns; set "
-                "ks=[k] and fit it"
-            )
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr" if self._accepts_sparse else False,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=not self._accepts_nan,
-        )
-        return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
-
-    @available_if(_model_has("predict"))
-    def predict(self, X):
-        """Predict with the final model."""
-        X = self._selected(X)
-        return self.estimator_.predict(X)
-
-    @available_if(_model_has("predict_proba"))
-    def predict_proba(self, X):
-        """Class probabilities of the final model."""
-        X = self._selected(X)
-        return self.estimator_.predict_proba(X)
-
-    @available_if(_model_has("decision_function"))
-    def decision_function(self, X):
-        """Decision values of the final model."""
-        X = self._selected(X)
-        return self.estimator_.decision_function(X)
-
-    def score(self, X, y, **params):
-        """Score the final model on other data with the scorer of the cross-validation."""
-        return self.scorer_(self.estimator_, self._selected(X), y, **params)
-
     # -- scikit-learn --------------------------------------------------------------------
 
     def get_metadata_routing(self):
@@ -462,7 +391,7 @@ class SelectorCV(MetaSelector):
         mapping = {
             "selector": (selector, "fit"),
             "estimator": (estimator, "fit"),
-            "splitter": (self._splitter(), "split"),
+            "splitter": (splitter(self.cv, self.n_repeats, self.random_state), "split"),
             "scorer": (check_scoring(estimator, self.scoring), "score"),
         }
         router = MetadataRouter(owner=self)

@@ -10,23 +10,26 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from .._checks import check_choice, check_integer, check_real, warn_user
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import Target, already_told, with_task
+from ..selectors.target import already_told, with_task
 from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     ranking_of,
     routed,
     weighted,
 )
 from .error_bounds import BOUNDS
+from .halves import SampleUnits
+from .progress import followed, with_callbacks
 
 DEFAULT_THRESHOLD = 0.75
 DEFAULT_FALSE_POSITIVES = 1.0
@@ -91,6 +94,8 @@ class StabilitySelection(MetaSelector):
         Number of parallel jobs; None is 1 and -1 is all cores.
     random_state : int, RandomState instance or None, default=0
         Seed of what is random.
+    verbose : int, default=0
+        1 prints every iteration; here a line per pair of halves, with the time left.
 
     Attributes
     ----------
@@ -119,7 +124,12 @@ class StabilitySelection(MetaSelector):
     Notes
     -----
     ``sample_weight`` is handed to the selector; a sample of weight two does not count as two
-    samples when halves are drawn.
+    samples when halves are drawn. With ``groups`` (patients, say, with several samples each) the
+    halves are of groups, and so are the runs that the bounds speak of: samples of one group are
+    never in both halves of a pair.
+
+    With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` are told of
+    every pair: ``StabilitySelection().set_callbacks(ProgressBar()).fit(X, y)``.
 
     References
     ----------
@@ -139,6 +149,8 @@ class StabilitySelection(MetaSelector):
     array([3, 5])
     >>> stable.n_features_per_run_, stable.error_bound_ <= 0.5
     (9, True)
+    >>> stable.report().partition(",")[0]
+    '2 of 200 features were kept by at least 0.75 of the 100 runs on half the data'
     """
 
     _keeps_one: ClassVar[bool] = False
@@ -158,6 +170,7 @@ class StabilitySelection(MetaSelector):
         n_subsamples: int = 100,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
+        verbose: int = 0,
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
@@ -168,6 +181,7 @@ class StabilitySelection(MetaSelector):
         self.n_subsamples = n_subsamples
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _selector(self):
         return weighted(RidgeForwardSelector()) if self.selector is None else self.selector
@@ -203,7 +217,10 @@ class StabilitySelection(MetaSelector):
                     "but two of them give the third; leave one out"
                 )
 
-    def fit(self, X: Any, y: Any, **params: Any) -> StabilitySelection:  # type: ignore[override]
+    @with_callbacks
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, *, groups: Any = None, **params: Any
+    ) -> StabilitySelection:
         """Run the selector on all halves and count.
 
         Parameters
@@ -212,6 +229,8 @@ class StabilitySelection(MetaSelector):
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or targets.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of a group stay in one half.
         **params : dict
             ``sample_weight`` for the selector.
 
@@ -222,15 +241,15 @@ class StabilitySelection(MetaSelector):
         """
         # The base class fits without metadata: samples must keep their places until the halves
         # are drawn, so weights wait here.
-        self._params = params
+        self._params, self._groups = params, groups
         try:
             return super().fit(X, y)
         finally:
-            del self._params
+            del self._params, self._groups
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         params = self._params
-        _check_halves(data.target)
+        units = SampleUnits.of(data.target, self._groups)
         check_weighted_classes(params, data.target)
         selector = self._selector()
         arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
@@ -243,9 +262,17 @@ class StabilitySelection(MetaSelector):
         X, y = arrays_of(data)
         selector = prepared(selector, q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
-        runs = Parallel(n_jobs=self.n_jobs)(
-            delayed(_run_pair)(selector, X, y, data.target, arguments.selector.fit, q, seed)
+        tasks = (
+            delayed(_run_pair)(selector, X, y, units, arguments.selector.fit, q, seed)
             for seed in seeds
+        )
+        runs = followed(
+            self,
+            tasks,
+            n_pairs,
+            name="pair of halves",
+            verbose=self.verbose,
+            n_jobs=jobs_for(X, self.n_jobs),
         )
         kept = np.concatenate([tops for tops, _ in runs])
         self.stability_path_ = _path(kept, self.threshold_)
@@ -287,11 +314,35 @@ class StabilitySelection(MetaSelector):
             )
         return max(q, 1), threshold
 
+    def report(self) -> str:
+        """Say in words what was kept how often, and how much of it may be a mistake."""
+        check_is_fitted(self)
+        n_features, q = len(self.selection_probabilities_), self.n_features_per_run_
+        stable = int((self.selection_probabilities_ >= self.threshold_ - 1e-9).sum())
+        said = (
+            f"{stable} of {n_features} features were kept by at least {self.threshold_:.3g} of "
+            f"the {self.n_subsamples} runs on half the data, each of which keeps {q}. The expected "
+            f"number of them that a run keeps no more often than chance would is at most "
+            f"{self.error_bounds_['worst_case']:.3g} whatever the data, "
+            f"{self.error_bounds_['unimodal']:.3g} and {self.error_bounds_['r_concave']:.3g} where "
+            "the shares of runs are spread as is usual (unimodal, r-concave)."
+        )
+        if self.n_features_to_select is not None:
+            said += (
+                f" {int(self.support_.sum())} features were asked for; no bound holds for those "
+                "below the threshold."
+            )
+        return said
+
     def get_metadata_routing(self):
         """Who gets ``sample_weight`` and other metadata."""
-        return MetadataRouter(owner=self).add(
-            selector=self._selector(),
-            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                selector=self._selector(),
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
         )
 
 
@@ -318,30 +369,11 @@ def _smallest_threshold(bound, q: int, p: int, n_pairs: int, allowed: float) -> 
     return threshold(_largest(lambda s: bound(q, p, threshold(s), n_pairs) <= allowed, n_pairs - 1))
 
 
-def _check_halves(target: Target) -> None:
-    if target.codes is not None and (np.bincount(target.codes) >= 2).sum() < 2:
-        raise ValueError(
-            "StabilitySelection halves the samples: at least two classes need two samples each"
-        )
-
-
-def _halves(target: Target, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Two disjoint halves of equal size with the classes in proportion."""
-    n_samples = len(target.Y)
-    order = rng.permutation(n_samples)
-    if target.codes is not None:
-        # Sort by class, classes in random order, and deal like cards.
-        place = rng.permutation(len(target.classes))
-        order = order[np.argsort(place[target.codes[order]], kind="stable")]
-    order = order[: n_samples // 2 * 2]
-    return np.sort(order[::2]), np.sort(order[1::2])
-
-
-def _run_pair(selector, X, y, target: Target, fit_params: dict, q: int, seed: int):
+def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed: int):
     """(the q best features of either half in order, sum of the two rankings)."""
     rng = np.random.RandomState(seed)
     tops, ranks = [], np.zeros(X.shape[1], dtype=np.int64)
-    for half in _halves(target, rng):
+    for half in units.halves(rng):
         model = clone(selector)
         for name in model.get_params():
             if name.rpartition("__")[2] == "random_state":

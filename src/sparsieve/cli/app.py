@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .._version import __version__
+from .compare import compare
 from .datasets import datasets
 from .demo import demo
 from .errors import ExitCode, report
@@ -59,7 +60,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
-for command in (select, methods, datasets, reproduce, demo):
+for command in (select, compare, methods, datasets, reproduce, demo):
     app.command(epilog=_EPILOGS.get(command))(command)
 app.add_typer(study, name="study", cls=_Group)
 for registered in (*app.registered_commands, *study.registered_commands):

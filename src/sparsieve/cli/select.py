@@ -14,6 +14,7 @@ import typer
 
 from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
+from .large import check_in_memory, limit_memory, say_passes
 from .options import AsJson, Debug, EscapeFormulas
 from .output import command_line, print_json, print_rows, progress, say
 from .selection_files import check_outputs, write_files
@@ -42,7 +43,7 @@ def select(
         typer.Argument(
             metavar="FILE",
             help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
-            ".libsvm) or .h5ad; - reads standard input.",
+            ".libsvm), .h5ad, .npy, .h5, .hdf5 or .zarr; - reads standard input.",
             show_default=False,
         ),
     ],
@@ -52,8 +53,9 @@ def select(
             "--target",
             "-t",
             metavar="COL",
-            help="Column with the labels or values to predict: of obs for .h5ad; for .npz and "
-            ".mat an array (y if not given); not needed for svmlight.",
+            help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
+            ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
+            "svmlight.",
             show_default=False,
         ),
     ] = None,
@@ -132,6 +134,14 @@ def select(
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
+    stable: Annotated[
+        bool,
+        typer.Option(
+            "--stable",
+            help="Run the method on 50 pairs of halves of the samples and keep what most runs "
+            "keep, with a bound of how many are kept by mistake.",
+        ),
+    ] = False,
     null: Annotated[
         int,
         typer.Option(
@@ -148,6 +158,15 @@ def select(
             "training data (ridge-forward, l20).",
         ),
     ] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Read larger data in passes with no more memory than this, such as 2GB "
+            "(.npy, .h5, .zarr, .parquet, .h5ad).",
+            show_default=False,
+        ),
+    ] = None,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
@@ -172,6 +191,7 @@ def select(
         raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
+    limit_memory(memory)
     start = time.perf_counter()
     chosen, number = find_method(method), parse_count(count)
     check_task(chosen, task.value)
@@ -181,9 +201,9 @@ def select(
 
     if file != DASH:
         check_readable(file)
-    build = partial(build_selector, chosen, number, task.value, param or ())
+    build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
     selector = None
-    if param or certify:  # what is wrong with them is said before the data are read
+    if param or certify or stable:  # what is wrong with them is said before the data are read
         with progress("Loading"):
             selector = build()
             if certify:
@@ -194,6 +214,7 @@ def select(
                 table = read_table(path, target, drop or (), layer=layer)
         except TargetNeededError as error:
             raise UsageError(f"--target is missing: {error}") from None
+        check_in_memory(table, **{"--report": report, "--null": null, "-k auto": number == AUTO})
         if not quiet:
             for note in table.notes:
                 say(f"note: {note}")
@@ -282,11 +303,14 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     )
     if selection.choice:
         say(f"how many: {selection.choice}")
+    if selection.stability:
+        say(f"stability: {selection.stability}")
     say(f"score: {selection.ranked.meaning}")
     if selection.null is not None:
         say(str(selection.null))
     if selection.certificate is not None:
         _say_certificate(selection.certificate, selection.n_kept)
+    say_passes(selection.selector, table.X)
     for path in written:
         say(f"wrote {path}")
 

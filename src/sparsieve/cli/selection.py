@@ -12,6 +12,7 @@ from scipy import sparse
 
 from .._checks import warn_user
 from .._version import __version__
+from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
@@ -54,6 +55,21 @@ class Selection:
         """How the target was understood."""
         return "regression" if self.classes is None else "classification"
 
+    @property
+    def stability(self) -> str:
+        """How often features were kept and how many by mistake, where halves were drawn."""
+        return self.selector.report() if hasattr(self.selector, "error_bounds_") else ""
+
+    def _stability_facts(self) -> dict[str, Any] | None:
+        if not self.stability:
+            return None
+        return {
+            "threshold": self.selector.threshold_,
+            "n_features_per_run": self.selector.n_features_per_run_,
+            "n_runs": self.selector.n_subsamples,
+            "error_bounds": self.selector.error_bounds_,
+        }
+
     def kept_columns(self) -> dict[str, np.ndarray]:
         """The selected features, best first, then the target."""
         return self.table.select(self.kept).columns()
@@ -79,6 +95,7 @@ class Selection:
             "n_selected": self.n_kept,
             "selected": self.kept_names,
             "choice": self.choice or None,
+            "stability": self._stability_facts(),
             "score_meaning": self.ranked.meaning,
             "null": None
             if self.null is None
@@ -130,14 +147,20 @@ def run_selection(
     with warnings.catch_warnings(record=True) as caught, already_told():
         warnings.simplefilter("always")
         try:
-            if not getattr(method.cls, "_accepts_nan", False):
+            # A matrix that stays in its file is looked at by the first pass over it.
+            in_memory = not isinstance(table.X, RowBlockedDesign)
+            if in_memory and not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
-            _number_columns(selector, table)
+            _number_columns(getattr(selector, "selector", selector), table)
             if choose_count:
                 selector, choice = _with_best_count(selector, table)
             else:
                 selector.fit(table.X, table.y)
         except ValueError as error:
+            raise DataError(str(error)) from error
+        except TypeError as error:  # a method that needs a larger matrix in memory
+            if in_memory:
+                raise
             raise DataError(str(error)) from error
         except KeyboardInterrupt:
             if getattr(selector, "support_", None) is None:
@@ -147,8 +170,9 @@ def run_selection(
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
     null, certificate, oddities = None, None, []
     if not interrupted:  # who interrupts does not want to wait
-        found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
-        oddities = found.for_user_of(selector)
+        if in_memory:
+            found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
+            oddities = found.for_user_of(selector)
         if n_shuffles:
             null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
         if certify:

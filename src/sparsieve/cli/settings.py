@@ -42,9 +42,14 @@ def resolved(count: Any, n_features: int) -> int:
 
 
 def build_selector(
-    method: Method, count: int | float | str | None, task: str, settings: Sequence[str]
+    method: Method,
+    count: int | float | str | None,
+    task: str,
+    settings: Sequence[str],
+    *,
+    stable: bool = False,
 ) -> Any:
-    """The unfitted selector that the options describe."""
+    """The unfitted selector that the options describe; ``stable`` runs it on halves."""
     check_task(method, task)
     parameters = {}
     for setting in settings:
@@ -76,6 +81,12 @@ def build_selector(
         getattr(selector, "_check_parameters", lambda: None)()
     except ValueError as error:
         raise UsageError(f"--param: {error}") from None
+    if stable:
+        from ..choose import StabilitySelection
+
+        if isinstance(count, str):
+            raise UsageError("-k auto and --stable exclude each other: a threshold says how many")
+        selector = StabilitySelection(selector, n_features_to_select=count)
     return selector
 
 

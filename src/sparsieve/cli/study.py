@@ -97,6 +97,8 @@ def run(
     for name, reason in summary.skipped.items():
         say(f"skipped data set {name}: {reason}")
     if not quiet:
+        for note in summary.notes:
+            say(note)
         say(_sentence(summary, path))
         _say_standings(planned.name, path)
     if as_json:
@@ -113,7 +115,7 @@ def _say_oddities(planned: Study) -> None:
         for dataset in planned.datasets:
             try:
                 data = (DatasetSpec(dataset) if isinstance(dataset, str) else dataset).load()
-                found = diagnose(data.X, data.y, task="classification")
+                found = diagnose(data.X, data.y, task=data.task if data.y.ndim == 1 else "auto")
             except (StudyError, ValueError, OSError):
                 continue  # the run itself says why it is skipped
             for finding in found:
@@ -143,7 +145,7 @@ def _sentence(summary: Any, path: Path) -> str:
 def status(
     file: File, store: StorePath = None, as_json: AsJson = False, debug: Debug = False
 ) -> None:
-    """Show what is done, failed, under way and open."""
+    """Show what is done, failed, under way and open, and how targets are read."""
     with _opened(file, store) as (results, names):
         cells = [(name, cell) for name in names for cell in results.cells(name)]
     counts: dict[tuple, Counter] = {}
@@ -153,9 +155,15 @@ def status(
     failures = Counter(
         (*_place(cell), cell["error"]) for _, cell in cells if cell["state"] == "failed"
     )
+    targets = {
+        str(cell["spec"].get("dataset", "")): str(cell["spec"]["read_as"])
+        for _, cell in cells
+        if cell["spec"].get("read_as")
+    }
     if as_json:
         print_json(
             {
+                "targets": targets,
                 "cells": [
                     dict(zip(("study", "dataset", "selector"), place, strict=True))
                     | {state: count[state] for state in _STATES}
@@ -173,6 +181,8 @@ def status(
         [(*place, *(str(count[state]) for state in _STATES)) for place, count in counts.items()],
         right=_STATES,
     )
+    for dataset, read_as in targets.items():
+        say(f"data set {dataset}: y is read as {read_as}")
     for (dataset, label, error), times in failures.items():
         say(f"failed {times}x: {label} on {dataset}: {error}")
 
@@ -215,8 +225,9 @@ def export(
 ) -> None:
     """Write the scores of all finished cells to a table.
 
-    One row per split, number of features and classifier. The column "tuning" says how the
-    parameters are chosen; "best-on-test" means on the test samples, which is optimistic.
+    One row per split, number of features and model. The column "task" says how the target was
+    read, "classifier" is the model. The column "tuning" says how the parameters are chosen;
+    "best-on-test" means on the test samples, which is optimistic.
 
     Example: sparsieve study export study.toml -o results.csv
     """  # fmt: skip

@@ -67,7 +67,7 @@ def list_datasets(
     --------
     >>> from sparsieve.datasets import list_datasets
     >>> [row.name for row in list_datasets() if row.status == "embedded"]
-    ['digits', 'breast_cancer', 'wine', 'wdbc']
+    ['digits', 'breast_cancer', 'wine', 'diabetes', 'wdbc']
     >>> [row.papers["l20"] for row in list_datasets(paper="l20")][:3]
     ['Brain', 'Breast3', 'Leukemia']
     """
@@ -173,9 +173,9 @@ def _embedded(info: DatasetInfo) -> Dataset:
     return Dataset(
         name=info.name,
         X=source.data,
-        y=source.target.astype("int64"),
+        y=source.target.astype("int64" if info.n_classes else "float64"),
         feature_names=source.feature_names,
-        class_names=source.target_names,
+        class_names=source.target_names if info.n_classes else None,
         description=info.summary,
     )
 

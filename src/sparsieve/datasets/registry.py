@@ -25,7 +25,8 @@ class DatasetInfo:
     ----------
     name : str
     n_samples, n_features, n_classes : int or None
-        None for a file of the data folder that is not registered.
+        None for a file of the data folder that is not registered; a target of numbers has 0
+        classes.
     kind : str
         "image", "gene expression", "text", "tabular", ...
     papers : dict
@@ -72,7 +73,8 @@ class DatasetInfo:
         """``72 x 7129, 2 classes``, for messages."""
         if self.n_samples is None:
             return "not registered"
-        return f"{self.n_samples} x {self.n_features}, {self.n_classes} classes"
+        target = f"{self.n_classes} classes" if self.n_classes else "numbers"
+        return f"{self.n_samples} x {self.n_features}, {target}"
 
     @property
     def summary(self) -> str:

@@ -19,14 +19,24 @@ import numpy as np
 from scipy import sparse
 
 from .._checks import listed
+from ..memory import memory_limit
 from .base import DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .sparse import SparseDesign
 
-# Columns that were read once are kept while they take no more than this: a solver asks for the
+# Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.
-KEPT_COLUMNS_BYTES = 256 << 20
+COLUMNS_SHARE = 8
+
+
+class _Block(DenseDesign):
+    """Rows that are used once, and should not take longer than reading them did."""
+
+    streams_above = 1 << 20
+
+    def rows(self, index):
+        return _Block(self.array[index])
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class BlockView:
         if sparse.issparse(raw):
             few = SparseDesign(raw.astype(self.dtype, copy=False))
             return few if self.low is None else clipped_sparse(few, self.low, self.high)
-        dense = DenseDesign(np.asarray(raw, dtype=self.dtype))
+        dense = _Block(np.asarray(raw, dtype=self.dtype))
         return dense if self.low is None else ClippedDense(dense, self.low, self.high)
 
     def of_columns(self, index: np.ndarray) -> BlockView:
@@ -66,15 +76,14 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Moments:
-    """Weights, means and sums of squared deviations by group of rows, and the smallest values.
+    """Weights, means and sums of squared deviations by group of rows.
 
-    Of shapes (n_groups,), (n_groups, n_features) twice, and (n_features,).
+    Of shapes (n_groups,) and (n_groups, n_features) twice.
     """
 
     sizes: np.ndarray
     means: np.ndarray
     squares: np.ndarray
-    lowest: np.ndarray
 
     def merged(self, other: Moments) -> Moments:
         """The moments of both sets of rows (Chan, Golub and LeVeque)."""
@@ -82,15 +91,14 @@ class Moments:
         share = np.divide(other.sizes, sizes, out=np.zeros_like(sizes), where=sizes > 0)[:, None]
         gap = other.means - self.means
         squares = self.squares + other.squares + self.sizes[:, None] * share * gap**2
-        lowest = np.minimum(self.lowest, other.lowest)
-        return Moments(sizes, self.means + share * gap, squares, lowest)
+        return Moments(sizes, self.means + share * gap, squares)
 
     def together(self) -> Moments:
         """The moments of all groups taken as one."""
         size = self.sizes.sum()
         means = self.sizes @ self.means / size
         squares = self.squares.sum(axis=0) + self.sizes @ (self.means - means) ** 2
-        return Moments(np.array([size]), means[None], squares[None], self.lowest)
+        return Moments(np.array([size]), means[None], squares[None])
 
 
 # -- what is done with a block; every one can be pickled ---------------------------------------
@@ -100,7 +108,8 @@ def _product(W: np.ndarray, block: DesignMatrix) -> np.ndarray:
     return block.matmul(W)
 
 
-def _transposed_product(block: DesignMatrix, R: np.ndarray) -> np.ndarray:
+def transposed_product(block: DesignMatrix, R: np.ndarray) -> np.ndarray:
+    """The share of one block in X.T @ R."""
     # Sums over many blocks are collected in double precision.
     return block.rmatmul(np.asfortranarray(R)).astype(np.float64, copy=False)
 
@@ -125,13 +134,11 @@ def block_moments(
         some = block if len(rows) == len(codes) else block.rows(rows)
         means[k], variances = some.column_moments(None if weights is None else weights[rows])
         squares[k] = sizes[k] * variances
-    return Moments(sizes, means, squares, _lowest(block))
+    return Moments(sizes, means, squares)
 
 
-def _lowest(block: DesignMatrix) -> np.ndarray:
-    if isinstance(block, DenseDesign | SparseDesign):
-        return block.column_minima().astype(np.float64)
-    return np.full(block.shape[1], -np.inf)  # clipped: nobody asks
+def _minima(block: DesignMatrix) -> np.ndarray:
+    return block.column_minima()
 
 
 def added(first: Any, second: Any) -> Any:
@@ -156,6 +163,7 @@ class _Known:
 
     moments: list[tuple[np.ndarray | None, Moments]] = field(default_factory=list)
     columns: dict[int, np.ndarray] = field(default_factory=dict)
+    wanted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 class RowBlockedDesign(DesignMatrix):
@@ -237,7 +245,9 @@ class RowBlockedDesign(DesignMatrix):
         return self._stack(partial(_product, W))
 
     def rmatmul(self, R):
-        product = self._reduce(_transposed_product, R)
+        return self._product(self._reduce(transposed_product, R), R)
+
+    def _product(self, product, R):
         self._check_finite(product.sum(axis=1))
         return product.astype(np.result_type(self.dtype, R), copy=False)
 
@@ -272,18 +282,30 @@ class RowBlockedDesign(DesignMatrix):
         index = np.arange(self.shape[1])[index]
         kept = self._known.columns
         missing = np.array([j for j in dict.fromkeys(index.tolist()) if j not in kept], dtype=int)
-        size = self.dtype.itemsize * self.shape[0]
-        if len(missing) * size > KEPT_COLUMNS_BYTES:
+        if len(missing) > self.room_for_columns():
             return np.asfortranarray(self._stack(partial(_columns, index)))
-        if len(missing):
-            read = self._stack(partial(_columns, missing))
-            kept.update(zip(missing.tolist(), read.T, strict=True))
+        read = dict(zip(missing.tolist(), self._read_columns(missing).T, strict=True))
         found = np.empty((self.shape[0], len(index)), dtype=self.dtype, order="F")
         for k, j in enumerate(index.tolist()):
-            found[:, k] = kept[j]
-        while len(kept) * size > KEPT_COLUMNS_BYTES:
-            kept.pop(next(iter(kept)))  # the one read first
+            found[:, k] = read[j] if j in read else kept[j]
+        self._keep_columns(read)
         return found
+
+    def _read_columns(self, index: np.ndarray) -> np.ndarray:
+        if not len(index):
+            return np.empty((self.shape[0], 0), dtype=self.dtype)
+        return self._stack(partial(_columns, index))
+
+    def room_for_columns(self) -> int:
+        """How many columns may be kept."""
+        size = max(1, self.dtype.itemsize * self.shape[0])
+        return max(1, memory_limit() // COLUMNS_SHARE // size)
+
+    def _keep_columns(self, read: dict[int, np.ndarray]) -> None:
+        kept = self._known.columns
+        kept.update(read)
+        while len(kept) > self.room_for_columns():
+            kept.pop(next(iter(kept)))  # the one read first
 
     def column_moments(self, weights=None):
         known = self._moments(None, 1, weights)
@@ -294,8 +316,7 @@ class RowBlockedDesign(DesignMatrix):
         return known.means, known.squares / known.sizes[:, None]
 
     def column_minima(self):
-        found = [moments.lowest for _, moments in self._known.moments]
-        return found[0] if found else self._moments(None, 1, None).lowest
+        return self._reduce(_minima, merge=np.minimum)
 
     def column_sq_norms(self):
         if self._known.moments:  # X was read once for its moments already
@@ -368,14 +389,16 @@ def _joint_gram(centre, scale, block: DesignMatrix, Y: np.ndarray, weights: np.n
         weighted = block.matrix if weights is None else block.matrix.multiply(weights[:, None])
         gram = (block.matrix.T @ weighted.tocsr()).toarray().astype(np.float64)
         return gram, np.asarray(weighted.T @ Y), np.asarray(weighted.sum(axis=0)).ravel()
-    Z = block.dense_columns(np.arange(block.shape[1])).astype(np.float64)
+    # Single precision stays within a block: its products are twice as fast.
+    Z = block.dense_columns(np.arange(block.shape[1]))
     if centre is not None:
-        Z -= centre
+        Z -= centre.astype(Z.dtype)
     if scale is not None:
-        Z /= scale
-    if weights is None:
-        return Z.T @ Z, Z.T @ Y, Z.sum(axis=0)
-    root = np.sqrt(weights)[:, None]
-    sums = weights @ Z
-    Z *= root
-    return Z.T @ Z, Z.T @ (root * Y), sums
+        Z /= scale.astype(Z.dtype)
+    sums = Z.sum(axis=0, dtype=np.float64) if weights is None else weights @ Z
+    if weights is not None:
+        root = np.sqrt(weights)[:, None]
+        Z *= root.astype(Z.dtype)
+        Y = root * Y
+    cross = Z.T @ Y.astype(Z.dtype)
+    return (Z.T @ Z).astype(np.float64), cross.astype(np.float64), sums

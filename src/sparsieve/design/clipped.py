@@ -48,7 +48,8 @@ class ClippedDense(DesignMatrix):
     @property
     def _streams(self) -> bool:
         array = self.base.array
-        return array.dtype == self.dtype and array.nbytes > COPY_BYTES and stream.can_stream(array)
+        large = self.base._is_large(COPY_BYTES)
+        return large and array.dtype == self.dtype and stream.can_stream(array)
 
     def column_moments(self, weights=None):
         if self._streams:

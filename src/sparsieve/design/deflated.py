@@ -43,6 +43,13 @@ class Deflated(DesignMatrix):
     def passes(self) -> int:
         return self.base.passes
 
+    @property
+    def is_remote(self) -> bool:
+        return self.base.is_remote
+
+    def will_need(self, index) -> None:
+        self.base.will_need(index)
+
     def matmul(self, W):
         W = np.where(self.blank[:, None], W.dtype.type(0), W)
         return self.base.matmul(W) - self.left @ (self.right @ W)

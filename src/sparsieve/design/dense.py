@@ -11,11 +11,17 @@ from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
 class DenseDesign(DesignMatrix):
     """A two-dimensional float32 or float64 NumPy array; never copied, never reordered."""
 
+    streams_above: int | None = None  # size from which on compiled passes are used
+
     def __init__(self, X: np.ndarray):
         self.array = X
         self.shape = X.shape
         self.dtype = X.dtype
         self._moments: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _is_large(self, usual: int) -> bool:
+        limit = usual if self.streams_above is None else self.streams_above
+        return self.array.nbytes > limit
 
     def matmul(self, W):
         if W.shape[1] == 1:  # the vector product is several times faster than a one-column one
@@ -37,7 +43,7 @@ class DenseDesign(DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights=None):
-        if self.array.nbytes > COPY_BYTES and stream.can_stream(self.array):
+        if self._is_large(COPY_BYTES) and stream.can_stream(self.array):
             if weights is not None:
                 return stream.moments(self.array, weights)
             if self._moments is None:  # asked for again and again, and a pass over X each time

@@ -7,26 +7,26 @@ begin where the chunks of the file do.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol, cast
 
 import numpy as np
 from scipy import sparse
 
-from ..memory import memory_limit
+from ..memory import LOAD_SHARE, memory_limit
 from .base import DesignMatrix
-from .blocked import RowBlockedDesign
+from .blocked import RowBlockedDesign, added, transposed_product
 from .foreign import check_matrix, real_dtype
 
 # Larger blocks are not read faster.
 BLOCK_BYTES = 64 << 20
 # Share of the limit for one block: the one in use, the one being read, and room to convert.
 BLOCK_SHARE = 8
-# Data of up to this share of the limit are loaded as a whole.
-LOAD_SHARE = 4
 
 
 class Source(Protocol):
@@ -34,83 +34,114 @@ class Source(Protocol):
 
     shape: tuple[int, int]
     dtype: np.dtype
+    row_bytes: int  # memory that a row takes once it is read
     chunk_rows: int  # rows that the file stores together
     feature_names: np.ndarray | None
     is_sparse: bool
 
     def check(self) -> None:
-        """Refuse a file that has changed since it was opened; asked before every pass."""
+        """Refuse a file that has changed since it was opened; asked before and after a pass."""
 
-    def read(self, start: int, stop: int) -> Any:
-        """These rows, as an array or a CSR matrix of its own."""
+    def blocks(self, rows: int) -> Iterator[Any]:
+        """All rows from first to last, at most so many at a time: arrays or CSR matrices."""
 
 
 class FileDesign(RowBlockedDesign):
-    """A matrix in a file."""
+    """A matrix in a file; what fits the memory limit is read once, anything larger every time."""
 
-    def __init__(self, source: Source, block_rows: int | None = None):
+    def __init__(self, source: Source, block_rows: int | None = None, hold: bool | None = None):
         super().__init__(source.shape, real_dtype(source.dtype))
         self.source = source
         self.is_sparse = source.is_sparse
         self.feature_names = source.feature_names
         self.block_rows = _block_rows(source, self.dtype) if block_rows is None else block_rows
+        # Shared by all designs of this source: an empty list is filled by the first pass.
+        if hold is None:
+            hold = source.shape[0] * source.row_bytes <= memory_limit() // LOAD_SHARE
+        self._held: list[Any] | None = [] if hold else None
+
+    def will_need(self, index: np.ndarray) -> None:
+        self._known.wanted = np.asarray(index)
+
+    def rmatmul(self, R):
+        """X.T @ R; columns that will be needed next come along, and save a pass of their own."""
+        kept, wanted = self._known.columns, self._known.wanted
+        self._known.wanted = wanted[:0]
+        index = np.array([j for j in wanted.tolist() if j not in kept], dtype=np.int64)
+        index = index[: self.room_for_columns() // 2]
+        if not len(index):
+            return super().rmatmul(R)
+        product, columns = None, np.empty((self.shape[0], len(index)), self.dtype, order="F")
+        for place, (part, some) in self._parts(partial(_product_and_columns, index), (R,)):
+            product = part if product is None else added(product, part)
+            columns[place] = some
+        self._keep_columns(dict(zip(index.tolist(), columns.T, strict=True)))
+        return self._product(product, R)
 
     def _raw_blocks(self) -> Iterator[tuple[int, Any]]:
-        self.source.check()
-        n_rows = self.source.shape[0]
-        starts = range(0, n_rows, self.block_rows)
-        with ThreadPoolExecutor(1, "sparsieve-read-ahead") as reader:
-            coming = reader.submit(self._read, 0, min(self.block_rows, n_rows))
-            for start in starts:
-                block = coming.result()
-                following = start + self.block_rows
-                if following < n_rows:
-                    stop = min(following + self.block_rows, n_rows)
-                    coming = reader.submit(self._read, following, stop)
-                yield start, block
-                del block
-
-    def _read(self, start: int, stop: int) -> Any:
-        block = self.source.read(start, stop)
-        if block.shape != (stop - start, self.source.shape[1]):
+        start, n_rows, n_columns = 0, *self.source.shape
+        for block in self._held or self._read_ahead():
+            stop = start + block.shape[0]
+            if stop > n_rows or block.shape[1] != n_columns:
+                break
+            yield start, block
+            start = stop
+        if start != n_rows:
             raise ValueError(
-                f"X gave a block of shape {block.shape} for rows {start} to {stop}, where "
-                f"{(stop - start, self.source.shape[1])} was due; is the file being written to?"
+                f"X was to have {n_rows} rows of {n_columns} columns, but reading it ended at row "
+                f"{start}; is the file complete, and not being written to?"
             )
-        held = block.data if sparse.issparse(block) else block
-        self.ledger.bytes_read += held.nbytes
-        return block
+
+    def _read_ahead(self) -> Iterator[Any]:
+        """Blocks from the file, the next one read while this one is used."""
+        self.source.check()
+        blocks, held = self.source.blocks(self.block_rows), []
+        with ThreadPoolExecutor(1, "sparsieve-read-ahead") as reader:
+            coming = reader.submit(next, blocks, None)
+            while (block := coming.result()) is not None:
+                coming = reader.submit(next, blocks, None)
+                values = block.data if sparse.issparse(block) else block
+                self.ledger.bytes_read += values.nbytes
+                if self._held is not None:
+                    held.append(block)
+                yield block
+                del block, values
+        self.source.check()  # what changed meanwhile may have been read half before, half after
+        if self._held is not None:
+            self._held[:] = held
+
+
+def _product_and_columns(index: np.ndarray, block: DesignMatrix, R: np.ndarray):
+    return transposed_product(block, R), block.dense_columns(index)
 
 
 def _block_rows(source: Source, dtype: np.dtype) -> int:
     """Rows of a block: whole chunks of the file where they fit."""
     room = min(BLOCK_BYTES, memory_limit() // BLOCK_SHARE)
-    rows = max(1, room // (max(dtype.itemsize, source.dtype.itemsize) * source.shape[1]))
+    wider = max(1, dtype.itemsize // source.dtype.itemsize)
+    rows = max(1, room // max(1, source.row_bytes * wider))
     if rows > source.chunk_rows:
         rows -= rows % source.chunk_rows
     return min(rows, source.shape[0])
 
 
 def design_of(X: Any) -> DesignMatrix | None:
-    """The design of a memory-mapped array, an HDF5 or Zarr array, or backed AnnData."""
-    source = _source(X)
-    if source is None:
+    """The design of a memory-mapped array, an HDF5 or a Zarr array that is too large to load."""
+    make = _source_of(X)
+    if make is None:
         return None
-    n_samples, n_features = source.shape
-    size = n_samples * n_features * real_dtype(source.dtype).itemsize
-    if not source.is_sparse and size <= memory_limit() // LOAD_SHARE and hasattr(X, "__array__"):
-        return None
-    return FileDesign(source)
+    size = math.prod(X.shape) * real_dtype(X.dtype).itemsize
+    return None if size <= memory_limit() // LOAD_SHARE else FileDesign(make())
 
 
-def _source(X: Any) -> Source | None:
+def _source_of(X: Any) -> Callable[[], Source] | None:
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     if isinstance(X, np.memmap):
-        return MappedArray(X)
+        return partial(MappedArray, X)
     if package == "h5py" and name == "Dataset":
-        return ChunkedArray(X, f"the HDF5 dataset {X.name!r}")
+        return partial(ChunkedArray, X, f"the HDF5 dataset {X.name!r}")
     if package == "zarr" and name == "Array":
-        return ChunkedArray(X, "the Zarr array")
+        return partial(ChunkedArray, X, "the Zarr array")
     return None
 
 
@@ -125,6 +156,7 @@ class ChunkedArray:
         self.array, self.what = X, what
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.dtype = np.dtype(X.dtype)
+        self.row_bytes = self.shape[1] * self.dtype.itemsize
         chunks = getattr(X, "chunks", None)
         self.chunk_rows = int(chunks[0]) if chunks else 1
 
@@ -137,14 +169,16 @@ class ChunkedArray:
                 "do not write to it while features are selected"
             )
 
-    def read(self, start: int, stop: int) -> np.ndarray:
-        try:
-            return np.asarray(self.array[start:stop])
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
-            raise ValueError(
-                f"rows {start} to {stop} of {self.what} cannot be read "
-                f"({_first_line(error)}); is the file complete?"
-            ) from error
+    def blocks(self, rows: int) -> Iterator[np.ndarray]:
+        for start in range(0, self.shape[0], rows):
+            stop = min(start + rows, self.shape[0])
+            try:
+                yield np.asarray(self.array[start:stop])
+            except (OSError, RuntimeError, ValueError, KeyError) as error:
+                raise ValueError(
+                    f"rows {start} to {stop} of {self.what} cannot be read "
+                    f"({first_line(error)}); is the file complete?"
+                ) from error
 
 
 class MappedArray:
@@ -163,8 +197,8 @@ class MappedArray:
         self.array = X
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.dtype = X.dtype
+        self.row_bytes = self.shape[1] * self.dtype.itemsize
         self.path, self.offset = _place_in_file(X)
-        self.file = None if self.path is None else open(self.path, "rb", buffering=0)  # noqa: SIM115
         self.state = self._state()
 
     def check(self) -> None:
@@ -174,27 +208,32 @@ class MappedArray:
                 "to it while features are selected"
             )
 
-    def read(self, start: int, stop: int) -> np.ndarray:
-        if self.file is None:
-            return np.array(self.array[start:stop])
+    def blocks(self, rows: int) -> Iterator[np.ndarray]:
+        ranges = [(i, min(i + rows, self.shape[0])) for i in range(0, self.shape[0], rows)]
+        if self.path is None:
+            for start, stop in ranges:
+                yield np.array(self.array[start:stop])
+            return
+        with open(self.path, "rb", buffering=0) as file:
+            for start, stop in ranges:
+                yield self._read(file, start, stop)
+
+    def _read(self, file: Any, start: int, stop: int) -> np.ndarray:
         block = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
-        row = self.shape[1] * self.dtype.itemsize
-        room, place = memoryview(cast(Any, block)).cast("B"), self.offset + start * row
+        room = memoryview(cast(Any, block)).cast("B")
+        file.seek(self.offset + start * self.row_bytes)
         while room:
-            count = os.preadv(self.file.fileno(), [room], place)
-            if count == 0:
+            count = file.readinto(room)
+            if not count:
                 raise ValueError(
                     f"{self.path} ends before row {stop} of {self.shape[0]}; it was cut short or "
                     "is still being written"
                 )
-            room, place = room[count:], place + count
+            room = room[count:]
         return block
 
     def _state(self) -> tuple[int, int] | None:
-        if self.path is None:
-            return None
-        now = os.stat(self.path)
-        return now.st_size, now.st_mtime_ns
+        return None if self.path is None else file_state(self.path)
 
 
 def _place_in_file(X: np.memmap) -> tuple[str | None, int]:
@@ -204,11 +243,21 @@ def _place_in_file(X: np.memmap) -> tuple[str | None, int]:
         root = root.base
     # What was written to a private copy ("c") is not in the file.
     known = isinstance(root.base, mmap.mmap) and root.filename is not None and root.mode != "c"
-    if not (known and X.flags.c_contiguous and hasattr(os, "preadv")):
+    if not (known and X.flags.c_contiguous):
         return None, 0
     distance = X.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return os.fspath(root.filename), int(root.offset) + distance
 
 
-def _first_line(error: BaseException) -> str:
+def file_state(path: str) -> tuple[int, int]:
+    """What tells that a file has changed."""
+    try:
+        now = os.stat(path)
+    except OSError:
+        raise ValueError(f"{path} is gone; X has to stay where it is while it is read") from None
+    return now.st_size, now.st_mtime_ns
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of another package says, in one line."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__

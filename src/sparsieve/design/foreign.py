@@ -15,8 +15,11 @@ _SERVED = {
     "numpy": "files",  # memory-mapped files
     "h5py": "files",
     "zarr": "files",
-    "anndata": "files",
-    "pyarrow": "files",
+    "anndata": "tables",
+    "pyarrow": "tables",
+    "dask": "dask",
+    "torch": "torch",
+    "sparsieve": "streamed",  # what on_device(X, stream=True) returns
 }
 
 

@@ -128,7 +128,7 @@ class AccuracyCurveDisplay(Display):
         *,
         dataset: str,
         classifier: str,
-        metric: str = "accuracy",
+        metric: str | None = None,
         selectors: Sequence[str] | None = None,
         ax: Any = None,
         **line_kw: Any,
@@ -141,9 +141,10 @@ class AccuracyCurveDisplay(Display):
             The SQLite file of a study, or the rows of
             :func:`sparsieve.studies.result_rows`.
         dataset, classifier : str
-            Which scores to draw.
-        metric : str, default="accuracy"
-            What to draw of them.
+            Which scores to draw; ``classifier`` is the model, also for regression.
+        metric : str or None, default=None
+            What to draw of them; None is the accuracy or R squared where they were computed,
+            else the first metric.
         selectors : list of str or None, default=None
             Labels of the selectors to draw; None draws all.
         ax : matplotlib axes or None, default=None
@@ -180,12 +181,13 @@ class AccuracyCurveDisplay(Display):
             rows = _having(rows, name, [value])
         if selectors is not None:
             rows = _having(rows, "selector", selectors)
-        if metric not in rows[0]:
-            known = [name for name in rows[0] if name in _metrics()]
+        known = [name for name in rows[0] if name in _metrics()]
+        metric = known[0] if metric is None else metric
+        if metric not in known:
             raise ValueError(f"metric {metric!r} is not in the study; it has {listed(known)}")
         display = cls(
             _curves(summarise(rows), metric),
-            metric.replace("_", " "),
+            _metric_label(metric),
             title=f"{dataset}, {classifier}",
         )
         return display.plot(ax=ax, **line_kw)
@@ -257,9 +259,16 @@ def _score_name(search: Any) -> str:
 
 
 def _metrics() -> tuple[str, ...]:
-    from ..evaluation.metrics import METRICS
+    from ..evaluation.metrics import ALL_METRICS
 
-    return tuple(METRICS)
+    return ALL_METRICS
+
+
+def _metric_label(metric: str) -> str:
+    from ..evaluation.metrics import LOWER_IS_BETTER, metric_name
+
+    name = metric_name(metric).replace("_", " ")
+    return f"{name}, lower is better" if metric in LOWER_IS_BETTER else name
 
 
 def _rows(source: Any) -> list[dict]:

@@ -7,20 +7,23 @@ from .metrics import (
     classification_scores,
     recovery_at,
     redundancy_rate,
+    regression_scores,
     sparsity_level,
 )
-from .protocol import Folds, RepeatedSplits, Split
+from .protocol import Folds, RepeatedSplits, Split, TimeOrdered
 from .resources import Measured, measure
 from .stability import Stability, jaccard_stability, kuncheva_stability, nogueira_stability
 from .statistics import (
     Friedman,
     Interval,
     PairedTest,
+    SplitDifference,
     average_ranks,
     bootstrap_interval,
     friedman_nemenyi,
     holm,
     paired_wilcoxon,
+    split_difference,
 )
 from .tuning import Tuned, tune
 
@@ -35,7 +38,9 @@ __all__ = [
     "Redundancy",
     "RepeatedSplits",
     "Split",
+    "SplitDifference",
     "Stability",
+    "TimeOrdered",
     "Tuned",
     "accuracy_curve",
     "average_ranks",
@@ -50,6 +55,8 @@ __all__ = [
     "paired_wilcoxon",
     "recovery_at",
     "redundancy_rate",
+    "regression_scores",
     "sparsity_level",
+    "split_difference",
     "tune",
 ]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import rankdata
 
 from .._checks import check_integer, check_real
 
@@ -57,6 +58,57 @@ METRICS = {
     "mcc": _mcc,
     "f1": _f1,
 }
+
+
+def _r2(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    left = ((true - predicted) ** 2).sum(axis=0)
+    power = ((true - true.mean(axis=0)) ** 2).sum(axis=0)
+    flat = power == 0  # as in scikit-learn: 1 or 0 where the target does not vary
+    return np.where(flat, left == 0, 1.0 - left / np.where(flat, 1.0, power))
+
+
+def _mae(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return np.abs(true - predicted).mean(axis=0)
+
+
+def _spearman(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    first, second = (rankdata(part, axis=0) for part in (true, predicted))
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    power = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
+    return (first * second).sum(axis=0) / np.where(power > 0, power, 1.0)
+
+
+# Functions of the true and the predicted numbers, one score for every output.
+REGRESSION_METRICS = {"r2": _r2, "mae": _mae, "spearman": _spearman}
+ALL_METRICS = (*METRICS, *REGRESSION_METRICS)
+LOWER_IS_BETTER = frozenset(["mae"])
+# In the unit of the target: such scores of two data sets cannot be averaged.
+IN_UNITS = frozenset(["mae"])
+_NAMES = {"r2": "R²", "mae": "mean absolute error", "spearman": "Spearman correlation"}
+
+
+def metric_name(metric: str) -> str:
+    """A metric as a reader knows it.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation.metrics import metric_name
+    >>> metric_name("mae"), metric_name("accuracy")
+    ('mean absolute error', 'accuracy')
+    """
+    return _NAMES.get(metric, metric)
+
+
+def gain(metric: str, value):
+    """A score turned so that larger is better.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation.metrics import gain
+    >>> gain("accuracy", 0.9), gain("mae", 2.5)
+    (0.9, -2.5)
+    """
+    return -value if metric in LOWER_IS_BETTER else value
 
 
 def redundancy_rate(X) -> Redundancy:
@@ -216,3 +268,40 @@ def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")
     confusion = np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
     confusion = confusion.astype(np.float64)  # products of counts may exceed integers
     return {name: float(METRICS[name](confusion)) for name in metrics}
+
+
+def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) -> dict:
+    """Scores of predicted numbers by name; those of several outputs are averaged.
+
+    Parameters
+    ----------
+    y_true, y_predicted : array of shape (n_samples,) or (n_samples, n_outputs)
+        At least two samples.
+    metrics : sequence of {"r2", "mae", "spearman"}
+        R squared, at most 1 and 0 for guessing the mean of ``y_true``; mean absolute error, in
+        the unit of y, where smaller is better; Spearman's rank correlation, 0 where either
+        does not vary.
+
+    Returns
+    -------
+    scores : dict of str to float
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import regression_scores
+    >>> regression_scores([1.0, 2.0, 3.0], [1.0, 2.0, 6.0])
+    {'r2': -3.5, 'mae': 1.0, 'spearman': 1.0}
+    """
+    true, predicted = (np.asarray(part, dtype=np.float64) for part in (y_true, y_predicted))
+    if true.shape != predicted.shape or true.ndim not in (1, 2):
+        raise ValueError(
+            "y_true and y_predicted must be numbers of the same samples, got shapes "
+            f"{true.shape} and {predicted.shape}"
+        )
+    if len(true) < 2:
+        raise ValueError(
+            f"R squared and rank correlations need at least two test samples, got {len(true)}; "
+            "use fewer folds or a smaller training part"
+        )
+    true, predicted = true.reshape(len(true), -1), predicted.reshape(len(true), -1)
+    return {name: float(REGRESSION_METRICS[name](true, predicted).mean()) for name in metrics}

@@ -16,12 +16,17 @@ from .._cross_validation import each_fold
 from ..selectors.base import BaseSelector
 from ..selectors.parameters import reconfigured
 from .curves import OWN, accuracy_curve
-from .protocol import Folds
+from .metrics import gain
+from .models import DEFAULT_METRICS, MODELS
+from .protocol import Folds, TimeOrdered
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What :func:`tune` found: the best parameters and the mean inner score of each candidate."""
+    """What :func:`tune` found: the best parameters and the mean inner score of each candidate.
+
+    Larger is better; errors are negative.
+    """
 
     parameters: dict[str, Any]
     candidates: list[dict[str, Any]]
@@ -38,14 +43,17 @@ def tune(
     n_folds: int = 3,
     seed: int = 0,
     ks: Sequence[int] | str = OWN,
-    classifiers: Sequence[str] = ("1nn", "svm"),
-    metric: str = "accuracy",
+    task: str = "classification",
+    classifiers: Sequence[str] | None = None,
+    metric: str | None = None,
     zscore: bool = True,
+    preprocessor: Any = None,
+    ordered: bool = False,
 ) -> Tuned:
     """Find the best parameters by inner cross-validation.
 
     One choice for all numbers of features: the candidate with the best metric on average over
-    the inner folds, the numbers of features and the classifiers; the earlier one of equals.
+    the inner folds, the numbers of features and the models; the earlier one of equals.
 
     Parameters
     ----------
@@ -60,9 +68,14 @@ def tune(
         Inner folds.
     seed : int, default=0
         Of the inner folds.
-    ks, classifiers, zscore
+    ks, task, zscore, preprocessor
         See :func:`accuracy_curve`.
-    metric : str, default="accuracy"
+    classifiers : sequence of str, default=None
+        "1nn" and "svm" for classes, all regressors for numbers.
+    metric : str, default=None
+        "accuracy" for classes, "r2" for numbers.
+    ordered : bool, default=False
+        The samples are in order of time: every inner fold learns from those before it.
 
     Returns
     -------
@@ -81,8 +94,12 @@ def tune(
     ['ridge']
     """
     candidates = list(ParameterGrid(dict(grid)))
-    inner = Folds(n_folds, grouped=groups is not None)
-    folds = [(split.train, split.test) for split in inner.splits(y, groups, seed=seed)]
+    is_classes = task == "classification"
+    models = classifiers or (["1nn", "svm"] if is_classes else list(MODELS[task]))
+    measured = metric or DEFAULT_METRICS[task][0]
+    inner = TimeOrdered(n_folds) if ordered else Folds(n_folds, grouped=groups is not None)
+    splits = inner.splits(y, groups, seed=seed, stratified=is_classes)
+    folds = [(split.train, split.test) for split in splits]
 
     def score(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:
         curve = accuracy_curve(
@@ -92,11 +109,14 @@ def tune(
             X[test],
             y[test],
             ks=ks,
-            classifiers=classifiers,
-            metrics=[metric],
+            task=task,
+            classifiers=models,
+            metrics=[measured],
             zscore=zscore,
+            preprocessor=preprocessor,
+            groups=None if groups is None else groups[train],
         )
-        return curve.mean(metric)
+        return gain(measured, curve.mean(measured))
 
     scores: list[float] = []
     first_error: Exception | None = None

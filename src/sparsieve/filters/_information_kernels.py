@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._compiled import compiled
+from .._compiled import PART, compiled
 
 
 @compiled(nogil=True)
-def joint_entropies(codes, n_levels, other, n_other, weights):
-    """Entropy (in nats) of every feature together with one other variable.
+def joint_entropies(codes, other, n_other, weights, counts, entropies):
+    """Set the entropy (in nats) of every feature together with one other variable.
 
     ``codes`` holds the features in rows; ``other`` takes the values 0..n_other - 1. With
-    ``n_other=1`` these are the entropies of the features alone.
+    ``n_other=1`` these are the entropies of the features alone. ``counts`` are zeros, one for
+    each pair of values: to make arrays here would take half as long again to compile.
     """
     n_features, n_samples = codes.shape
     total = 0.0
     for i in range(n_samples):
         total += weights[i]
-    entropies = np.empty(n_features)
-    counts = np.zeros(n_levels * n_other)
     for f in range(n_features):
         for i in range(n_samples):
             counts[codes[f, i] * n_other + other[i]] += weights[i]
@@ -28,22 +27,21 @@ def joint_entropies(codes, n_levels, other, n_other, weights):
             terms += _x_log_x(counts[cell])
             counts[cell] = 0.0
         entropies[f] = np.log(total) - terms / total
-    return entropies
 
 
 @compiled(nogil=True)
-def mdl_levels(ordered, order, classes, n_classes, weights, levels):
+def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
     """Cut every feature by Fayyad and Irani's rule and write the level of every sample.
 
-    ``ordered`` holds the sorted features in rows and ``order`` who has those values.
+    ``ordered`` holds the sorted features in rows and ``order`` who has those values. Scratch
+    space: ``starts`` for one sample more than there are, ``left`` and ``right`` for the classes.
     """
     n_features, n_samples = ordered.shape
-    starts = np.empty(n_samples + 1, dtype=np.int64)
-    left, right = np.empty(n_classes), np.empty(n_classes)
     for f in range(n_features):
         # The ends of the segments still to be cut, the first of them on top.
         starts[0] = n_samples
-        waiting, low, level = 1, 0, 0
+        # A literal zero for low would have the search for cuts compiled a second time.
+        waiting, low, level = 1, np.int64(0), 0
         while waiting > 0:
             high = starts[waiting - 1]
             cut = _best_cut(ordered[f], order[f], low, high, classes, weights, left, right)
@@ -58,7 +56,7 @@ def mdl_levels(ordered, order, classes, n_classes, weights, levels):
             waiting -= 1
 
 
-@compiled(inline="always")
+@compiled(**PART)
 def _best_cut(values, order, low, high, classes, weights, left, right):
     """Where to cut the segment low..high, or 0 where no cut pays for itself.
 
@@ -108,6 +106,6 @@ def _best_cut(values, order, low, high, classes, weights, left, right):
     return cut if spread - best > np.log(total - 1.0) + delta else 0
 
 
-@compiled(nogil=True)
+@compiled(**PART)
 def _x_log_x(x):
     return x * np.log(x) if x > 0.0 else 0.0

@@ -111,7 +111,9 @@ def _mdl_levels(block, weights, classes) -> np.ndarray:
     order = np.argsort(block, axis=1, kind="stable")
     ordered = np.take_along_axis(block, order, axis=1).astype(np.float64, copy=False)
     levels = np.empty(block.shape, dtype=np.uint8)
-    mdl_levels(ordered, order, classes, int(classes.max()) + 1, weights, levels)
+    n_classes = int(classes.max()) + 1
+    scratch = np.empty(block.shape[1] + 1, dtype=np.int64), np.empty(n_classes), np.empty(n_classes)
+    mdl_levels(ordered, order, classes, weights, levels, *scratch)
     return levels
 
 

@@ -153,7 +153,10 @@ class Information:
 
         n_levels = self.levels.n_levels
         n_other = n_levels if n_other is None else n_other
-        return joint_entropies(self.levels.codes, n_levels, other, n_other, self.weights)
+        entropies = np.empty(len(self.levels.codes))
+        counts = np.zeros(n_levels * n_other)
+        joint_entropies(self.levels.codes, other, n_other, self.weights, counts, entropies)
+        return entropies
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -45,10 +45,17 @@ def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
                 _check_layer(layer, list(file.get("layers", ())), path.name)
                 X = file.get("X") if layer is None else file["layers"][layer]
                 X = in_memory(X) if isinstance(X, h5py.Dataset) else None if X is None else read(X)
-                return read(file["obs"]), read(file["var"]).index, X
+                return read(file["obs"]), read(file["var"]).index, _sound(X)
         data = anndata.read_h5ad(path)  # written by a version of long ago
         _check_layer(layer, list(data.layers), path.name)
-        return data.obs, data.var_names, data.X if layer is None else data.layers[layer]
+        return data.obs, data.var_names, _sound(data.X if layer is None else data.layers[layer])
+
+
+def _sound(X: Any) -> Any:
+    """The matrix, if its indices stay inside: what is done next with others may crash."""
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)
+    return X
 
 
 def _check_layer(layer: str | None, known: Sequence[str], owner: str) -> None:

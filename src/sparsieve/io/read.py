@@ -11,6 +11,14 @@ from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
 from .delimited import read_delimited
 from .errors import DataError, said, shown
+from .stored import (
+    is_too_large,
+    read_hdf5,
+    read_large_h5ad,
+    read_large_parquet,
+    read_npy,
+    read_zarr,
+)
 from .table import Table
 
 _READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
@@ -30,7 +38,13 @@ _READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
     ".svmlight.gz": read_svmlight,
     ".libsvm.gz": read_svmlight,
     ".h5ad": read_h5ad,
+    ".npy": read_npy,
+    ".h5": read_hdf5,
+    ".hdf5": read_hdf5,
+    ".zarr": read_zarr,
 }
+# Of files larger than the memory limit, where one was set.
+_LARGE_READERS = {".parquet": read_large_parquet, ".h5ad": read_large_h5ad}
 
 READABLE_SUFFIXES = tuple(_READERS)
 
@@ -48,10 +62,14 @@ def read_table(
     ----------
     path : str or path-like
         A .csv, .tsv or .txt file (comma, semicolon or tab; also .gz), .parquet, .npz, .mat,
-        svmlight (.svm, .svmlight, .libsvm; also .gz) or .h5ad file.
+        svmlight (.svm, .svmlight, .libsvm; also .gz), .h5ad, .npy, .h5, .hdf5 or .zarr file.
+        Of the last four, and of .parquet and .h5ad where :func:`sparsieve.set_memory` set a
+        limit, a matrix that is too large to be loaded is left in its file; selectors read it in
+        passes.
     target : str, default=None
         Column of the target. For .npz and .mat the name of its array ("y" when not given); for
-        .h5ad a column of ``obs``; svmlight files have it in front and need no name.
+        .h5ad a column of ``obs``; for .npy another .npy file; for .h5 and .zarr the name of an
+        array beside X ("y" when not given); svmlight files have it in front and need no name.
     drop : sequence of str, default=()
         Columns to leave out.
     layer : str or None, default=None
@@ -87,7 +105,11 @@ def read_table(
     try:
         if layer is not None:
             return read_h5ad(path, target, drop, layer)
-        return _READERS[suffix_of(path)](path, target, drop)
+        suffix = suffix_of(path)
+        reader = _READERS[suffix]
+        if suffix in _LARGE_READERS and is_too_large(path):
+            reader = _LARGE_READERS[suffix]
+        return reader(path, target, drop)
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except OSError as error:
@@ -100,7 +122,7 @@ def check_readable(path: Path) -> None:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, ValueError) as error:  # a name too long, or with a null in it
         raise DataError(f"file {shown(path)} cannot exist: {said(error)}") from None
-    if is_folder:
+    if is_folder and suffix_of(path) != ".zarr":
         raise DataError(f"{shown(path)} is a folder; name a data file in it")
     if not exists:
         raise DataError(f"file {shown(path)} does not exist")

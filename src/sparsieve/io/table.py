@@ -24,8 +24,9 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The features; float32 where the file holds nothing wider, float64 otherwise.
+    X : ndarray, sparse matrix or design of shape (n_samples, n_features)
+        The features; float32 where the file holds nothing wider, float64 otherwise. A design
+        where they are too many for the memory limit: selectors take it as it is.
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         The target: integers, floats or text labels.
     feature_names : tuple of str
@@ -53,7 +54,8 @@ class Table:
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
-        return Table(self.X[:, np.asarray(indices)], self.y, names, self.target_name, self.notes)
+        taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
+        return Table(taken(np.asarray(indices)), self.y, names, self.target_name, self.notes)
 
     def columns(self) -> dict[str, np.ndarray]:
         """Every feature and then the target as a dense column by name."""

@@ -1,18 +1,18 @@
 """Compiled products with expanded kernel matrices."""
 
-import numpy as np
-
 from .._compiled import compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
-def apply_expansion(values, features, shift, radius, coefficients, beta, out):
-    """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features."""
+def apply_expansion(values, features, shift, radius, coefficients, beta, out, basis, sums):
+    """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features.
+
+    ``basis`` (one row per coefficient, the first of ones) and ``sums`` are scratch space: to
+    make them here would take half as long again to compile.
+    """
     n_samples = values.shape[1]
     size = coefficients.shape[0]
-    basis = np.ones((size, n_samples))
-    sums = np.empty(size)
     for m in features:
         if size > 1:
             for i in range(n_samples):

@@ -73,6 +73,7 @@ class KernelBank:
             from ._apply_kernels import apply_expansion
 
             for expansion, features in self._groups:
+                size = len(expansion.coefficients)
                 apply_expansion(
                     self.values,
                     features,
@@ -81,6 +82,8 @@ class KernelBank:
                     expansion.coefficients,
                     beta,
                     out,
+                    np.ones((size, self.n_samples)),
+                    np.empty(size),
                 )
         if len(self._rest):
             if self._held is None and self._fits(len(self._rest)):

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from .._cross_validation import Fold
-from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
+from ..evaluation.protocol import PROTOCOLS, Protocol, RepeatedSplits, Split, derive_seed
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class PaperSplits(RepeatedSplits):
         """What identifies the protocol, as plain data."""
         return {**super().as_dict(), "kind": "paper-splits"}
 
-    def splits(self, y, groups=None, *, seed: int) -> Iterator[Split]:
+    def splits(
+        self, y: Any, groups: Any = None, *, seed: int, stratified: bool = True, time: Any = None
+    ) -> Iterator[Split]:
         """All splits; the same seed gives the same ones."""
         y = np.asarray(y)
         share = Fraction(str(self.train_fraction))  # 0.7 is 7/10, not the double beside it
@@ -58,12 +61,12 @@ class PaperSplits(RepeatedSplits):
             yield Split(repeat, 0, chosen, np.setdiff1d(np.arange(len(y)), chosen))
 
 
-def fold_rows(protocol: RepeatedSplits | Folds, y, *, seed: int) -> list[Fold]:
+def fold_rows(protocol: Protocol, y, *, seed: int) -> list[Fold]:
     """The splits of a protocol as rows to train and to test on."""
     return [(split.train, split.test) for split in protocol.splits(y, seed=seed)]
 
 
-def protocol_from(plain: dict) -> RepeatedSplits | Folds:
+def protocol_from(plain: dict) -> Protocol:
     """The protocol whose ``as_dict`` this is."""
     options = dict(plain)
     kind = options.pop("kind")

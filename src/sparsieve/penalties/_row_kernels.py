@@ -1,41 +1,15 @@
 """Compiled proximal maps of single rows, for coordinate descent.
 
-Plain loops over scalars and scratch space handed in: array expressions would be shorter but take
-several times as long to compile.
+Plain loops over scalars: array expressions would be shorter but take several times as long to
+compile. So does ``max``, which compiles a loop over its arguments.
 """
 
-from .._compiled import compiled
+from .._compiled import PART, compiled
 
 
-@compiled()
-def _sort_magnitudes(v, magnitudes):
-    """Absolute values of v, the largest first, by insertion: rows are short."""
-    for k in range(v.shape[0]):
-        value = abs(v[k])
-        place = k
-        while place > 0 and magnitudes[place - 1] < value:
-            magnitudes[place] = magnitudes[place - 1]
-            place -= 1
-        magnitudes[place] = value
-
-
-@compiled()
-def _exclusive_level(v, q, magnitudes):
-    """The level of the proximal map of q ||w||_1^2 alone, which sorting makes explicit."""
-    _sort_magnitudes(v, magnitudes)
-    size = v.shape[0]
-    total = 0.0
-    for m in range(1, size + 1):
-        total += magnitudes[m - 1]
-        low = magnitudes[m] if m < size else 0.0
-        if low < 2.0 * q * (total - m * low):
-            return 2.0 * q * total / (1.0 + 2.0 * q * m)
-    return 0.0
-
-
-@compiled()
-def _joint_level(v, p, q, guess):
-    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p > 0.
+@compiled(**PART)
+def joint_level(v, p, q, guess):
+    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p.
 
     It is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+ with
     u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's method,
@@ -44,7 +18,8 @@ def _joint_level(v, p, q, guess):
     low = 0.0
     high = 0.0
     for k in range(v.shape[0]):
-        high = max(high, abs(v[k]))
+        size = abs(v[k])
+        high = size if size > high else high
     theta = guess if guess < high else 0.0
     settled = -1  # entries that were left at the last step, where that was tiny
     for _ in range(100):
@@ -79,23 +54,30 @@ def _joint_level(v, p, q, guess):
     return theta
 
 
+@compiled(**PART)
+def soften(v, theta):
+    """Take ``theta`` off every magnitude, down to zero; returns the square of the norm left."""
+    square = 0.0
+    for k in range(v.shape[0]):
+        rest = abs(v[k]) - theta
+        rest = rest if rest > 0.0 else 0.0
+        square += rest * rest
+        v[k] = rest if v[k] > 0.0 else -rest
+    return square
+
+
 @compiled()
-def shrink_row(v, p, q, guess, magnitudes):
+def shrink_row(v, p, q, guess):
     """Replace v by the proximal map of p ||w||_2 + q ||w||_1^2 at v.
 
     The solution is (1 - p / ||u||) u with u = sign(v) (|v| - theta)_+, where theta = 2 q ||w||_1.
-    ``guess`` is a guess at theta, ``magnitudes`` scratch space of the length of v.
+    ``guess`` is a guess at theta.
     """
     square = 0.0
     for k in range(v.shape[0]):
         square += v[k] * v[k]
     if q > 0.0 and square > p * p:
-        theta = _exclusive_level(v, q, magnitudes) if p == 0.0 else _joint_level(v, p, q, guess)
-        square = 0.0
-        for k in range(v.shape[0]):
-            rest = max(abs(v[k]) - theta, 0.0)
-            square += rest * rest
-            v[k] = rest if v[k] > 0.0 else -rest
+        square = soften(v, joint_level(v, p, q, guess))
     norm = square**0.5
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(v.shape[0]):
@@ -103,39 +85,35 @@ def shrink_row(v, p, q, guess, magnitudes):
 
 
 @compiled()
-def shrink_rows(V, p, q, magnitudes):
+def shrink_rows(V, p, q):
     """The same for every row of V."""
     for j in range(V.shape[0]):
-        shrink_row(V[j], p, q, 0.0, magnitudes)
+        shrink_row(V[j], p, q, 0.0)
 
 
 @compiled()
-def soft_level_rows(G, alpha, theta, magnitudes):
-    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha.
+def soft_level_rows(G, alpha, theta):
+    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha, for alpha > 0.
 
-    Returns the largest row norm.
+    The norm is convex in theta and falls, so Newton's method goes up to the root and never past
+    it. Returns the largest row norm.
     """
-    size = G.shape[1]
     largest = 0.0
     for j in range(G.shape[0]):
-        square = 0.0
-        for k in range(size):
-            square += G[j, k] * G[j, k]
-        largest = max(largest, square)
-        theta[j] = 0.0
-        if square <= alpha * alpha:
-            continue
-        _sort_magnitudes(G[j], magnitudes)
-        total = 0.0
-        squares = 0.0
-        for m in range(1, size + 1):
-            total += magnitudes[m - 1]
-            squares += magnitudes[m - 1] * magnitudes[m - 1]
-            low = magnitudes[m] if m < size else 0.0
-            if m == size or squares - 2.0 * total * low + m * low * low >= alpha * alpha:
-                # The smaller root of the norm's quadratic, written without cancellation.
-                excess = squares - alpha * alpha
-                root = max(total * total - m * excess, 0.0) ** 0.5
-                theta[j] = max(excess / (total + root), 0.0)
+        level = 0.0
+        for _ in range(100):
+            l1 = 0.0
+            square = 0.0
+            for k in range(G.shape[1]):
+                rest = abs(G[j, k]) - level
+                if rest > 0.0:
+                    l1 += rest
+                    square += rest * rest
+            norm = square**0.5
+            if level == 0.0 and norm > largest:
+                largest = norm
+            if norm <= alpha * (1.0 + 1e-15):
                 break
-    return largest**0.5
+            level += (norm - alpha) * norm / l1
+        theta[j] = level
+    return largest

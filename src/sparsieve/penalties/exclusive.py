@@ -29,7 +29,7 @@ class ExclusiveL21:
         from ._row_kernels import shrink_rows
 
         out = np.array(V, dtype=np.float64, order="C")
-        shrink_rows(out, self.alpha * step, self.beta * step, np.empty(V.shape[1]))
+        shrink_rows(out, self.alpha * step, self.beta * step)
         return out.astype(V.dtype, copy=False)
 
     def pull(self, G) -> np.ndarray:
@@ -68,15 +68,14 @@ class ExclusiveL21:
 
 
 def soft_levels(G, alpha: float) -> tuple[np.ndarray, float]:
-    """Per row, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha; and the largest row norm.
+    """Least theta >= 0 with ||soft(g, theta)||_2 <= alpha per row; and the largest row norm."""
+    if alpha == 0:
+        theta = np.abs(np.asarray(G, dtype=np.float64)).max(axis=1, initial=0.0)
+        return theta, float(row_norms(G).max(initial=0.0))
 
-    With the m largest entries left and A, B the sums of their magnitudes and squares, the norm
-    equals alpha at theta = (A - sqrt(A^2 - m (B - alpha^2))) / m; m is the first count whose
-    norm at the next entry is at least alpha.
-    """
     from ._row_kernels import soft_level_rows
 
     G = np.ascontiguousarray(G, dtype=np.float64)
     theta = np.empty(len(G))
-    largest = soft_level_rows(G, float(alpha), theta, np.empty(G.shape[1]))
+    largest = soft_level_rows(G, float(alpha), theta)
     return theta, largest

@@ -1,7 +1,8 @@
 """Reports: one HTML file that holds everything and needs no network."""
 
 from .check import check_installed
-from .data import Chart, Column, Facts, Listing, Section, Table
+from .comparison import comparison_report
+from .data import Chart, Column, Explorer, Facts, Listing, Profiles, Section, Step, Table
 from .page import Report
 from .reproductions import reproduction_report
 from .selection import selector_report
@@ -10,12 +11,16 @@ from .studies import study_report
 __all__ = [
     "Chart",
     "Column",
+    "Explorer",
     "Facts",
     "Listing",
+    "Profiles",
     "Report",
     "Section",
+    "Step",
     "Table",
     "check_installed",
+    "comparison_report",
     "reproduction_report",
     "selector_report",
     "study_report",

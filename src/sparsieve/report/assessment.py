@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import confusion_matrix, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._cross_validation import each_fold, make_folds, possible_folds
-from ..evaluation import Stability, accuracy_curve, nogueira_stability
+from ..choose.rules import RULES, CountCurve, describe
+from ..evaluation import Stability, nogueira_stability
 from ..evaluation.curves import CLASSIFIERS
-from ..selectors.target import with_task
+from ..selectors.target import already_told, with_task
 
-MODELS = {"svm": "linear SVM", "1nn": "nearest neighbour"}
-REGRESSOR = "ridge regression"
+# The first model of each kind is the one whose predictions are shown.
+MODELS = {"linear SVM": CLASSIFIERS["svm"], "nearest neighbour": CLASSIFIERS["1nn"]}
+REGRESSORS = {"ridge regression": lambda: Ridge(alpha=1.0)}
 # Support vector machines take time quadratic in the samples; so many say enough.
 MOST_SAMPLES = 5000
-_COUNTS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200]
+_COUNTS = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200]
 
 
 @dataclass(frozen=True)
@@ -33,38 +35,82 @@ class Assessment:
     ----------
     metric : str
         "accuracy" or "R squared".
-    rows : list of dict
-        model, k, mean, error (standard error over folds).
+    scores : dict of str to ndarray of shape (n_ks, n_folds)
+        By model.
+    ks : list of int
+        Numbers of features that every fold was asked for, in increasing order.
+    n_kept : int
+        Number of features of the selection.
     baseline : dict of str to float
         Mean score of every model with all features.
     supports : ndarray of bool of shape (n_folds, n_features)
         What each fold selects at the number of features of the selection.
-    n_folds, n_samples : int
-        Folds, and samples that they were made of.
-    confusion : ndarray of shape (n_classes, n_classes) or None
-        Held-out samples by true and predicted class, of the linear SVM on as many features as
-        the selection has.
+    n_folds : int
+    samples : ndarray of int
+        Rows of X that the folds were made of.
+    true : ndarray
+        Their labels or targets.
+    predictions : dict of int to ndarray
+        What the first model says of each when it is held out, by number of features.
     auc : float or None
-        Area under the receiver operating characteristic of the same model, the mean over classes
-        where there are more than two.
+        Area under the receiver operating characteristic of the first model with as many features
+        as the selection has, the mean over classes where there are more than two.
     """
 
     metric: str = "accuracy"
-    rows: list[dict] = field(default_factory=list)
+    scores: dict[str, np.ndarray] = field(default_factory=dict)
+    ks: list[int] = field(default_factory=list)
+    n_kept: int = 0
     baseline: dict[str, float] = field(default_factory=dict)
     supports: np.ndarray | None = None
     n_folds: int = 0
-    n_samples: int = 0
-    reason: str = ""
-    confusion: np.ndarray | None = None
+    samples: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    true: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
+    reason: str = ""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples that the folds were made of."""
+        return len(self.samples)
+
+    @cached_property
+    def rows(self) -> list[dict]:
+        """Model, k, mean and error (standard error over folds)."""
+        return [
+            {"model": model, "k": k, "mean": float(np.mean(values)), "error": _error(values)}
+            for model, scores in self.scores.items()
+            for k, values in zip(self.ks, scores, strict=True)
+        ]
+
+    def at(self, k: int) -> list[dict]:
+        """The rows at one number of features."""
+        return [row for row in self.rows if row["k"] == k]
+
+    @property
+    def best(self) -> dict | None:
+        """The row of the model that does best at the number of the selection."""
+        return max(self.at(self.n_kept), key=lambda row: row["mean"], default=None)
+
+    @property
+    def confusion(self) -> np.ndarray | None:
+        """Held-out samples by true and predicted class, at the number of the selection."""
+        return self.confusion_at(self.n_kept)
+
+    def confusion_at(self, k: int) -> np.ndarray | None:
+        """Held-out samples by true and predicted class; None for numbers or another k."""
+        if self.metric != "accuracy" or k not in self.predictions:
+            return None
+        return confusion_matrix(self.true, self.predictions[k], labels=np.unique(self.true))
 
     @property
     def balanced(self) -> float | None:
         """Mean over the classes of the share of their samples that is found."""
-        if self.confusion is None:
+        confusion = self.confusion
+        if confusion is None:
             return None
-        return float(np.mean(np.diag(self.confusion) / self.confusion.sum(axis=1)))
+        return float(np.mean(np.diag(confusion) / confusion.sum(axis=1)))
 
     @property
     def stability(self) -> Stability | None:
@@ -74,9 +120,16 @@ class Assessment:
         found = nogueira_stability(self.supports)
         return found if np.isfinite(found.value) else None
 
-    def at(self, k: int) -> list[dict]:
-        """The rows at one number of features."""
-        return [row for row in self.rows if row["k"] == k]
+    def flatness(self, model: str, guess: float) -> str:
+        """How much the number of features matters to a model, in words; empty for one number.
+
+        ``guess`` is the score without any feature.
+        """
+        if len(self.ks) < 2:
+            return ""
+        curve = CountCurve(np.array(self.ks), self.scores[model], 1.0 / max(self.n_folds - 1, 1))
+        chosen = {name: RULES[name](curve) for name in ("best", "one_se")}
+        return describe(curve, chosen, guess)
 
 
 def assess(
@@ -101,87 +154,116 @@ def assess(
     -------
     assessment : Assessment
     """
+    samples = np.arange(len(y))
     if len(y) > MOST_SAMPLES:
-        some = np.sort(np.random.default_rng(seed).permutation(len(y))[:MOST_SAMPLES])
-        X, y = X[some], y[some]
+        samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MOST_SAMPLES])
+        X, y = X[samples], y[samples]
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
     folds = _folds(y, is_regression, n_folds, seed)
     if isinstance(folds, str):
         return Assessment(reason=folds)
-    counts = _counts(n_kept, X.shape[1])
+    counts = counts_to_try(n_kept, X.shape[1])
     task = "regression" if is_regression else "classification"
     selector = with_task(selector, task if np.ndim(y) == 1 else "auto")
-    score = _regression_fold if is_regression else _classification_fold
+    models = REGRESSORS if is_regression else MODELS
 
-    def work(train: np.ndarray, test: np.ndarray) -> tuple[list[dict], np.ndarray, list[_Guesses]]:
-        parts = X[train], y[train], X[test], y[test]
-        rows, support = score(selector, *parts, counts, n_kept)
-        return rows, support, [] if is_regression else [_guesses(*parts, support)]
+    def work(train: np.ndarray, test: np.ndarray) -> _Fold:
+        return _assess_fold(selector, X[train], y[train], X[test], y[test], counts, n_kept, models)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), already_told():
         warnings.simplefilter("ignore")
         try:
             found = each_fold(work, folds)
         except ValueError as error:
-            return Assessment(reason=f"a fold cannot be fitted: {error}")
-    scores, supports = [rows for rows, _, _ in found], [support for _, support, _ in found]
-    guesses = [guess for _, _, fold in found for guess in fold]
+            first = str(error).strip().split("\n")[0].rstrip(".")
+            return Assessment(reason=f"a fold cannot be fitted: {first}")
+    ks = [k for k in counts if all(k in fold.predicted for fold in found)]
+    if not ks:
+        return Assessment(reason="no number of features was reached in every fold")
+    areas = [area for fold in found for area in fold.areas]
     return Assessment(
         metric="R squared" if is_regression else "accuracy",
-        rows=_means([row for rows in scores for row in rows if row["k"] is not None]),
-        baseline={
-            row["model"]: row["mean"]
-            for row in _means([r for rows in scores for r in rows if r["k"] is None])
+        scores={
+            model: np.array([[fold.scores[model][k] for fold in found] for k in ks])
+            for model in models
         },
-        supports=np.array(supports),
-        n_folds=len(supports),
-        n_samples=len(y),
-        confusion=_confusion(guesses, np.unique(y)) if guesses else None,
-        auc=_auc(guesses) if guesses else None,
+        ks=ks,
+        n_kept=n_kept,
+        baseline={
+            model: float(np.mean([fold.scores[model][None] for fold in found])) for model in models
+        },
+        supports=np.array([fold.support for fold in found]),
+        n_folds=len(found),
+        samples=samples,
+        true=y,
+        predictions={k: _together(y, folds, [fold.predicted[k] for fold in found]) for k in ks},
+        auc=float(np.mean(areas)) if areas else None,
     )
 
 
 @dataclass(frozen=True)
-class _Guesses:
-    """Of the linear SVM on the held-out samples of a fold."""
+class _Fold:
+    """What one fold says: scores by model and number (None for all features), and more."""
 
-    true: np.ndarray
-    predicted: np.ndarray
-    decision: np.ndarray
-    classes: np.ndarray
-
-
-def _guesses(X: Any, y: Any, X_test: Any, y_test: Any, support: np.ndarray) -> _Guesses:
-    model = make_pipeline(_scaler(X), CLASSIFIERS["svm"]()).fit(X[:, support], y)
-    held_out = X_test[:, support]
-    return _Guesses(
-        y_test, model.predict(held_out), model.decision_function(held_out), model.classes_
-    )
+    scores: dict[str, dict[int | None, float]]
+    predicted: dict[int, np.ndarray]  # of the first model on the samples held out
+    support: np.ndarray
+    areas: list[float]
 
 
-def _confusion(guesses: list[_Guesses], classes: np.ndarray) -> np.ndarray:
-    counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    for fold in guesses:
-        places = np.searchsorted(classes, fold.true), np.searchsorted(classes, fold.predicted)
-        np.add.at(counts, places, 1)
-    return counts
+def _assess_fold(
+    selector: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    counts: list[int],
+    n_kept: int,
+    models: dict[str, Any],
+) -> _Fold:
+    fitted = selector.reaching(max(counts)).fit(X, y)
+    reached = [k for k in counts if k <= fitted.n_ranked_]
+    supports: dict[int | None, np.ndarray] = {k: fitted.at(k).get_support() for k in reached}
+    supports[None] = np.ones(X.shape[1], dtype=bool)
+    main = next(iter(models))
+    scores: dict[str, dict[int | None, float]] = {model: {} for model in models}
+    predicted: dict[int, np.ndarray] = {}
+    areas: list[float] = []
+    for k, support in supports.items():
+        if not support.any():
+            continue
+        train, test = X[:, support], X_test[:, support]
+        for name, model in models.items():
+            made = make_pipeline(_scaler(X), model()).fit(train, y)
+            scores[name][k] = float(made.score(test, y_test))
+            if name == main and k is not None:
+                predicted[k] = made.predict(test)
+            if name == main and k == n_kept and hasattr(made, "decision_function"):
+                areas = _areas(y_test, made.decision_function(test), made.classes_)
+    kept = supports.get(n_kept, supports[max(reached)] if reached else supports[None])
+    return _Fold(scores, predicted, kept, areas)
 
 
-def _auc(guesses: list[_Guesses]) -> float | None:
-    """Mean over folds and classes; decisions of different folds cannot be compared."""
-    areas = []
-    for fold in guesses:
-        columns = fold.decision
-        if columns.ndim == 1:
-            columns, labels = columns[:, None], fold.classes[1:]
-        else:
-            labels = fold.classes
-        for label, column in zip(labels, columns.T, strict=True):
-            if 0 < (fold.true == label).sum() < len(fold.true):
-                areas.append(roc_auc_score(fold.true == label, column))
-    return float(np.mean(areas)) if areas else None
+def _together(y: Any, folds: Any, parts: list[np.ndarray]) -> np.ndarray:
+    """Predictions of all folds in the order of the samples."""
+    every = np.empty(np.shape(y), dtype=np.result_type(*parts))
+    for (_, test), part in zip(folds, parts, strict=True):
+        every[test] = np.reshape(part, np.shape(y[test]))
+    return every
+
+
+def _areas(true: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> list[float]:
+    """Of every class against the others; decisions of different folds cannot be compared."""
+    columns, labels = decision, classes
+    if columns.ndim == 1:
+        columns, labels = columns[:, None], classes[1:]
+    return [
+        float(roc_auc_score(true == label, column))
+        for label, column in zip(labels, columns.T, strict=True)
+        if 0 < (true == label).sum() < len(true)
+    ]
 
 
 def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
@@ -195,57 +277,23 @@ def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
     return make_folds(y, n_folds, seed=seed)
 
 
-def _counts(n_kept: int, n_features: int) -> list[int]:
-    """Numbers of features to look at: up to twice the selection, and the selection itself."""
+def counts_to_try(n_kept: int, n_features: int) -> list[int]:
+    """Numbers of features to look at: up to twice the selection, and the selection itself.
+
+    Examples
+    --------
+    >>> from sparsieve.report.assessment import counts_to_try
+    >>> counts_to_try(6, 1000)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
+    """
     most = min(n_features, max(2 * n_kept, 10))
     counts = {k for k in _COUNTS if k <= min(most, 200)}
     return sorted(counts | {min(n_kept, n_features)})
-
-
-def _classification_fold(
-    selector: Any, X: Any, y: Any, X_test: Any, y_test: Any, counts: list[int], n_kept: int
-) -> tuple[list[dict[str, Any]], np.ndarray]:
-    curve = accuracy_curve(
-        selector, X, y, X_test, y_test, ks=counts, classifiers=list(MODELS), metrics=["accuracy"]
-    )
-    rows = [
-        {"model": MODELS[row["classifier"]], "k": row["k"], "score": row["accuracy"]}
-        for row in curve.scores
-    ]
-    for name, model in MODELS.items():
-        every = make_pipeline(_scaler(X), CLASSIFIERS[name]()).fit(X, y)
-        rows.append({"model": model, "k": None, "score": float(every.score(X_test, y_test))})
-    support = np.zeros(X.shape[1], dtype=bool)
-    support[curve.features[:n_kept]] = True
-    return rows, support
-
-
-def _regression_fold(
-    selector: Any, X: Any, y: Any, X_test: Any, y_test: Any, counts: list[int], n_kept: int
-) -> tuple[list[dict[str, Any]], np.ndarray]:
-    fitted = clone(selector).set_params(n_features_to_select=max(counts)).fit(X, y)
-    supports: dict[int | None, np.ndarray] = {k: fitted.at(k).get_support() for k in counts}
-    supports[None] = np.ones(X.shape[1], dtype=bool)
-    rows = []
-    for k, support in supports.items():
-        model = make_pipeline(_scaler(X), Ridge(alpha=1.0))
-        model.fit(X[:, support], y)
-        score = float(model.score(X_test[:, support], y_test))
-        rows.append({"model": REGRESSOR, "k": k, "score": score})
-    return rows, supports[n_kept]
 
 
 def _scaler(X: Any) -> StandardScaler:
     return StandardScaler(with_mean=not hasattr(X, "tocsr"))  # a sparse X stays sparse
 
 
-def _means(rows: list[dict]) -> list[dict]:
-    groups: dict[tuple, list[float]] = {}
-    for row in rows:
-        groups.setdefault((row["model"], row["k"]), []).append(row["score"])
-    means = []
-    for (model, k), scores in groups.items():
-        mean = float(np.mean(scores))
-        error = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
-        means.append({"model": model, "k": k, "mean": mean, "error": error})
-    return sorted(means, key=lambda row: (row["model"], row["k"] or 0))
+def _error(scores: np.ndarray) -> float:
+    return float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0

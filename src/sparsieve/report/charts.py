@@ -7,11 +7,17 @@ expression; what a reader sees comes from the titles of the columns.
 kind                 fields
 ==================== ==========================================================================
 lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots),
-                     across (a series that is a dashed line, to compare with)
-points               x, y; series
+                     across (a series that is a dashed line, to compare with), marker (an upright
+                     line, which a slider moves)
+points               x, y; series or value (colour). Options: size, diagonal (both ends of a line
+                     on which x is y)
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
                      (a level to compare with)
-heatmap              x, y (names), value. Options: diverging (zero in the middle), span
+heatmap              x, y (names), value; strip (a class or number for every x, drawn in the row
+                     of y that the option strip names). Options: diverging (zero in the middle),
+                     span, domain, labels (a field written into the cells), strip_names
+distribution         x (number), y (name), jitter (from 0 to 1, added by the page)
+dots                 x, y (names), series ("selected" or "left out"): who is in which set
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
 """
@@ -21,12 +27,25 @@ from __future__ import annotations
 from typing import Any
 
 from .data import Chart
+from .encodings import (
+    LEGEND,
+    MEANT,
+    around,
+    band,
+    band_shown,
+    category,
+    colour,
+    faded,
+    names,
+    quantity,
+    tooltip,
+)
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320
 _STEP = 18
-_MOST_BANDS = 4
-_PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
+_MOST_LABELS = 60  # names below a heat map
+MARKER = "marker"  # the signal that a slider sets
 
 
 def specification(chart: Chart) -> dict:
@@ -61,20 +80,20 @@ def specification(chart: Chart) -> dict:
 
 def _lines(chart: Chart) -> dict:
     fields = chart.columns
-    x = _quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
-    y = _quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
+    x = quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
+    y = quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
     layers: list[dict] = []
-    shared = {"x": x, **_colour(chart)}
+    shared = {"x": x, **colour(chart)}
     if "error" in fields:
         layers.append(
             {
-                "transform": _around("y"),
+                "transform": band(chart),
                 "mark": {"type": "area", "opacity": 0.15},
                 "encoding": {
                     **shared,
                     "y": {**y, "field": "low"},
                     "y2": {"field": "high"},
-                    **_band_shown(chart),
+                    **band_shown(chart),
                 },
             }
         )
@@ -86,14 +105,26 @@ def _lines(chart: Chart) -> dict:
                 **shared,
                 "y": y,
                 **_dashed(chart),
-                **_faded(chart),
-                "tooltip": _tooltip(chart),
+                **faded(chart),
+                "tooltip": tooltip(chart),
             },
         }
     )
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
-        layers[0]["params"] = [_LEGEND]
-    return {"height": _HEIGHT, "layer": layers}
+        layers[0]["params"] = [LEGEND]
+    if chart.options.get("marker") is None:
+        return {"height": _HEIGHT, "layer": layers}
+    upright = {"type": "rule", "strokeWidth": 1.5, "strokeDash": [3, 3]}
+    layers.append(
+        {
+            "data": {"values": [{}]},
+            "transform": [{"calculate": MARKER, "as": "x"}],
+            "mark": upright,
+            "encoding": {"x": x},
+        }
+    )
+    params = [{"name": MARKER, "value": chart.options["marker"]}]
+    return {"height": _HEIGHT, "layer": layers, "params": params}
 
 
 def _dashed(chart: Chart) -> dict:
@@ -105,32 +136,77 @@ def _dashed(chart: Chart) -> dict:
 
 
 def _points(chart: Chart) -> dict:
-    spec: dict[str, Any] = {
-        "height": _HEIGHT,
-        "mark": {"type": "point", "filled": True, "size": 70},
+    size = chart.options.get("size", 70)
+    dots: dict[str, Any] = {
+        "mark": {"type": "point", "filled": True, "size": size, "opacity": 0.85},
         "encoding": {
-            "x": _quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
-            "y": _quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
-            **_colour(chart),
-            **_faded(chart),
-            "tooltip": _tooltip(chart),
+            "x": quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
+            "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
+            **colour(chart),
+            **faded(chart),
+            "tooltip": tooltip(chart),
         },
     }
+    if "value" in chart.columns:
+        title = chart.columns["value"].title
+        graded = {"field": "value", "type": "quantitative", "title": title}
+        dots["encoding"]["color"] = {**graded, "scale": {"range": "ramp"}}
     if "series" in chart.columns:
-        spec["params"] = [_LEGEND]
-    return spec
+        dots["params"] = [LEGEND]
+    if "diagonal" not in chart.options:
+        return {"height": _HEIGHT, **dots}
+    low, high = ({"datum": end, "type": "quantitative"} for end in chart.options["diagonal"])
+    line = {
+        "mark": {"type": "rule", "strokeDash": [6, 4], "opacity": 0.6},
+        "encoding": {"x": low, "x2": {"datum": high["datum"]}, "y": low}
+        | {"y2": {"datum": high["datum"]}},
+    }
+    return {"height": _HEIGHT, "layer": [dots, line]}
+
+
+def _distribution(chart: Chart) -> dict:
+    """Every value as a dot over the box of its class; the page adds the boxes."""
+    x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False}}
+    x["title"] = chart.columns["x"].title
+    y = names(chart, "y")
+
+    def part(name: str, mark: dict, **channels: Any) -> dict:
+        only = [{"filter": {"field": "part", "equal": name}}]
+        return {"transform": only, "mark": mark, "encoding": {"x": x, "y": y, **channels}}
+
+    offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
+    end = {"field": "x2"}
+    return {
+        "usermeta": {"boxes": True},
+        "height": {"step": 44},
+        "layer": [
+            part("range", {"type": "rule", "opacity": 0.7}, x2=end),
+            part("box", {"type": "bar", "height": 22, "opacity": 0.35}, x2=end),
+            part("median", {"type": "tick", "size": 22, "thickness": 2}),
+            part(
+                "dot",
+                {"type": "point", "filled": True, "size": 16, "opacity": 0.75},
+                yOffset=offset,
+                tooltip=[
+                    {**x, "format": ".4~g"},
+                    {"field": "y", "type": "nominal", "title": "class"},
+                ],
+            ),
+        ],
+    }
 
 
 def _bars(chart: Chart) -> dict:
     log = chart.options.get("log_x")
-    y = _names(chart, "y")
+    y = names(chart, "y")
     # Bars have no length on a logarithmic axis, so dots stand for them there.
     mark = {"type": "point", "filled": True, "size": 80} if log else {"type": "bar"}
     encoding = {
-        "x": _quantity(chart, "x", log=log, zero=not log),
+        # Nothing is stacked; to stack, Vega would take names for properties of an object.
+        "x": {**quantity(chart, "x", log=log, zero=not log), "stack": None},
         "y": y,
-        **_colour(chart),
-        "tooltip": _tooltip(chart),
+        **colour(chart),
+        "tooltip": tooltip(chart),
     }
     if "series" in chart.columns and chart.options.get("grouped") and not log:
         encoding["yOffset"] = {"field": "series", "type": "nominal", "sort": None}
@@ -141,7 +217,7 @@ def _bars(chart: Chart) -> dict:
     if "error" in chart.columns:
         layers.append(
             {
-                "transform": _around("x"),
+                "transform": around("x"),
                 "mark": {"type": "rule", "strokeWidth": 1.5},
                 "encoding": {
                     "x": {**encoding["x"], "field": "low"},
@@ -159,29 +235,106 @@ def _bars(chart: Chart) -> dict:
 
 def _heatmap(chart: Chart) -> dict:
     column = chart.columns["value"]
-    colour: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
+    shade: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
     if chart.options.get("diverging"):
         known = [abs(value) for value in column.values if value is not None]
         span = chart.options.get("span") or max(known, default=1.0) or 1.0
-        colour["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
-        colour["scale"]["interpolate"] = "lab"  # straight through the middle colour
+        shade["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
+        shade["scale"]["interpolate"] = "lab"  # straight through the middle colour
     else:
-        colour["scale"] = {"range": "heatmap"}
+        shade["scale"] = {"range": "heatmap"}
+        if "domain" in chart.options:
+            shade["scale"]["domain"] = list(chart.options["domain"])
+    place = {"x": {**names(chart, "x"), "axis": _labels_across(chart)}, "y": names(chart, "y")}
+    cells = {
+        "mark": {"type": "rect"},
+        "encoding": {**place, "color": shade, "tooltip": tooltip(chart)},
+    }
+    if chart.options.get("strip"):
+        return _with_strip(chart, cells, place)
+    if chart.options.get("labels"):
+        return _with_labels(chart, cells, place)
+    return {"height": {"step": _STEP}, **cells}
+
+
+def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
+    """Numbers in the cells of a map from 0 to 1, in the ink that its colour asks for."""
+    text = {"field": chart.options["labels"], "type": "quantitative"}
+
+    def written(where: str, style: str) -> dict:
+        return {
+            "transform": [{"filter": f"datum.value {where} 0.5"}],
+            "mark": {"type": "text", "style": style},
+            "encoding": {**place, "text": text},
+        }
+
+    layers = [cells, written("<=", "on-weak"), written(">", "on-strong")]
+    n_rows = len(set(chart.columns["y"].values))
+    return {"height": {"step": min(4 * _STEP, max(_STEP, _HEIGHT // n_rows))}, "layer": layers}
+
+
+def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
+    """A row above the map that says what every column of it is."""
+    column, row = chart.columns["strip"], chart.options["strip"]
+    is_it = {"field": "y", "equal": row}
+    kind = "quantitative" if column.is_numeric else "nominal"
+    shade: dict[str, Any] = {"field": "strip", "type": kind, "title": column.title}
+    shade["scale"] = (
+        {"range": "ramp"} if column.is_numeric else category(chart.options["strip_names"])
+    )
+    strip = {
+        "transform": [{"filter": is_it}],
+        "mark": {"type": "rect"},
+        "encoding": {**place, "color": shade, "tooltip": tooltip(chart, ("x",))},
+    }
+    # A low map has no room for two legends at its side.
+    shade["legend"] = {"orient": "bottom", "columns": 5}
+    pointed = tooltip(chart, ("y", "x", "value"))
+    value = {**cells["encoding"]["color"], "legend": {"orient": "bottom"}}
+    cells = {
+        "transform": [{"filter": {"not": is_it}}],
+        **cells,
+        "encoding": {**cells["encoding"], "color": value, "tooltip": pointed},
+    }
+    apart = {"color": "independent"}
     return {
         "height": {"step": _STEP},
-        "mark": {"type": "rect"},
+        "layer": [strip, cells],
+        "resolve": {"scale": apart, "legend": apart},
+    }
+
+
+def _dots(chart: Chart) -> dict:
+    """A matrix of sets: a dot where somebody is in one, a line that joins them."""
+    place = {
+        "x": {**names(chart, "x"), "axis": _labels_across(chart)},
+        "y": {**names(chart, "y"), "axis": {"labelLimit": 260}},
+    }
+    joined = {
+        "transform": [{"filter": {"field": "series", "equal": "selected"}}],
+        "mark": {"type": "line", "strokeWidth": 2, "color": MEANT["selected"]},
+        "encoding": {**place, "detail": {"field": "y", "type": "nominal"}},
+    }
+    dots = {
+        "mark": {"type": "circle", "size": 90, "opacity": 1},
         "encoding": {
-            "x": {**_names(chart, "x"), "axis": _labels_across(chart)},
-            "y": _names(chart, "y"),
-            "color": colour,
-            "tooltip": _tooltip(chart),
+            **place,
+            **colour(chart),
+            "opacity": {
+                "condition": {"test": {"field": "series", "equal": "selected"}, "value": 1},
+                "value": 0.25,
+            },
+            "tooltip": tooltip(chart),
         },
     }
+    return {"height": {"step": _STEP}, "layer": [joined, dots]}
 
 
 def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
+    if len(names) > _MOST_LABELS:
+        return {"labels": False, "ticks": False}
     fits = sum(len(name) + 2 for name in names) < 60
     return {"labelAngle": 0 if fits else -45, "labelLimit": 110}
 
@@ -233,111 +386,7 @@ _KINDS = {
     "points": _points,
     "bars": _bars,
     "heatmap": _heatmap,
+    "distribution": _distribution,
+    "dots": _dots,
     "critical-difference": _critical_difference,
 }
-
-# Series whose colour carries a meaning; both read well on light and dark.
-_MEANT = {
-    "selected": "#2f8fd0",
-    "left out": "#9aa4ae",
-    "kept by request": "#2f8fd0",
-    "left out by request": "#9aa4ae",
-    "unranked gain": "#c9ced3",
-}
-
-_LEGEND = {
-    "name": "picked",
-    "select": {"type": "point", "fields": ["series"]},
-    "bind": "legend",
-}
-
-
-def _quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict:
-    scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
-    channel = {
-        "field": name,
-        "type": "quantitative",
-        "title": chart.columns[name].title,
-        "scale": scale,
-    }
-    axis: dict[str, Any] = {"labelOverlap": True}
-    if log:
-        axis["format"] = "~g"
-    elif all(isinstance(value, (int, type(None))) for value in chart.columns[name].values):
-        axis |= {"format": "~d", "tickMinStep": 1}
-    channel["axis"] = axis
-    return channel
-
-
-def _around(name: str) -> list[dict]:
-    """Both ends of the interval around a field."""
-    return [
-        {"calculate": f"datum.{name} - datum.error", "as": "low"},
-        {"calculate": f"datum.{name} + datum.error", "as": "high"},
-    ]
-
-
-def _names(chart: Chart, name: str) -> dict:
-    return {
-        "field": name,
-        "type": "nominal",
-        "sort": None,
-        "title": chart.columns[name].title or None,
-        "axis": {"labelLimit": 180},
-    }
-
-
-def _colour(chart: Chart) -> dict:
-    if "series" not in chart.columns:
-        return {}
-    column = chart.columns["series"]
-    names = list(dict.fromkeys(column.values))
-    palette = "category" if len(names) <= _PALETTE_SIZE else {"scheme": "tableau20"}
-    scale: dict[str, Any] = {"domain": names}  # the same colours whatever is shown
-    if set(names) <= set(_MEANT):
-        scale["range"] = [_MEANT[name] for name in names]
-    else:
-        scale |= {"range": palette} if isinstance(palette, str) else palette
-    return {
-        "color": {
-            "field": "series",
-            "type": "nominal",
-            "scale": scale,
-            "legend": {
-                "title": column.title or None,
-                "symbolLimit": 60,
-                "labelLimit": 220,
-                "symbolOpacity": 1,
-            },
-        }
-    }
-
-
-def _faded(chart: Chart, shown: float = 1.0) -> dict:
-    """Others step back when a name in the legend is picked."""
-    if "series" not in chart.columns:
-        return {}
-    faint = shown / 8
-    return {"opacity": {"condition": {"param": "picked", "value": shown}, "value": faint}}
-
-
-def _band_shown(chart: Chart) -> dict:
-    """Many bands hide each other: then only those of picked series are drawn."""
-    if "series" not in chart.columns:
-        return {}
-    if len(set(chart.columns["series"].values)) <= _MOST_BANDS:
-        return _faded(chart, shown=0.15)
-    condition = {"param": "picked", "empty": False, "value": 0.2}
-    return {"opacity": {"condition": condition, "value": 0}}
-
-
-def _tooltip(chart: Chart) -> list[dict]:
-    return [
-        {
-            "field": name,
-            "type": "quantitative" if column.is_numeric else "nominal",
-            "title": column.title or name,
-            **({"format": f".{column.digits}~g"} if column.is_numeric else {}),
-        }
-        for name, column in chart.columns.items()
-    ]

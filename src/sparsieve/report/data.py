@@ -17,12 +17,16 @@ class Column:
     values : sequence
         Numbers, text, booleans or None.
     digits : int, default=4
-        Significant digits shown; files always get the full numbers.
+        Significant digits shown; files get two more.
+    features : sequence of int, default=None
+        Where the values are names of features: their columns in X, so that a reader can ask for
+        more about them (see :class:`Profiles`).
     """
 
     title: str
     values: Sequence[Any]
     digits: int = 4
+    features: Sequence[int] | None = None
 
     @property
     def is_numeric(self) -> bool:
@@ -64,7 +68,7 @@ class Chart:
     Parameters
     ----------
     title : str
-    kind : {"lines", "bars", "points", "heatmap", "critical-difference"}
+    kind : {"lines", "bars", "points", "heatmap", "dots", "distribution", "critical-difference"}
         See :mod:`sparsieve.report.charts` for the fields of each.
     columns : dict of str to Column
         By field: x, y, series, ...
@@ -73,7 +77,8 @@ class Chart:
     note : str
         What to see in it.
     options : dict
-        Of the kind; ``initial`` gives the first choice of some controls.
+        Of the kind; ``initial`` gives the first choice of some controls, ``shape`` the room
+        that it takes among others ("wide").
     """
 
     title: str
@@ -100,7 +105,85 @@ class Listing:
     text: str
 
 
-Block = Table | Chart | Facts | Listing
+@dataclass(frozen=True)
+class Step:
+    """What a slider shows at one number of features.
+
+    Parameters
+    ----------
+    k : int
+        Number of features.
+    names : sequence of str
+        Of the features, best first.
+    features : sequence of int
+        Their columns in X.
+    text : sequence of str
+        Sentences on them.
+    """
+
+    k: int
+    names: Sequence[str]
+    features: Sequence[int]
+    text: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """A slider over the number of features and the charts that follow it.
+
+    Parameters
+    ----------
+    title : str
+    steps : sequence of Step
+        In increasing order; the last is shown first. A single one needs no slider.
+    charts : sequence of Chart
+        Rows whose column "k" is the number of features of a step are shown at that step.
+    note : str
+    """
+
+    title: str
+    steps: Sequence[Step]
+    charts: Sequence[Chart] = ()
+    note: str = ""
+
+
+Block = Table | Chart | Facts | Listing | Explorer
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What a reader finds who asks for one feature.
+
+    Parameters
+    ----------
+    features : sequence of int
+        Columns of X, in the order of the arrays below.
+    names : sequence of str
+        Their names, no two alike.
+    ranks : dict of str to sequence of (int or None)
+        Their ranks by method; None where a method does not rank them.
+    chart : Chart
+        How the values of a feature are drawn: its columns hold what is the same for all features
+        (the class or the targets of every sample shown) and nothing under "x".
+    levels : sequence of bytes
+        For the first features a byte for every row of the chart: 0 to 254 from the feature's
+        smallest value to its largest, 255 where it is missing.
+    ranges : sequence of (float, float)
+        These smallest and largest values.
+    substitutes : dict of int to sequence of (int, float), or None
+        By column: the columns that could stand in, with correlations; None where nobody looked.
+    note : str
+        On the samples shown and on the methods.
+    """
+
+    features: Sequence[int]
+    names: Sequence[str]
+    ranks: Mapping[str, Sequence[int | None]]
+    chart: Chart
+    levels: Sequence[bytes]
+    ranges: Sequence[tuple[float, float]]
+    substitutes: Mapping[int, Sequence[tuple[int, float]]] | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,6 +210,8 @@ class Contents:
         The few numbers to see first, by what they are.
     warnings : sequence of str
         What a reader must know before trusting it.
+    profiles : Profiles or None
+        More about the features that its tables name.
     """
 
     title: str
@@ -134,6 +219,7 @@ class Contents:
     sections: Sequence[Section]
     figures: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    profiles: Profiles | None = None
 
 
 def table_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from functools import cache
 from importlib import resources
@@ -12,8 +11,12 @@ from typing import Any
 from .._optional import require
 from .._version import __version__
 from .charts import specification
-from .data import Chart, Column, Contents, Facts, Listing, Table
+from .data import Chart, Contents, Explorer, Facts, Listing, Table
+from .packing import Packing, shown
 from .vega import vega_script
+
+# One script in parts, in the order in which they need each other.
+_SCRIPTS = ("columns", "files", "charts", "tables", "profiles", "explorer", "page")
 
 
 def render(report: Contents) -> str:
@@ -27,7 +30,7 @@ def render(report: Contents) -> str:
     -------
     page : str
     """
-    charts: list[dict] = []
+    page = _Page(report)
     sections = [
         {
             "title": section.title,
@@ -35,7 +38,7 @@ def render(report: Contents) -> str:
             "anchor": f"section-{number}",
             "text": section.text,
             "blocks": [
-                _block(block, f"{number}-{i}", charts) for i, block in enumerate(section.blocks, 1)
+                page.block(block, f"{number}-{i}") for i, block in enumerate(section.blocks, 1)
             ],
         }
         for number, section in enumerate(report.sections, 1)
@@ -43,10 +46,11 @@ def render(report: Contents) -> str:
     return _template().render(
         report=report,
         sections=sections,
-        charts=_script_safe(charts),
+        profile=page.profile,
+        data={name: _script_safe(found) for name, found in page.data.items()},
         style=_file("report.css"),
-        script=_file("report.js"),
-        library=vega_script() if charts else "",
+        script="\n".join(_file(f"{name}.js") for name in _SCRIPTS),
+        library=vega_script() if page.data["charts"] else "",
         version=__version__,
     )
 
@@ -61,55 +65,81 @@ def framed(report: Contents, height: int = 720) -> str:
     )
 
 
-def _block(block: Any, key: str, charts: list[dict]) -> dict:
-    if isinstance(block, Chart):
-        charts.append(_chart(block, f"chart-{key}"))
-        return {
-            "kind": "chart",
-            "key": f"chart-{key}",
-            "block": block,
-            "controls": _controls(block),
-        }
-    if isinstance(block, Table):
+class _Page:
+    """What the template needs of every block, and the data that the scripts need."""
+
+    def __init__(self, report: Contents) -> None:
+        self.packing = Packing(report.profiles)
+        self.data: dict[str, Any] = {"charts": [], "tables": [], "explorers": []}
+        self.profile: dict | None = None
+        self.data["profiles"] = None
+        if report.profiles is not None:
+            # Its figure stands in the page once; a reader who asks for a feature fills it.
+            self.profile = self._chart(report.profiles.chart, "profile-chart")
+            self.data["profiles"] = self.packing.profiles(report.profiles)
+
+    def block(self, block: Any, key: str) -> dict:
+        if isinstance(block, Chart):
+            return self._chart(block, f"chart-{key}")
+        if isinstance(block, Table):
+            return self._table(block, f"table-{key}")
+        if isinstance(block, Explorer):
+            return self._explorer(block, f"explorer-{key}")
+        if isinstance(block, Facts):
+            return {"kind": "facts", "block": block}
+        if isinstance(block, Listing):
+            return {"kind": "listing", "key": f"listing-{key}", "block": block}
+        raise TypeError(f"a report has no blocks of type {type(block).__name__}")
+
+    def _chart(self, chart: Chart, key: str) -> dict:
+        self.data["charts"].append(
+            {
+                "id": key,
+                "file": _file_name(chart.title),
+                "spec": specification(chart),
+                "fields": list(chart.columns),
+                "titles": [column.title or name for name, column in chart.columns.items()],
+                "columns": [self.packing.drawn(column) for column in chart.columns.values()],
+            }
+        )
+        return {"kind": "chart", "key": key, "block": chart, "controls": _controls(chart)}
+
+    def _table(self, table: Table, key: str) -> dict:
+        columns = [self.packing.listed(column) for column in table.columns]
+        self.data["tables"].append(
+            {"id": key, "file": _file_name(table.title), "shown": table.shown, "columns": columns}
+        )
+        cells = [self.packing.cells(column, table.shown) for column in table.columns]
         return {
             "kind": "table",
-            "key": f"table-{key}",
-            "block": block,
-            "numeric": [column.is_numeric for column in block.columns],
-            "rows": _rows(block),
+            "key": key,
+            "block": table,
+            "numeric": [column.is_numeric for column in table.columns],
+            "rows": [list(row) for row in zip(*cells, strict=True)],
         }
-    if isinstance(block, Facts):
-        return {"kind": "facts", "block": block}
-    if isinstance(block, Listing):
-        return {"kind": "listing", "key": f"listing-{key}", "block": block}
-    raise TypeError(f"a report has no blocks of type {type(block).__name__}")
 
-
-def _chart(chart: Chart, key: str) -> dict:
-    return {
-        "id": key,
-        "file": _file_name(chart.title),
-        "spec": specification(chart),
-        "fields": list(chart.columns),
-        "titles": [column.title or name for name, column in chart.columns.items()],
-        "columns": [_packed(column) for column in chart.columns.values()],
-        "controls": list(chart.controls),
-    }
-
-
-def _packed(column: Column) -> dict:
-    """Text as positions in a list of its distinct values: many rows repeat few names."""
-    values = [_plain(value) for value in column.values]
-    if column.is_numeric:
-        return {"values": [_rounded(value, column.digits + 2) for value in values]}
-    names = list(dict.fromkeys(values))
-    place = {name: position for position, name in enumerate(names)}
-    return {"names": names, "values": [place[value] for value in values]}
-
-
-def _rounded(value: Any, digits: int) -> Any:
-    """More digits than any picture shows, half the bytes."""
-    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+    def _explorer(self, explorer: Explorer, key: str) -> dict:
+        steps = [
+            {
+                "k": step.k,
+                "names": self.packing.names(step.names, step.features),
+                "text": list(step.text),
+            }
+            for step in explorer.steps
+        ]
+        charts = [self._chart(chart, f"{key}-{i}") for i, chart in enumerate(explorer.charts, 1)]
+        self.data["explorers"].append(
+            {"id": key, "steps": steps, "charts": [chart["key"] for chart in charts]}
+        )
+        last = explorer.steps[-1]
+        return {
+            "kind": "explorer",
+            "key": key,
+            "block": explorer,
+            "charts": charts,
+            "last": last,
+            "features": self.packing.feature_cells(last.names, last.features),
+        }
 
 
 def _controls(chart: Chart) -> list[dict]:
@@ -124,45 +154,19 @@ def _controls(chart: Chart) -> list[dict]:
     ]
 
 
-def _rows(table: Table) -> list[list[dict]]:
-    cells = [[_cell(value, column.digits) for value in column.values] for column in table.columns]
-    return [list(row) for row in zip(*cells, strict=True)]
-
-
-def shown(value: Any, digits: int = 4) -> str:
-    """A value as a reader wants it.
+def breakable(text: str) -> Any:
+    """Text that may be broken at humps, underscores and the like, escaped for a page.
 
     Examples
     --------
-    >>> from sparsieve.report.html import shown
-    >>> shown(0.123456), shown(None), shown(True), shown(22283), shown(1e-9)
-    ('0.1235', '', 'yes', '22,283', '1e-09')
+    >>> from sparsieve.report.html import breakable
+    >>> print(breakable("RidgeForward_a.b <c>"))
+    Ridge<wbr>Forward_<wbr>a.<wbr>b &lt;c&gt;
     """
-    value = _plain(value)
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) >= 10_000 else str(value)
-    if isinstance(value, float):
-        return f"{value:.{digits}g}"
-    return str(value)
+    from markupsafe import Markup, escape
 
-
-def _cell(value: Any, digits: int) -> dict:
-    """What a cell shows, and for sorting and files the full number where that is another."""
-    text, value = shown(value, digits), _plain(value)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return {"text": text, "value": value if is_number and str(value) != text else None}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+    parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_./:|;,\\-])(?=[^\s])", str(text))
+    return Markup("<wbr>").join(escape(part) for part in parts)
 
 
 def _script_safe(value: Any) -> str:
@@ -183,6 +187,7 @@ def _template() -> Any:
     environment = jinja.Environment(
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["breakable"] = breakable
     return environment.from_string(_file("report.html"))
 
 

@@ -23,6 +23,8 @@ class Report(Contents):
         The few numbers to see first, by what they are.
     warnings : sequence of str
         What a reader must know before trusting it.
+    profiles : Profiles or None
+        More about the features that its tables name.
 
     Examples
     --------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ from sklearn.base import clone
 
 from ..selectors.base import BaseSelector
 from ..selectors.target import encode_target
+from .wording import distinct, shortened
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class SelectedData:
         if names is None:
             names = np.array([f"column {j}" for j in range(values.shape[1])])
         names = np.asarray(names, dtype=object).astype(str)
+        names = np.array(distinct(names.ravel().tolist()), dtype=object)
         if names.shape != (values.shape[1],):
             raise ValueError(
                 f"feature_names holds {names.size} names for {values.shape[1]} features; give "
@@ -57,10 +62,68 @@ class SelectedData:
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
         return cls(selector, values, y, names, target.classes, chosen)
 
+    @cached_property
+    def class_names(self) -> list[str]:
+        """Labels of the classes for charts; none for numbers."""
+        return [] if self.classes is None else shortened([str(label) for label in self.classes])
+
+    @cached_property
+    def class_codes(self) -> np.ndarray:
+        """The place of every sample's class among the classes."""
+        assert self.classes is not None
+        return np.searchsorted(self.classes, self.y)
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Numbers to predict, of shape (n_samples, n_targets)."""
+        return np.asarray(self.y, dtype=float).reshape(len(self.y), -1)
+
+    @cached_property
+    def target_names(self) -> list[str]:
+        """Names of the numbers to predict."""
+        n_targets = self.targets.shape[1]
+        return ["target"] if n_targets == 1 else [f"target {j}" for j in range(n_targets)]
+
+    @property
+    def guess(self) -> float:
+        """The score of who always names the largest class, or the mean."""
+        if self.classes is None:
+            return 0.0
+        return float(np.bincount(self.class_codes).max() / len(self.y))
+
+    def labels(self, features: Any) -> list[str]:
+        """Names of some features, short enough for a chart."""
+        return shortened([self.names[j] for j in features])
+
+    def standardised(self, features: Any) -> np.ndarray:
+        """Columns in standard deviations from their means; what is missing stays missing."""
+        values = self.columns(features)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column without any value
+            spread = np.nanstd(values, axis=0)
+            return (values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0)
+
+    def substitutes(self, threshold: float) -> dict[int, list[tuple[int, float]]] | None:
+        """For every selected column others that could stand in, with their correlations."""
+        if not hasattr(self.selector, "find_substitutes"):
+            return None
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        if np.isnan(np.asarray(values, dtype=float)).any():  # no correlations with gaps
+            return None
+        # By column, as two columns may have the same name.
+        unnamed = copy.copy(self.selector)
+        unnamed.__dict__.pop("feature_names_in_", None)
+        return unnamed.find_substitutes(self.X, threshold)
+
     def unfitted(self) -> Any:
-        """The selector as it was, to be fitted on parts of X, which have no names any more."""
-        selector = clone(self.selector)
-        fixed = getattr(self.selector, "_fixed", None)
+        """The selector as it was, to be fitted on parts of X, which have no names any more.
+
+        Of a search for the number of features: the selector that it searched with.
+        """
+        inner = getattr(self.selector, "selector_", None)
+        fitted = inner if isinstance(inner, BaseSelector) else self.selector
+        selector = clone(fitted)
+        fixed = getattr(fitted, "_fixed", None)
         known = selector.get_params(deep=False)
         if fixed is not None:
             masks = {"always_keep": fixed.always, "never_keep": fixed.never}

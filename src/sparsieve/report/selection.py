@@ -10,21 +10,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import PermutationNull, diagnose, permutation_null
+from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
 from .certificate_section import certificate_section, certified
+from .exploration import explore_section, selections
 from .page import Report
+from .profiles import profiles
 from .provenance import how_made
 from .selected_data import SelectedData
 from .selection_sections import (
+    MOST_LISTED,
     accuracy_section,
-    class_section,
     convergence_section,
     ranking_section,
     redundancy_section,
     stability_section,
     weight_section,
 )
+from .stability_bounds import bounds_section
 from .wording import counted, listed_names, percent
 
 # What is found without being asked for must not be waited for.
@@ -121,14 +125,17 @@ def selector_report(
         task = "regression" if kept.classes is None else "classification"
         found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
         oddities = found.for_user_of(selector)
+    substitutes = kept.substitutes(threshold)
+    steps = selections(kept)
     sections = [
-        accuracy_section(assessment, kept),
+        accuracy_section(assessment, kept, has_slider=len(steps) > 1),
+        explore_section(kept, assessment, steps),
         certificate_section(certificate, len(kept.order)),
         ranking_section(kept, _null(null, kept)),
-        class_section(kept),
         weight_section(kept),
-        redundancy_section(kept, X, threshold),
+        redundancy_section(kept, substitutes, threshold),
         stability_section(assessment, kept),
+        bounds_section(selector, kept.names),
         convergence_section(selector),
         how_made(
             selector.get_params(deep=False),
@@ -144,6 +151,7 @@ def selector_report(
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
         warnings=[*map(_sentence, oddities), *_warnings(selector, kept, assessment)],
+        profiles=profiles(kept, substitutes, MOST_LISTED),
     )
 
 
@@ -168,7 +176,7 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
         return f"{name} kept none of the {n_features:,} features."
     first = listed_names([kept.names[j] for j in kept.order[:3]], more=len(kept.order) - 3)
     sentence = f"{name} kept {len(kept.order)} of {n_features:,} features: {first}."
-    best = max(assessment.at(len(kept.order)), key=lambda row: row["mean"], default=None)
+    best = assessment.best
     if best is None:
         return sentence
     model, every = best["model"], assessment.baseline[best["model"]]
@@ -179,8 +187,7 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
             f"has not seen correctly ({held_out}); with all {n_features:,} features "
             f"{percent(every)}"
         )
-        _, sizes = np.unique(kept.y, return_counts=True)
-        guess = float(sizes.max() / sizes.sum())
+        guess = kept.guess
         is_guessing = best["mean"] - 2 * best["error"] <= guess
         if not is_guessing and not _is_uneven(kept):
             return f"{told}."
@@ -230,7 +237,7 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     found = []
     reason = why_not_converged(selector)
     if reason:
-        found.append(f"The solver did not reach its goal: {reason}; raise max_iter or tol.")
+        found.append(f"The solver did not reach its goal: {reason}; {_remedy(selector)}.")
     if assessment.reason and assessment.reason != "cross-validation was not asked for":
         found.append(f"No cross-validated figures: {assessment.reason}.")
     if assessment.stability is not None and assessment.stability.value < 0.4:
@@ -247,6 +254,16 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
                 "confusions."
             )
     return found
+
+
+def _remedy(selector: Any) -> str:
+    """What lets a solver go on: an exact search ends with its time, others with their steps."""
+    solver, known = getattr(selector, "solver", None), getattr(selector, "_solvers", None)
+    settings = resolve_solver(solver, known) if solver is not None and known else None
+    limit = getattr(settings, "time_limit", None)
+    if limit is None:
+        return "raise max_iter or tol"
+    return f"raise the solver's time_limit, which was {limit:g} s"
 
 
 def _code(selector: Any, folds: int, seed: int, is_certified: bool) -> str:

@@ -13,17 +13,21 @@ from ..selectors.ranked import UNRANKED, ranked_features
 from ..selectors.trace import descent_of, why_not_converged
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
+from .exploration import MOST_DRAWN
 from .selected_data import SelectedData
 from .wording import percent
 
-_MOST_DRAWN = 40  # features in a heat map or a bar chart
-_MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
+MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
-def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | None:
+def accuracy_section(
+    assessment: Assessment, kept: SelectedData, *, has_slider: bool
+) -> Section | None:
     """Scores over the number of features."""
+    moves = "; the slider below moves it" * has_slider
     if not assessment.rows:
-        return None
+        told = _how_many(assessment, kept)
+        return Section("How many features", told) if told else None
     rows = assessment.rows
     words = assessment.metric
     chart = Chart(
@@ -35,8 +39,9 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
             "error": Column("standard error", [row["error"] for row in rows], digits=2),
             "series": Column("model", [row["model"] for row in rows]),
         },
-        note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side.",
-        options={"log_x": max(row["k"] for row in rows) > 20},
+        note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side. "
+        f"The upright line is the number of features selected{moves}.",
+        options={"log_x": max(row["k"] for row in rows) > 20, "marker": len(kept.order)},
     )
     every = ", ".join(
         f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
@@ -48,12 +53,27 @@ def accuracy_section(assessment: Assessment, kept: SelectedData) -> Section | No
     ]
     if assessment.n_samples < len(kept.y):
         text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
-    blocks: list = [chart]
+    text += _how_many(assessment, kept)
     if assessment.confusion is not None and kept.classes is not None:
         text.append(_by_class(assessment, len(kept.classes)))
-        if len(kept.classes) <= _MOST_DRAWN:
-            blocks.append(_confusion_chart(assessment.confusion, kept.classes))
-    return Section("How well it predicts", text, blocks)
+    return Section("How well it predicts", text, [chart])
+
+
+def _how_many(assessment: Assessment, kept: SelectedData) -> list[str]:
+    """How flat the curve is: that of a search for the number, and the one drawn here."""
+    told = []
+    if hasattr(kept.selector, "cv_results_") and hasattr(kept.selector, "report"):
+        kind = type(kept.selector).__name__
+        told.append(f"How many, says {kind}: {' '.join(kept.selector.report().split())}")
+    best = assessment.best
+    if best is not None:
+        sentences = assessment.flatness(best["model"], kept.guess)
+        if sentences:
+            told.append(
+                f"How many, by the curve of the {best['model']} below (smoothed over neighbouring "
+                f"numbers): {sentences}"
+            )
+    return told
 
 
 def _by_class(assessment: Assessment, n_classes: int) -> str:
@@ -66,29 +86,12 @@ def _by_class(assessment: Assessment, n_classes: int) -> str:
     return f"{sentence} (linear SVM with as many features as were selected)."
 
 
-def _confusion_chart(confusion: np.ndarray, classes: np.ndarray) -> Chart:
-    names = [_short(str(label)) for label in classes]
-    share = confusion / confusion.sum(axis=1, keepdims=True)
-    cells = [(i, j) for i in range(len(names)) for j in range(len(names))]
-    return Chart(
-        "Held-out samples by true and predicted class",
-        "heatmap",
-        {
-            "y": Column("true class", [names[i] for i, _ in cells]),
-            "x": Column("predicted class", [names[j] for _, j in cells]),
-            "value": Column("share of the true class", [float(share[c]) for c in cells], digits=3),
-            "count": Column("samples", [int(confusion[c]) for c in cells]),
-        },
-        note="Rows add up to one: what is off the diagonal is taken for another class.",
-    )
-
-
 def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section | None:
     """Every feature in order."""
     if kept.scores() is None or getattr(kept.selector, "ranking_", None) is None:
         return None
     ranked = ranked_features(kept.selector)
-    n_drawn = min(_MOST_DRAWN, max(len(kept.order) + 10, 15))
+    n_drawn = min(MOST_DRAWN, max(len(kept.order) + 10, 15))
     kinds = [
         note or ("selected" if selected else "left out")
         for note, selected in zip(ranked.notes, ranked.selected, strict=True)
@@ -105,7 +108,7 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
             f"The line is the level of noise: {null.n_repeats} fits on shuffled targets reached "
             f"at most {null.level:.4g} in 95 % of cases."
         )
-    names = [_short(kept.names[j]) for j in ranked.features[:n_drawn]]
+    names = kept.labels(ranked.features[:n_drawn])
     chart = Chart(
         "Scores of the first features",
         "bars",
@@ -117,10 +120,10 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
         note=" ".join(notes),
         options={"line": None if null is None else null.level},
     )
-    listed = _MOST_LISTED
+    listed = MOST_LISTED
     columns = [
         Column("rank", list(range(1, len(finite) + 1))[:listed]),
-        Column("feature", [kept.names[j] for j in ranked.features[:listed]]),
+        feature_column("feature", kept, ranked.features[:listed]),
         Column("score", finite[:listed]),
     ]
     if ranked.pvalues is not None and ranked.adjusted is not None:
@@ -139,38 +142,6 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
     )
 
 
-def class_section(kept: SelectedData) -> Section | None:
-    """What the selected features look like in every class."""
-    if not len(kept.order):
-        return None
-    features = kept.order[:_MOST_DRAWN]
-    values = kept.columns(features)
-    spread = values.std(axis=0)
-    scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    if kept.classes is None:
-        targets = kept.y.reshape(len(kept.y), -1)
-        centred = targets - targets.mean(axis=0)
-        correlation = scaled.T @ (centred / np.linalg.norm(centred, axis=0)) / np.sqrt(len(scaled))
-        names = [_short(kept.names[j]) for j in features]
-        if targets.shape[1] == 1:
-            shown = [float(r) if np.isfinite(r) else None for r in correlation[:, 0]]
-            fields = {"y": Column("", names), "x": Column("correlation", shown, digits=3)}
-            chart = Chart("Correlation with the target", "bars", fields)
-        else:
-            rows = _grid(correlation, names, _targets(targets))
-            chart = _heatmap("Correlation with the targets", "correlation", "target", rows, 1.0)
-        return Section("Selected features and the target", (), [chart])
-    means = np.array([scaled[kept.y == label].mean(axis=0) for label in kept.classes])
-    names = [_short(kept.names[j]) for j in features]
-    rows = _grid(means.T, names, [str(label) for label in kept.classes])
-    note = (
-        "Mean of every feature within a class, in standard deviations from its overall mean: what "
-        "stands out marks the class."
-    )
-    chart = _heatmap("Selected features by class", "mean (standard deviations)", "class", rows)
-    return Section("Selected features by class", [note], [chart])
-
-
 def weight_section(kept: SelectedData) -> Section | None:
     """Weights of the fitted model, by class."""
     coef = getattr(kept.selector, "coef_", None)
@@ -179,13 +150,13 @@ def weight_section(kept: SelectedData) -> Section | None:
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
     if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
         return None
-    features = kept.order[:_MOST_DRAWN]
+    features = kept.order[:MOST_DRAWN]
     # A weight acts on a column in its own units; times its spread they can be compared.
     spread = kept.columns(features).std(axis=0)
     weights = (coef[:, features] * spread).T
-    names = [_short(kept.names[j]) for j in features]
+    names = kept.labels(features)
     text = ["Weight of every feature in the fitted model, times the feature's standard deviation."]
-    outputs = [str(label) for label in kept.classes] if kept.classes is not None else []
+    outputs = list(kept.class_names)
     signed = _one_signed_weight(weights, outputs)
     if signed is not None:
         if outputs:
@@ -195,7 +166,7 @@ def weight_section(kept: SelectedData) -> Section | None:
         )
         return Section("Weights", text, [chart])
     if len(outputs) != len(coef):
-        outputs = _targets(np.empty((0, len(coef))))
+        outputs = [f"target {j}" for j in range(len(coef))]
     across = "class" if kept.classes is not None else "target"
     rows = _grid(weights, names, outputs)
     own = getattr(kept.selector, "support_per_class_", None)
@@ -210,7 +181,7 @@ def weight_section(kept: SelectedData) -> Section | None:
             Table(
                 "Which feature belongs to which class",
                 [
-                    Column("feature", [kept.names[j] for j in features]),
+                    feature_column("feature", kept, features),
                     Column("number of classes", [int(n) for n in n_classes]),
                     Column(
                         "classes",
@@ -234,13 +205,15 @@ def _one_signed_weight(weights: np.ndarray, classes: list[str]) -> list[float] |
     return ((weights[:, 1] - weights[:, 0]) / 2.0).tolist()
 
 
-def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section | None:
+def redundancy_section(
+    kept: SelectedData, substitutes: dict[int, list[tuple[int, float]]] | None, threshold: float
+) -> Section | None:
     """How much the selected features repeat each other and others."""
-    if len(kept.order) < 1 or not hasattr(kept.selector, "find_substitutes"):
+    if substitutes is None or not len(kept.order):
         return None
-    features = kept.order[:_MOST_DRAWN]
+    features = kept.order[:MOST_DRAWN]
     values = kept.columns(features)
-    names = [_short(kept.names[j]) for j in features]
+    names = kept.labels(features)
     blocks: list = []
     text = []
     if len(features) > 1:
@@ -255,20 +228,20 @@ def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section 
             f"Two selected features have a correlation of {2 * rate.signed:.3f} on average, of "
             f"{2 * rate.absolute:.3f} in size."
         )
-    substitutes = kept.selector.find_substitutes(X, threshold)
     pairs = [
-        (_named(kept, feature), _named(kept, other), correlation)
+        (feature, other, correlation)
         for feature, others in substitutes.items()
         for other, correlation in others
     ]
     if pairs:
+        listed = pairs[:MOST_LISTED]
         blocks.append(
             Table(
                 "Substitutes",
                 [
-                    Column("selected", [pair[0] for pair in pairs[:_MOST_LISTED]]),
-                    Column("could stand in", [pair[1] for pair in pairs[:_MOST_LISTED]]),
-                    Column("correlation", [pair[2] for pair in pairs[:_MOST_LISTED]]),
+                    feature_column("selected", kept, [pair[0] for pair in listed]),
+                    feature_column("could stand in", kept, [pair[1] for pair in listed]),
+                    Column("correlation", [pair[2] for pair in listed]),
                 ],
                 note=f"Features left out whose correlation with a selected one is at least "
                 f"{threshold:g} in size: {_all_or_first(len(pairs))}.",
@@ -283,13 +256,14 @@ def redundancy_section(kept: SelectedData, X: Any, threshold: float) -> Section 
 
 
 def _all_or_first(count: int) -> str:
-    if count <= _MOST_LISTED:
+    if count <= MOST_LISTED:
         return f"all {count:,}"
-    return f"the first {_MOST_LISTED:,} of {count:,}"
+    return f"the first {MOST_LISTED:,} of {count:,}"
 
 
-def _named(kept: SelectedData, feature: Any) -> str:
-    return str(feature) if isinstance(feature, str) else str(kept.names[feature])
+def feature_column(title: str, kept: SelectedData, features: Any) -> Column:
+    """Names of features that a reader can ask about."""
+    return Column(title, [kept.names[j] for j in features], features=[int(j) for j in features])
 
 
 def stability_section(assessment: Assessment, kept: SelectedData) -> Section | None:
@@ -311,10 +285,10 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
         "How often a feature was selected",
         "bars",
         {
-            "y": Column("", [_short(kept.names[j]) for j in seen[:_MOST_DRAWN]]),
-            "x": Column("share of folds", [float(share[j]) for j in seen[:_MOST_DRAWN]]),
+            "y": Column("", kept.labels(seen[:MOST_DRAWN])),
+            "x": Column("share of folds", [float(share[j]) for j in seen[:MOST_DRAWN]]),
             "series": Column(
-                "", ["selected" if support[j] else "left out" for j in seen[:_MOST_DRAWN]]
+                "", ["selected" if support[j] else "left out" for j in seen[:MOST_DRAWN]]
             ),
         },
         note="Colour: whether the selection from all samples holds it.",
@@ -367,11 +341,3 @@ def _heatmap(title: str, what: str, across: str, rows: Any, span: float | None =
         },
         options={"diverging": True, "span": span},
     )
-
-
-def _targets(targets: Any) -> list[str]:
-    return ["target"] if targets.shape[1] == 1 else [f"target {j}" for j in range(targets.shape[1])]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:37] + "..."

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..evaluation.models import TASKS
 from ..studies import StoreError, StoreReader, result_rows
 from .data import Section, Table, table_of
 from .page import Report
@@ -25,6 +26,7 @@ from .study_sections import (
 from .wording import counted
 
 _MOST_STANDINGS = 3  # sentences of a headline
+_KINDS = {"classification": "classes", "regression": "numbers"}
 
 
 def study_report(
@@ -71,10 +73,44 @@ def study_report(
     rows = result_rows(store, name)
     if not rows:
         raise StoreError(f"no cell of study {name!r} is finished yet")
-    results = StudyResults(rows)
+    by_task = [
+        StudyResults(found)
+        for task in TASKS
+        if (found := [row for row in rows if row["task"] == task])
+    ]
     counts = store.counts(name)
     failed = store.cells(name, states=("failed",))
     sections = [
+        *(section for results in by_task for section in _sections(results, len(by_task) > 1)),
+        _failures(failed),
+        how_made(
+            None,
+            command=command,
+            seed=store.cells(name)[0]["spec"].get("study_seed"),
+            versions=_versions(rows),
+            text=_procedure(by_task),
+            tables=[_methods(rows)],
+        ),
+    ]
+    return Report(
+        title=title or f"Study {name}",
+        headline=" ".join(
+            _upper(_headline(results, beside_others=len(by_task) > 1)) for results in by_task
+        ),
+        sections=[section for section in sections if section is not None],
+        figures={
+            "methods": str(len({row["selector"] for results in by_task for row in results.rows})),
+            "data sets": str(sum(len(results.datasets) for results in by_task)),
+            "selections": f"{counts['done']:,}",
+            "failed": str(counts["failed"]),
+        },
+        warnings=_warnings(counts, [row for results in by_task for row in results.rows]),
+    )
+
+
+def _sections(results: StudyResults, beside_others: bool) -> list[Section]:
+    """What is shown of one kind of target; its name is in every heading where there are two."""
+    made = [
         curves_section(results),
         scores_section(results),
         ranks_section(results),
@@ -82,28 +118,11 @@ def study_report(
         redundancy_section(results),
         times_section(results),
         warnings_section(results),
-        _failures(failed),
-        how_made(
-            None,
-            command=command,
-            seed=store.cells(name)[0]["spec"].get("study_seed"),
-            versions=_versions(rows),
-            text=_procedure(results),
-            tables=[_methods(rows)],
-        ),
     ]
-    return Report(
-        title=title or f"Study {name}",
-        headline=_headline(results),
-        sections=[section for section in sections if section is not None],
-        figures={
-            "methods": str(len(results.methods)),
-            "data sets": str(len(results.datasets)),
-            "selections": f"{counts['done']:,}",
-            "failed": str(counts["failed"]),
-        },
-        warnings=_warnings(counts, results),
-    )
+    found = [section for section in made if section is not None]
+    if not beside_others:
+        return found
+    return [replace(s, title=f"{s.title} ({_KINDS[results.task]})") for s in found]
 
 
 def _the_study(store: StoreReader, study: str | None) -> str:
@@ -120,7 +139,7 @@ def _the_study(store: StoreReader, study: str | None) -> str:
     )
 
 
-def _warnings(counts: dict, results: StudyResults) -> list[str]:
+def _warnings(counts: dict, rows: list[dict]) -> list[str]:
     found = []
     if counts["open"] or counts["running"]:
         missing = counts["open"] + counts["running"]
@@ -129,13 +148,13 @@ def _warnings(counts: dict, results: StudyResults) -> list[str]:
         found.append(
             f"{counted(counts['failed'], 'cell')} failed and count in nothing that is shown here."
         )
-    warned = {r["cell"]: r["selector"] for r in results.rows if r["warnings"]}
+    warned = {r["cell"]: r["selector"] for r in rows if r["warnings"]}
     if warned:
         found.append(
             f"{counted(len(warned), 'fit')} of {counted(len(set(warned.values())), 'method')} "
             "warned, mostly that a solver did not converge: see the table of warnings."
         )
-    optimistic = sorted({r["selector"] for r in results.rows if r["tuning"] == "best-on-test"})
+    optimistic = sorted({r["selector"] for r in rows if r["tuning"] == "best-on-test"})
     if optimistic:
         found.append(
             "Parameters chosen on the test samples, hence optimistic: " + ", ".join(optimistic)
@@ -176,9 +195,10 @@ def _versions(rows: list[dict]) -> dict[str, str]:
     }
 
 
-def _headline(results: StudyResults) -> str:
+def _headline(results: StudyResults, *, beside_others: bool = False) -> str:
     compared = (
         f"{counted(len(results.methods), 'method')} on {counted(len(results.datasets), 'data set')}"
+        + f" with {_KINDS[results.task]}" * beside_others
     )
     found = [
         replace(standing, classifier=MODELS[standing.classifier])
@@ -190,21 +210,27 @@ def _headline(results: StudyResults) -> str:
         return f"{compared}: {found[0]}"
     told = " ".join(_upper(str(standing)) for standing in found[:_MOST_STANDINGS])
     more = len(found) - _MOST_STANDINGS
-    return (
-        f"{compared}, which have no number of features in common. {told}"
-        + f" And {counted(more, 'more data set')}." * (more > 0)
+    apart = (
+        "which have no number of features in common"
+        if results.comparable
+        else "whose errors have different units"
     )
+    return f"{compared}, {apart}. {told}" + f" And {counted(more, 'more data set')}." * (more > 0)
 
 
 def _upper(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _procedure(results: StudyResults) -> list[str]:
-    protocol = json.loads(results.rows[0]["protocol"])
-    what = ", ".join(f"{name} {value}" for name, value in protocol.items())
-    seconds = sum({r["cell"]: r["seconds"] for r in results.rows}.values())
-    machines = sorted({r["machine"] for r in results.rows})
+def _procedure(by_task: list[StudyResults]) -> list[str]:
+    rows = [row for results in by_task for row in results.rows]
+    protocols = dict.fromkeys(row["protocol"] for row in rows)
+    what = "; or ".join(
+        ", ".join(f"{name} {value}" for name, value in json.loads(protocol).items())
+        for protocol in protocols
+    )
+    seconds = sum({r["cell"]: r["seconds"] for r in rows}.values())
+    machines = sorted({r["machine"] for r in rows})
     return [
         f"Protocol: {what}. Every selection sees the training part of its split alone; the "
         "same splits serve every method.",

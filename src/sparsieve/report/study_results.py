@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from ..evaluation.metrics import ALL_METRICS, IN_UNITS, LOWER_IS_BETTER, metric_name
+from ..evaluation.models import TASKS, main_model
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
-from ..studies.selector_spec import ALL_FEATURES
+from ..studies.names import ALL_FEATURES
 from .wording import counted
 
 _WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
@@ -20,6 +23,8 @@ MODELS = {
     "5nn": "5 nearest neighbours",
     "svm": "linear SVM",
     "softmax": "softmax regression",
+    "ridge": "ridge regression",
+    "svr": "linear support vector regression",
 }
 
 
@@ -27,7 +32,7 @@ BASELINE = "all features"
 
 
 class StudyResults:
-    """The rows of a study and what can be read from them.
+    """The rows of a study with one kind of target, and what can be read from them.
 
     Without any selection a model has all features whatever number is asked for, so such rows
     are no contenders: ``baseline`` holds their means apart.
@@ -46,14 +51,29 @@ class StudyResults:
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))
         self.datasets = list(dict.fromkeys(row["dataset"] for row in rows))
         self.classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
-        self.metric = next(
-            m for m in ("accuracy", "balanced_accuracy", "mcc", "f1") if m in rows[0]
-        )
+        self.metric = next(metric for metric in ALL_METRICS if metric in rows[0])
+        self.task = rows[0].get("task", TASKS[0])
         self.ks = sorted({row["k"] for row in rows if row["k"] is not None})
-        self.main_classifier = "svm" if "svm" in self.classifiers else self.classifiers[0]
+        self.main_classifier = main_model(self.classifiers)
         self.shown_ks: list = _chosen_ks(self.ks) or [None]
         self.main_k = self._main_k()
         self._tables: dict[tuple, ScoreTable] = {}
+
+    @property
+    def metric_title(self) -> str:
+        """The metric as a reader knows it."""
+        lower = ", lower is better" * (self.metric in LOWER_IS_BETTER)
+        return f"{metric_name(self.metric)}{lower}"
+
+    @property
+    def model_title(self) -> str:
+        """What the models are called."""
+        return "classifier" if self.task == "classification" else "model"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether scores of several data sets have one unit, so that means say something."""
+        return self.metric not in IN_UNITS
 
     def _main_k(self) -> Any:
         """What a reader sees first: a number of features that all data sets have."""
@@ -83,13 +103,29 @@ class StudyResults:
             for row in self.rows
             if row["k"] == k and (row["dataset"], row["selector"], row["parameters"]) in shown
         }
-        supports: dict[tuple, list[np.ndarray]] = defaultdict(list)
+        supports: dict[tuple, list[dict]] = defaultdict(list)
         for row in cells.values():
-            features = json.loads(row["feature_indices"])
-            mask = np.zeros(row["n_features"], dtype=bool)
-            mask[features if k is None else features[:k]] = True
-            supports[row["dataset"], row["selector"]].append(mask)
-        return supports
+            supports[row["dataset"], row["selector"]].append(row)
+        return {place: _masks(found, k) for place, found in supports.items()}
+
+
+def _masks(rows: list[dict], k: Any) -> list[np.ndarray]:
+    """What the splits kept, over the same columns.
+
+    What comes before a selector may make other columns of every training part, such as one for
+    each category in it; columns are then known by their names.
+    """
+    size = max(row.get("n_columns", row["n_features"]) for row in rows)
+    kept = [json.loads(row["feature_indices"])[:k] for row in rows]
+    if any(row.get("n_columns", row["n_features"]) != row["n_features"] for row in rows):
+        names = [json.loads(row["features"])[:k] for row in rows]
+        places = {name: j for j, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
+        size = max(size, len(places))
+        kept = [[places[name] for name in part] for part in names]
+    masks = np.zeros((len(rows), size), dtype=bool)
+    for mask, columns in zip(masks, kept, strict=True):
+        mask[columns] = True
+    return list(masks)
 
 
 def _chosen_ks(ks: Sequence[int]) -> list[int]:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import friedman_nemenyi, nogueira_stability, paired_wilcoxon
+from ..evaluation.metrics import metric_name
 from ..studies import ScoreTable
 from .data import Chart, Column, Section, Table, table_of
+from .encodings import MOST_BANDS
 from .ranks import diagram_rows, groups_alike
 from .study_results import BASELINE, MODELS, StudyResults, at_k, named_k, spread
 from .wording import counted, listed_names
@@ -44,22 +46,23 @@ def curves_section(results: StudyResults) -> Section | None:
     rows = _overall(results, rows) + rows
     columns = {
         "dataset": Column("data set", [row[0] for row in rows]),
-        "classifier": Column("classifier", [MODELS[row[1]] for row in rows]),
+        "classifier": Column(results.model_title, [MODELS[row[1]] for row in rows]),
         "series": Column("method", [row[2] for row in rows]),
         "x": Column("number of features", [row[3] for row in rows]),
-        "y": Column(results.metric, [row[4] for row in rows]),
+        "y": Column(results.metric_title, [row[4] for row in rows]),
         "error": Column("standard error", [row[5] for row in rows], digits=2),
         "used": Column("features used", [row[6] for row in rows]),
     }
     chart = Chart(
-        f"{results.metric.capitalize()} over the number of features",
+        f"{_capital(metric_name(results.metric))} over the number of features",
         "lines",
         columns,
         controls=("dataset", "classifier"),
         note="Click names in the legend (with Shift for several) to bring methods out. The "
         "band is one standard error over the splits, or over the data sets for their mean."
-        + " The dashed line is the score with all features."
-        * bool(results.baseline),
+        + " Bands are cut off where they would squeeze the lines."
+        * (len(results.methods) > MOST_BANDS)
+        + " The dashed line is the score with all features." * bool(results.baseline),
         options={
             "marks": len(results.ks) <= 20,
             "log_x": results.ks[-1] >= 20,
@@ -89,7 +92,7 @@ def _across(results: StudyResults) -> list[tuple]:
 
 def _overall(results: StudyResults, rows: list[tuple]) -> list[tuple]:
     """Means over the data sets, of what every one of them has."""
-    if len(results.datasets) < 2:
+    if len(results.datasets) < 2 or not results.comparable:
         return []
     groups: dict[tuple, list[tuple]] = defaultdict(list)
     for _, classifier, method, k, score, _, used in rows:
@@ -111,14 +114,14 @@ def scores_section(results: StudyResults) -> Section:
         {**m, "k": k, "selector": BASELINE} for m in results.baseline for k in results.shown_ks
     ]
     grid = Chart(
-        f"{results.metric.capitalize()} of every method on every data set",
+        f"{_capital(metric_name(results.metric))} of every method on every data set",
         "heatmap",
         {
-            "classifier": Column("classifier", [MODELS[m["classifier"]] for m in cells]),
+            "classifier": Column(results.model_title, [MODELS[m["classifier"]] for m in cells]),
             "k": Column("features", [named_k(m["k"]) for m in cells]),
             "y": Column("", [m["dataset"] for m in cells]),
             "x": Column("", [m["selector"] for m in cells]),
-            "value": Column(results.metric, [m[results.metric] for m in cells]),
+            "value": Column(results.metric_title, [m[results.metric] for m in cells]),
             "used": Column("features used", [round(m["n_selected"], 1) for m in cells]),
         },
         controls=("classifier", "k"),
@@ -134,9 +137,9 @@ def scores_section(results: StudyResults) -> Section:
         {
             "data set": m["dataset"],
             "method": m["selector"],
-            "classifier": m["classifier"],
+            results.model_title: m["classifier"],
             "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
-            results.metric: m[results.metric],
+            results.metric_title: m[results.metric],
             "sd": m[f"{results.metric}_sd"],
             "splits": m["n_splits"],
             "redundancy": m["redundancy_absolute"],
@@ -173,7 +176,7 @@ def ranks_section(results: StudyResults) -> Section | None:
                 rows.append({"classifier": MODELS[classifier], "k": named_k(k), **row})
     if not rows:
         return None
-    titles = {"x": "average rank (1 is best)", "classifier": "classifier", "k": "features"}
+    titles = {"x": "average rank (1 is best)", "classifier": results.model_title, "k": "features"}
     chart = Chart(
         "Average ranks and critical difference",
         "critical-difference",
@@ -194,7 +197,7 @@ def ranks_section(results: StudyResults) -> Section | None:
             f"{test.p_value:.2g}; critical difference {test.critical_difference:.2f}. "
             f"{counted(len(_groups(test)), 'group')} of methods that cannot be told apart."
         )
-        blocks.append(_pairs(main, where))
+        blocks.append(_pairs(main, where, results))
     return Section("Ranks", text, blocks)
 
 
@@ -343,7 +346,7 @@ def _main(results: StudyResults) -> dict:
     return {"classifier": MODELS[results.main_classifier], "k": named_k(results.main_k)}
 
 
-def _pairs(table: ScoreTable, where: str) -> Table:
+def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
     rows = [
         {
             "method": test.first,
@@ -354,7 +357,12 @@ def _pairs(table: ScoreTable, where: str) -> Table:
         }
         for test in paired_wilcoxon(table.scores, table.selectors)
     ]
-    return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows)
+    note = "Differences above 0: the first has the lower error." * (not results.comparable)
+    return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows, note)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _groups(test: Any) -> list[tuple[int, int]]:

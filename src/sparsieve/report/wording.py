@@ -44,3 +44,42 @@ def percent(share: float) -> str:
     '96.4 %'
     """
     return f"{100 * share:.1f} %"
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, those that occur more than once with their place.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import distinct
+    >>> distinct(["a", "b", "a"])
+    ['a', 'b', 'a (column 2)']
+    """
+    seen: set[str] = set()
+    made = []
+    for place, name in enumerate(names):
+        made.append(f"{name} (column {place})" if name in seen else str(name))
+        seen.add(made[-1])
+    return made
+
+
+def shortened(names: Sequence[str], most: int = 40) -> list[str]:
+    """Labels for charts: long names lose their middle, and no two become the same.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import shortened
+    >>> shortened(["short", "abcdefgh12", "abcdXXXX12"], most=9)
+    ['short', 'abcd...12', 'abcd...12 (2)']
+    """
+    head = most // 2
+    tail = most - 3 - head
+    made: dict[str, None] = {}
+    for name in map(str, names):
+        label = plain = name if len(name) <= most else f"{name[:head]}...{name[-tail:]}"
+        copies = 1
+        while label in made:
+            copies += 1
+            label = f"{plain} ({copies})"
+        made[label] = None
+    return list(made)

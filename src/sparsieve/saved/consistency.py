@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..kernels.bank import KernelBank
 from ..selectors.base import BaseSelector
 from ..selectors.fixed import FixedColumns
 from ..solvers.base import Path
@@ -22,6 +23,10 @@ def check_consistent(instance: Any) -> None:
     elif isinstance(instance, RobustData):
         n_samples = instance.design.shape[0]
         _agree(instance, len(instance.Y) == n_samples == len(instance.weights))
+    elif isinstance(instance, KernelBank):
+        _agree(instance, instance.values.ndim == 2)
+        _agree(instance, instance.weights.shape == (instance.n_samples,))
+        _agree(instance, instance.weights.dtype == np.float64)
     elif isinstance(instance, MKLModel):
         _agree(instance, instance.y.shape == (instance.bank.n_samples,))
     elif isinstance(instance, BaseEstimator) and hasattr(instance, "n_features_in_"):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from .._checks import check_dimensions, check_finite
 from .._frames import frame_library
 from ..design import DesignMatrix, as_design, foreign_design
+from ..device import check_same_device
 from .class_weights import class_weights
 from .fixed import FixedColumns
 from .foreign import check_foreign
@@ -52,6 +53,7 @@ def training_data(
     accept_regression: bool = True,
     accept_nan: bool = False,
     accept_foreign: bool = False,
+    accept_device: bool = False,
     needs_target: bool = True,
 ) -> TrainingData:
     """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
@@ -63,14 +65,18 @@ def training_data(
         return _data_without_target(
             estimator, X, accept_sparse=accept_sparse, accept_nan=accept_nan
         )
+    check_same_device(X, {"y": y, "sample_weight": sample_weight})
     y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
     foreign = foreign_design(X)
     if foreign is not None and isinstance(X, np.ndarray) and not accept_foreign:
         foreign = None  # a memory-mapped array serves as well as any other
+    if foreign is not None and (here := foreign.in_memory()) is not None:
+        X, foreign = here, None
     if foreign is None:
         X, y = _validated(estimator, X, y, accept_sparse=accept_sparse, accept_nan=accept_nan)
     else:
-        X, y = check_foreign(estimator, foreign, y, accepted=accept_foreign)
+        accepted = accept_device if foreign.is_on_device else accept_foreign
+        X, y = check_foreign(estimator, foreign, y, accepted=accepted)
     _check_finite_target(y)
     rows = np.arange(X.shape[0])
     if sample_weight is not None:
@@ -120,8 +126,11 @@ def _data_without_target(
     estimator: Any, X: Any, *, accept_sparse: bool, accept_nan: bool
 ) -> TrainingData:
     """What a selector that looks at X alone gets: a target of no columns."""
-    if (foreign := foreign_design(X)) is not None and not isinstance(X, np.ndarray):
-        check_foreign(estimator, foreign, None, accepted=False)
+    foreign = None if isinstance(X, np.ndarray) else foreign_design(X)
+    if foreign is not None:
+        X = foreign.in_memory()
+        if X is None:
+            check_foreign(estimator, foreign, None, accepted=False)  # says what to do instead
     X, _ = _validated(estimator, X, None, accept_sparse=accept_sparse, accept_nan=accept_nan)
     name = type(estimator).__name__
     X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)

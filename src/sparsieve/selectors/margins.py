@@ -94,9 +94,10 @@ class MarginPredictions:
             of duels won, plus less than one half for the margins, which decide ties.
         """
         check_is_fitted(self)
+        X = plain_matrix(X)
         X = validate_data(
             self,
-            plain_matrix(X),
+            X,
             reset=False,
             accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=(np.float64, np.float32),

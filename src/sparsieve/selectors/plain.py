@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._frames import check_numbers
+from ..design.cluster import gathered
 
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -32,6 +33,9 @@ def plain_matrix(X: Any) -> Any:
         _check_kind("X", X.dtype)
         if X.dtype.kind == "O":
             _refuse_missing("X", X)
+        if X.dtype.kind in "OUS":
+            _refuse_text(X)
+    _check_table(X)
     return X
 
 
@@ -41,6 +45,7 @@ def plain_vector(name: str, values: Any) -> Any:
         return None
     if type(values).__name__ == "LazyFrame":
         raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
+    values = gathered(name, values)
     if sparse.issparse(values):
         _check_kind(name, values.dtype)
         return values
@@ -49,7 +54,34 @@ def plain_vector(name: str, values: Any) -> Any:
     _check_kind(name, array.dtype)
     if array.dtype.kind == "O":
         _refuse_missing(name, array)
+        if len({isinstance(value, str) for value in array.ravel()}) == 2:
+            raise TypeError(f"{name} mixes text with other labels; turn them all into text")
     return plain
+
+
+def _check_table(X: Any) -> None:
+    """Refuse what has no rows and columns; what it cannot know is left to scikit-learn."""
+    if X is None or isinstance(X, dict | str | bytes | int | float | np.generic | np.matrix):
+        name = "None" if X is None else f"a {type(X).__name__}"
+        raise TypeError(f"X is {name}, not a table of numbers; pass a 2D array or a data frame")
+    if isinstance(X, np.ndarray) and X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, but X has {X.ndim} dimension{'s' * (X.ndim != 1)}. Reshape your "
+            "data using X.reshape(-1, 1) if it is a single feature or X.reshape(1, -1) if it is a "
+            "single sample"
+        )
+
+
+def _refuse_text(X: np.ndarray) -> None:
+    for value in X.ravel():
+        if isinstance(value, str | bytes):
+            try:
+                float(value)
+            except ValueError:
+                raise ValueError(
+                    f"X holds text, such as {value[:40]!r}, which nobody can convert to a number; "
+                    "encode it, for example with sklearn.preprocessing.OneHotEncoder"
+                ) from None
 
 
 def canonical(X: Any) -> Any:
@@ -71,8 +103,10 @@ def _plain(name: str, values: Any) -> Any:
                 "fill them, for example with .filled()"
             )
         return values.data
-    if getattr(values, "requires_grad", False) is True:
-        raise TypeError(f"{name} is a tensor that needs a gradient; pass {name}.detach().numpy()")
+    if type(values).__module__.partition(".")[0] == "torch":
+        from ..design.torch import plain_tensor
+
+        return plain_tensor(name, values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__array__"):
         return _array(name, values) if isinstance(values, list | tuple) else values
     if hasattr(values, "iloc"):  # a pandas Series

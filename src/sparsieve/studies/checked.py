@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..evaluation.metrics import METRICS
+from ..evaluation.metrics import ALL_METRICS
+from ..evaluation.models import TASKS
 
 Check = Callable[[Any], bool]
 
@@ -77,7 +78,7 @@ _SPEC: dict[str, Check] = {
 }
 _SCORE = _dict_of(
     {"k": _maybe(_is_count), "classifier": _is_text},
-    {"n_selected": _is_count, **dict.fromkeys(METRICS, _is_number)},
+    {"n_selected": _is_count, **dict.fromkeys(ALL_METRICS, _is_number)},
 )
 _SELECTION = _dict_of(
     {"k": _maybe(_is_count)},
@@ -119,13 +120,23 @@ def trouble_with(cell: Mapping[str, Any]) -> str:
             if not check(found[name]):
                 return f"{name} of its {part} is not what it should be"
     spec, result = cell["spec"], cell["result"]
-    if any(feature >= spec["n_features"] for feature in result["features"]):
+    if spec.get("task", "classification") not in TASKS:
+        return "task of its spec is not what it should be"
+    if not _is_text(spec.get("read_as", "")):
+        return "read_as of its spec is not what it should be"
+    n_columns = result.get("n_columns", spec["n_features"])
+    if not _is_count(n_columns):
+        return "n_columns of its result is not what it should be"
+    if any(feature >= n_columns for feature in result["features"]):
         return "it keeps a feature that does not exist"
     names = result.get("feature_names", [])
     if not (isinstance(names, list) and all(map(_is_text, names))):
         return "its names of features are no text"
     if names and len(names) != len(result["features"]):
         return "it has more or fewer names than features"
+    told = {tuple(name for name in ALL_METRICS if name in score) for score in result["scores"]}
+    if result["scores"] and (len(told) != 1 or not min(told)):
+        return "its scores lack a metric"
     asked = {selection["k"] for selection in result["selections"]}
     if any(score["k"] not in asked for score in result["scores"]):
         return "a score of it belongs to no selection"

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
-from ..evaluation.metrics import METRICS
+from ..evaluation.metrics import ALL_METRICS, IN_UNITS, LOWER_IS_BETTER, gain, metric_name
+from ..evaluation.models import TASKS, main_model
+from .names import ALL_FEATURES
 from .results import summarise
-from .selector_spec import ALL_FEATURES
 
 LEVEL = 0.95  # of the intervals that decide the words
 
 
 @dataclass(frozen=True)
 class Gap:
-    """How far a selector is behind the best: mean difference and half width of its interval."""
+    """How far a selector is behind the best: mean difference and half width of its interval.
+
+    Positive where the best is better, also for errors, of which less is better.
+    """
 
     mean: float
     margin: float
@@ -37,7 +41,9 @@ class Standing:
     Attributes
     ----------
     classifier, metric : str
+        The model, also for regression, and what is compared.
     datasets : list of str
+        All with the same kind of target.
     ks : list of int or None
         Numbers of features that all these data sets have; None is each model's own number.
     means : dict of str to float
@@ -49,6 +55,8 @@ class Standing:
         Splits behind every score.
     baseline : float or None
         Mean score with all features, no contender at any number of them.
+    task : {"classification", "regression"}
+        How the targets are read.
     """
 
     classifier: str
@@ -59,11 +67,11 @@ class Standing:
     gaps: dict[str, Gap]
     n_splits: int
     baseline: float | None = None
-    _scale: float = field(default=100.0, repr=False)
+    task: str = "classification"
 
     @property
     def best(self) -> str:
-        """The selector with the highest mean."""
+        """The selector with the best mean."""
         return next(iter(self.means))
 
     @property
@@ -83,9 +91,11 @@ class Standing:
         top = self.means[self.best]
         leaders = [self.best, *self.tied]
         where = _listed(self.datasets) if len(self.datasets) <= 3 else f"{len(self.datasets)} sets"
-        what = f"mean {self.metric} with {self.classifier} on {where} {_at(self.ks)}"
+        mean = f"mean {metric_name(self.metric).removeprefix('mean ')}"
+        what = f"{mean} with {self.classifier} on {where} {_at(self.ks)}"
         verb = "share" if len(leaders) > 1 else "has"
-        parts = [f"{_listed(leaders)} {verb} the highest {what}: {self._shown(top)}"]
+        end = "lowest" if self.metric in LOWER_IS_BETTER else "highest"
+        parts = [f"{_listed(leaders)} {verb} the {end} {what}: {self._shown(top)}"]
         if self.level:
             shown = [f"{name} ({self._shown(self.means[name])})" for name in self.level]
             parts.append(f"not separable from {_listed(shown)}")
@@ -101,7 +111,10 @@ class Standing:
         return "; ".join(parts) + "."
 
     def _shown(self, value: float) -> str:
-        return f"{self._scale * value:.1f}"
+        if self.task == "classification":  # as percentages
+            return f"{100.0 * value:.1f}"
+        # Errors have the unit of the target, whatever its size.
+        return f"{value:.4g}" if self.metric in IN_UNITS else f"{value:.3f}"
 
 
 def standings(
@@ -117,15 +130,16 @@ def standings(
     rows : list of dict
         From :func:`result_rows`, of one study.
     classifier : str, default=None
-        The linear SVM where there is one, else the first.
+        The linear SVM where there is one, else the first of every task.
     metric : str, default=None
-        The first of the study.
+        The first of the study, for every task.
 
     Returns
     -------
     standings : list of Standing
-        One over all data sets and the numbers of features that all of them have; one for every
-        data set where there is no such number.
+        For classes and for numbers apart: one over all data sets and the numbers of features
+        that all of them have; one for every data set where there is no such number, or where
+        the scores have the unit of the target.
 
     Examples
     --------
@@ -141,11 +155,23 @@ def standings(
     >>> standing.ks, standing.datasets
     ([2], ['wine'])
     """
-    if not rows:
-        return []
-    metric = metric or next(name for name in METRICS if name in rows[0])
+    return [
+        standing
+        for task in TASKS
+        for standing in _of_task(
+            [row for row in rows if row.get("task", TASKS[0]) == task], task, classifier, metric
+        )
+    ]
+
+
+def _of_task(
+    rows: Sequence[Mapping[str, Any]], task: str, classifier: str | None, metric: str | None
+) -> list[Standing]:
     known = list(dict.fromkeys(row["classifier"] for row in rows))
-    classifier = classifier or ("svm" if "svm" in known else known[0])
+    if not rows or (classifier or known[0]) not in known or (metric and metric not in rows[0]):
+        return []
+    metric = metric or next(name for name in ALL_METRICS if name in rows[0])
+    classifier = classifier or main_model(known)
     scores = _scores([row for row in rows if row["classifier"] == classifier], metric)
     contenders = [row for row in rows if row["class"] != ALL_FEATURES]
     selectors = list(dict.fromkeys(row["selector"] for row in contenders))
@@ -163,10 +189,11 @@ def standings(
     if not datasets or not selectors:
         return []
     common = [k for k in ks[datasets[0]] if all(k in ks[dataset] for dataset in datasets)]
-    groups = [(datasets, common)] if common else [([name], ks[name]) for name in datasets]
+    together = common and metric not in IN_UNITS
+    groups = [(datasets, common)] if together else [([name], ks[name]) for name in datasets]
     baseline = _baselines(rows, classifier, metric)
     return [
-        _standing(scores, names, numbers, selectors, baseline, classifier, metric)
+        _standing(scores, names, numbers, selectors, baseline, classifier, metric, task)
         for names, numbers in groups
     ]
 
@@ -195,7 +222,7 @@ def _baselines(rows: Sequence[Mapping[str, Any]], classifier: str, metric: str) 
     return {dataset: float(np.mean(values)) for dataset, values in found.items()}
 
 
-def _standing(scores, datasets, ks, selectors, baseline, classifier, metric) -> Standing:
+def _standing(scores, datasets, ks, selectors, baseline, classifier, metric, task) -> Standing:
     by_set = {
         selector: np.array(
             [
@@ -206,7 +233,7 @@ def _standing(scores, datasets, ks, selectors, baseline, classifier, metric) -> 
         for selector in selectors
     }
     means = {name: float(values.mean()) for name, values in by_set.items()}
-    order = sorted(selectors, key=lambda name: -means[name])
+    order = sorted(selectors, key=lambda name: -gain(metric, means[name]))
     best = order[0]
     gaps = {}
     for name in order[1:]:
@@ -214,7 +241,7 @@ def _standing(scores, datasets, ks, selectors, baseline, classifier, metric) -> 
             differences, extra = by_set[best] - by_set[name], 0.0
         else:
             differences, extra = _by_split(scores, datasets[0], best, name, ks)
-        gaps[name] = _gap(differences, extra)
+        gaps[name] = _gap(gain(metric, differences), extra)
     known = [baseline[dataset] for dataset in datasets if dataset in baseline]
     return Standing(
         classifier,
@@ -225,6 +252,7 @@ def _standing(scores, datasets, ks, selectors, baseline, classifier, metric) -> 
         gaps,
         min(len(scores[d, s, k]) for d in datasets for s in selectors for k in ks),
         float(np.mean(known)) if len(known) == len(datasets) else None,
+        task,
     )
 
 

@@ -20,8 +20,9 @@ from .._version import __version__
 from ..evaluation.curves import accuracy_curve
 from ..evaluation.protocol import derive_seed
 from ..evaluation.tuning import tune
-from ..selectors.parameters import configured, reconfigured
-from .selector_spec import selector_class
+from ..selectors.parameters import reconfigured
+from .names import selector_class
+from .wrapped import Preparation, built, in_time, names_within
 
 
 @dataclass(frozen=True)
@@ -64,22 +65,32 @@ def end_with(parent: int) -> None:
 
 def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
     start = time.perf_counter()
-    selector = _selector(spec)
-    _compiled(spec["selector"])
-    settings = {"ks": spec["ks"], "classifiers": spec["classifiers"], "zscore": spec["zscore"]}
+    task, ordered = spec.get("task", "classification"), spec["protocol"]["kind"] == "time"
+    selector = built(spec["selector"], spec["parameters"], task=task, seed=spec["seed"])
+    if ordered:
+        selector = in_time(selector)
+    for name in names_within(spec["selector"], spec["parameters"]):
+        _compiled(name)
+    settings = {
+        "ks": spec["ks"],
+        "task": task,
+        "classifiers": spec["classifiers"],
+        "zscore": spec["zscore"],
+        "preprocessor": Preparation(spec["before"], names) if spec.get("before") else None,
+        "groups": groups[train] if spec.get("grouped") else None,
+    }
     X_train, y_train = X[train], y[train]
     chosen = {}
     if spec["tuning"] == "inner-cv":
-        grouped = spec["protocol"]["grouped"]
         chosen = tune(
             selector,
             spec["grid"],
             X_train,
             y_train,
-            groups=groups[train] if grouped else None,
             n_folds=spec["inner_folds"],
             seed=derive_seed(spec["seed"], "inner"),
             metric=spec["metrics"][0],
+            ordered=ordered,
             **settings,
         ).parameters
         reconfigured(selector, chosen)
@@ -93,11 +104,13 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
         relevant=relevant,
         **settings,
     )
+    kept = curve.feature_names or ([] if names is None else [names[j] for j in curve.features])
     return {
         "scores": curve.scores,
         "selections": curve.selections,
         "features": curve.features,
-        "feature_names": [] if names is None else [str(names[j]) for j in curve.features],
+        "feature_names": [str(name) for name in kept],
+        "n_columns": curve.n_columns,
         "warnings": curve.warnings,
         "chosen": chosen,
         "seconds": curve.seconds,
@@ -109,14 +122,6 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
         "machine": machine(),
         "software": software(),
     }
-
-
-def _selector(spec: dict):
-    cls = selector_class(spec["selector"])
-    parameters = dict(spec["parameters"])
-    if "random_state" in cls().get_params(deep=False):
-        parameters.setdefault("random_state", spec["seed"])
-    return configured(cls, parameters)
 
 
 @functools.cache

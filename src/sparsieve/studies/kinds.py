@@ -23,6 +23,9 @@ _KINDS = {
     "text": _is_text,
     "a list": _is_list,
     "a list of texts": lambda value: _is_list(value) and all(map(_is_text, value)),
+    "text or a list of texts": lambda value: (
+        _is_text(value) or (_is_list(value) and all(map(_is_text, value)))
+    ),
     "a table": lambda value: isinstance(value, Mapping) and all(map(_is_text, value)),
     "a table of lists": lambda value: (
         isinstance(value, Mapping)

@@ -1,4 +1,4 @@
-"""Finished cells as tables: one row per number of features and classifier, and means."""
+"""Finished cells as tables: one row per number of features and model, and means."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..evaluation.metrics import METRICS
+from ..evaluation.metrics import ALL_METRICS, gain
 from .checked import trouble_with
-from .selector_spec import ALL_FEATURES
+from .names import ALL_FEATURES
 from .store_reader import StoreReader
 
 _FACTS = ("redundancy_signed", "redundancy_absolute", "precision", "recall")
 # What the rows of one mean have in common.
 _PLACE = (
-    "study", "dataset", "selector", "class", "parameters", "tuning", "protocol", "classifier", "k",
+    "study", "dataset", "task", "selector", "class", "parameters", "tuning", "protocol",
+    "classifier", "k",
 )  # fmt: skip
 
 
@@ -47,7 +48,10 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
         None where the model's own number of features was asked for; that of AllFeatures is the
         number of features there are, whatever was asked for. ``chosen`` are the parameters found
         by "inner-cv". ``features`` names what the largest selection keeps, ``feature_indices``
-        says where. ``warnings`` are those of the fit: a model that did not converge says so.
+        says where. ``task`` is how the target was read, and decides which metrics there are;
+        ``classifier`` is the model, also for regression. ``n_columns`` are those that the
+        selector saw, others than ``n_features`` where something came before it. ``warnings`` are
+        those of the fit: a model that did not converge says so.
     """
     return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
 
@@ -111,6 +115,7 @@ def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
         "dataset": spec["dataset"],
         "n_samples": spec["n_samples"],
         "n_features": spec["n_features"],
+        "task": spec.get("task", "classification"),
         "selector": spec["label"],
         "class": spec["selector"],
         "parameters": json.dumps(spec["parameters"], sort_keys=True),
@@ -125,6 +130,7 @@ def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
     }
     software = result["software"]
     after = {
+        "n_columns": result.get("n_columns", spec["n_features"]),
         "seconds": result["seconds"],
         "peak_mib": result["peak_mib"],
         "memory_source": result["memory_source"],
@@ -140,8 +146,8 @@ def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             **before,
-            **{name: value for name, value in score.items() if name not in METRICS},
-            **{metric: score[metric] for metric in METRICS if metric in score},
+            **{name: value for name, value in score.items() if name not in ALL_METRICS},
+            **{metric: score[metric] for metric in ALL_METRICS if metric in score},
             **{name: facts.get(score["k"], some).get(name) for name in _FACTS},
             **after,
         }
@@ -155,10 +161,8 @@ def _scores(spec: dict[str, Any], result: dict[str, Any]) -> list[dict[str, Any]
     if spec["selector"] != ALL_FEATURES or any(score["k"] is None for score in scores):
         return scores
     once = {score["classifier"]: score for score in scores}
-    return [
-        {**score, "k": spec["n_features"], "n_selected": spec["n_features"]}
-        for score in once.values()
-    ]
+    every = result.get("n_columns", spec["n_features"])
+    return [{**score, "k": every, "n_selected": every} for score in once.values()]
 
 
 def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -178,7 +182,6 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         ``warnings``. Where ``tuning`` is "best-on-test"
         only the parameters with the best mean of the first metric are left.
     """
-    metrics = [name for name in METRICS if rows and name in rows[0]]
     groups: dict[tuple, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[tuple(row.get(name) for name in _PLACE)].append(row)
@@ -189,14 +192,20 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         place = tuple(mean[name] for name in same)
         if mean["tuning"] != "best-on-test":
             place += (mean["parameters"],)
-        if place not in best or mean[metrics[0]] > best[place][metrics[0]]:
+        if place not in best or _gain(mean) > _gain(best[place]):
             best[place] = mean
     return list(best.values())
 
 
+def _gain(mean: Mapping[str, Any]) -> float:
+    """The first metric, larger is better."""
+    metric = next(name for name in ALL_METRICS if name in mean)
+    return gain(metric, mean[metric])
+
+
 def _mean(place: dict[str, Any], rows: list[Mapping[str, Any]]) -> dict[str, Any]:
     mean: dict[str, Any] = {**place, "n_splits": len(rows)}
-    for name in METRICS:
+    for name in ALL_METRICS:
         if name in rows[0]:
             values = np.array([row[name] for row in rows])
             mean[name] = float(values.mean())
@@ -231,14 +240,15 @@ def score_table(
     Returns
     -------
     table : ScoreTable
-        ``scores`` (larger is better), ``datasets``, ``selectors``. A data set on which a
-        selector has no score is left out. Selectors whose parameters were chosen on the test
+        ``scores`` (larger is better: errors such as "mae" are negative), ``datasets``,
+        ``selectors``. A data set on which a selector has no score, or of a task without this
+        metric, is left out. Selectors whose parameters were chosen on the test
         samples say so in their names.
     """
     found = {
-        (mean["dataset"], mean["selector"]): mean[metric]
+        (mean["dataset"], mean["selector"]): gain(metric, mean[metric])
         for mean in summarise(rows)
-        if mean["classifier"] == classifier and mean["k"] == k
+        if mean["classifier"] == classifier and mean["k"] == k and metric in mean
     }
     selectors = list(dict.fromkeys(selector for _, selector in found))
     datasets = [

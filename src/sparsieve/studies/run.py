@@ -33,6 +33,8 @@ class RunSummary:
         Cells that another process is at work on.
     skipped : dict of str to str
         Data sets that could not be loaded or split, and why.
+    notes : list of str
+        How targets were read where nobody said it, and which selectors were left out where.
     """
 
     total: int
@@ -41,6 +43,7 @@ class RunSummary:
     computed: int
     elsewhere: int
     skipped: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def run_study(
@@ -90,7 +93,7 @@ def run_study(
     (3, 0, 3)
     """
     with chosen_backend(n_jobs, cluster) as backend, Store(store_path) as store:
-        planned, skipped = _planned(study)
+        planned, skipped, notes = _planned(study)
         store.plan(
             study.name, {cell.key: cell.spec for cells in planned.values() for cell in cells}
         )
@@ -114,21 +117,36 @@ def run_study(
         computed=worker.computed,
         elsewhere=counts["running"],
         skipped=skipped,
+        notes=notes,
     )
 
 
-def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str]]:
-    """Cells by data set, and why some data sets have none."""
+def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str], list[str]]:
+    """Cells by data set, why some data sets have none, and what a reader should know."""
+    notes: list[str] = []
     planned: dict[str, list[Cell]] = {}
     skipped: dict[str, str] = {}
     for spec in study.dataset_specs:
         try:
-            planned[spec.name] = study.cells(spec.load())
+            data = spec.load()
+            planned[spec.name] = study.cells(data)
+            notes += _notes(study, spec, data)
         except UNUSABLE as error:
             skipped[spec.name] = _one_line(error)
     if not planned:
         raise StudyError(f"no data set can be used: {'; '.join(skipped.values())}")
-    return planned, skipped
+    return planned, skipped, notes
+
+
+def _notes(study: Study, spec: DatasetSpec, data: StudyData) -> list[str]:
+    notes = []
+    if spec.task is None and (data.hint or data.task == "regression"):
+        notes.append(f"data set {data.name}: {data.hint or f'y is read as {data.read_as}'}")
+    notes += [
+        f"data set {data.name}: {label} {why}; it is left out there"
+        for label, why in study.left_out(data).items()
+    ]
+    return notes
 
 
 def _as_planned(spec: DatasetSpec, cell: Cell) -> StudyData:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +10,14 @@ from typing import Any
 from sklearn.model_selection import ParameterGrid
 
 from .._checks import check_choice, check_integer
-from ..selectors.parameters import configured
 from .kinds import StudyError, check_kinds, shortened
+from .names import ALL_FEATURES, class_name, selector_class
+from .wrapped import built, checked_steps, described
+
+__all__ = ["ALL_FEATURES", "TUNING", "SelectorSpec", "selector_class"]
 
 TUNING = ("none", "inner-cv", "best-on-test")
-ALL_FEATURES = "AllFeatures"  # the baseline
+_INSIDE = ("selector", "selectors", "estimator")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,15 @@ class SelectorSpec:
         "AllFeatures" is the baseline that keeps everything.
     parameters : dict
         Fixed parameters; ``solver__name`` is a setting of the solver, see
-        :func:`sparsieve.selectors.parameters.configured`.
+        :func:`sparsieve.selectors.parameters.configured`. Selectors inside SelectorCV,
+        StabilitySelection (``selector``) and EnsembleSelector (``selectors``) are names or
+        tables such as ``{"name": "l21", "parameters": {"alpha": 0.1}}``; the ``estimator`` of a
+        SelectorCV is the name of one of the study's models.
+    before : list of str or dict
+        Preprocessors of scikit-learn that come first, learnt from the training part: names or
+        tables with ``name``, ``parameters`` and ``columns`` (all if not given). What they make
+        is what is selected from. Known are SimpleImputer, KNNImputer, StandardScaler,
+        RobustScaler, MinMaxScaler, MaxAbsScaler, OneHotEncoder and OrdinalEncoder.
     grid : dict of str to list
         Candidate values of parameters to choose.
     tuning : {"none", "inner-cv", "best-on-test"}
@@ -50,6 +59,8 @@ class SelectorSpec:
     'RidgeForwardSelector(ridge=0.1)'
     >>> SelectorSpec("L21Selector", grid={"alpha": [1, 10]}, tuning="best-on-test").label
     'L21Selector (best on test)'
+    >>> SelectorSpec("StabilitySelection", {"selector": "fisher"}, before=["SimpleImputer"]).label
+    "StabilitySelection(selector='fisher') after SimpleImputer"
     """
 
     name: str
@@ -58,14 +69,20 @@ class SelectorSpec:
     tuning: str = ""
     inner_folds: int = 3
     label: str = ""
+    before: Sequence[Any] = ()
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        kinds = {"parameters": "a table", "grid": "a table of lists", "label": "text"}
+        kinds = {
+            "parameters": "a table",
+            "grid": "a table of lists",
+            "label": "text",
+            "before": "a list",
+        }
         check_kinds(vars(self), kinds, f"selector {shortened(self.name)}")
-        put("name", _class_name(self.name))
+        put("name", class_name(self.name))
         put("parameters", dict(self.parameters))
         put("grid", {name: list(values) for name, values in self.grid.items()})
         put("tuning", self.tuning or ("inner-cv" if self.grid else "none"))
@@ -77,30 +94,34 @@ class SelectorSpec:
                 if self.tuning != "none"
                 else f'{self.name}: a grid needs tuning="inner-cv" or "best-on-test"'
             )
-        _plain((self.parameters, self.grid), f"parameters of {self.name}")
+        _plain((self.parameters, self.grid, list(self.before)), f"parameters of {self.name}")
+        put("before", checked_steps(list(self.before), self.name))
         self._check_parameters()
         put("label", self._full_label())
 
     def _check_parameters(self) -> None:
-        for name in (*self.parameters, *self.grid):
-            if name == "n_features_to_select":
-                raise StudyError(f"{self.name}: ks of the study says how many features to select")
         for name, values in self.grid.items():
             if not values:
                 raise StudyError(f"{self.name}: the grid has no value of {name!r}")
+            if name in _INSIDE:
+                raise StudyError(
+                    f"{self.name}: {name} cannot be chosen from a grid; list every choice as a "
+                    "selector of the study"
+                )
         first = {**self.parameters, **{name: values[0] for name, values in self.grid.items()}}
         tried = [{**first, name: value} for name, values in self.grid.items() for value in values]
         for parameters in tried or [first]:
-            try:
-                configured(selector_class(self.name), parameters, hidden=["n_features_to_select"])
-            except ValueError as error:
-                raise StudyError(str(error)) from None
+            built(self.name, parameters)
 
     def _full_label(self) -> str:
         label = self.label
         if not label:
-            settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+            settings = ", ".join(
+                f"{name}={described(value)}" for name, value in self.parameters.items()
+            )
             label = f"{self.name}({settings})" if settings else self.name
+            if self.before:
+                label += f" after {', '.join(step['name'] for step in self.before)}"
             label += " (tuned)" if self.tuning == "inner-cv" else ""
         mark = " (best on test)"
         return label + mark if self.tuning == "best-on-test" and mark not in label else label
@@ -112,32 +133,6 @@ class SelectorSpec:
                 yield {**self.parameters, **candidate}
         else:
             yield dict(self.parameters)
-
-
-def selector_class(name: str) -> type:
-    """The class behind the name of a selector."""
-    from ..discovery import all_selectors
-    from .baseline import AllFeatures
-
-    return AllFeatures if name == ALL_FEATURES else all_selectors()[name]
-
-
-def _class_name(name: str) -> str:
-    from ..discovery import all_selectors
-
-    by_key = {_folded(known): known for known in (*all_selectors(), ALL_FEATURES)}
-    key = _folded(str(name))
-    if key not in by_key:
-        close = difflib.get_close_matches(key, list(by_key), n=1, cutoff=0.5)
-        hint = f"did you mean {by_key[close[0]]!r}? " if close else ""
-        raise StudyError(
-            f"unknown selector {shortened(name)}; {hint}sparsieve methods lists them all"
-        )
-    return by_key[key]
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
 
 
 def _plain(value, what: str) -> None:

@@ -15,14 +15,17 @@ import numpy as np
 from scipy import sparse
 
 from .. import datasets as catalogue
-from ..datasets.dataset import encode_labels
+from .._checks import check_choice
+from ..datasets.registry import registry
+from ..evaluation.models import TASKS
 from ..io import read_table
 from .kinds import StudyError, check_kinds, shortened
+from .targets import read_target, read_times
 
 
 @dataclass(frozen=True)
 class StudyData:
-    """Loaded data: X, class labels, and where they exist groups and the relevant features."""
+    """Loaded data: X, the target, and where they exist groups, times and relevant features."""
 
     name: str
     X: Any
@@ -30,10 +33,15 @@ class StudyData:
     groups: np.ndarray | None = None
     relevant: np.ndarray | None = None
     feature_names: np.ndarray | None = None
+    task: str = "classification"
+    read_as: str = ""
+    hint: str = ""
+    times: np.ndarray | None = None
+    grouped: bool = False
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes with every value of X, y and the groups, and with nothing else.
+        """Changes with every value of X, y, the groups and times, and with nothing else.
 
         Names of features are no part of what is computed.
         """
@@ -45,12 +53,15 @@ class StudyData:
             parts += [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
         else:
             parts.append(self.X)
+        if self.times is not None:
+            parts.append(self.times)
         digest.update(repr(self.X.shape).encode())
         for part in parts:
             if part is None:
                 digest.update(b"none")
                 continue
             array = np.ascontiguousarray(part)
+            array = array.view(np.int64) if array.dtype.kind == "M" else array
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(array)  # type: ignore[arg-type]
         return digest.hexdigest()
@@ -67,13 +78,21 @@ class DatasetSpec:
         :func:`sparsieve.datasets.load_dataset`.
     file : str
         A data file, see :func:`sparsieve.io.read_table`.
-    target : str
-        The column of the class labels in ``file``.
+    target : str or list of str
+        The column of the target in ``file``; several columns of numbers are predicted together.
+    task : {"classification", "regression"}
+        How to read the target. If not given its values decide: text, categories and a few
+        different whole numbers are classes, see
+        :func:`sparsieve.selectors.target.decide_task`.
     drop : list of str
         Columns of ``file`` to leave out.
     groups : str
         The column of ``file``, or the entry of the data set, that says which samples belong
-        together.
+        together. Whatever the protocol, they are never torn apart.
+    time : str
+        The column of ``file``, or the entry of the data set, that says when samples were taken
+        (numbers, or dates such as 2026-01-31), for a protocol in order of time. If not given, the
+        samples are in order.
     make : str
         A function of :mod:`sparsieve.datasets` that makes synthetic data, called with
         ``parameters``; its relevant features are known, so recovery is scored as well.
@@ -96,12 +115,14 @@ class DatasetSpec:
 
     name: str
     file: str | None = None
-    target: str | None = None
+    target: str | Sequence[str] | None = None
     drop: Sequence[str] = ()
     groups: str | None = None
     make: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     data: Any = field(default=None, repr=False, compare=False)
+    task: str | None = None
+    time: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -110,15 +131,23 @@ class DatasetSpec:
             vars(self),
             {
                 "file": "text",
-                "target": "text",
+                "target": "text or a list of texts",
                 "drop": "a list of texts",
                 "groups": "text",
+                "time": "text",
+                "task": "text",
                 "make": "text",
                 "parameters": "a table",
             },
             f"data set {self.name!r}",
-            absent=("file", "target", "groups", "make"),
+            absent=("file", "target", "groups", "time", "task", "make"),
         )
+        if self.task is not None:
+            check_choice(f"task of data set {self.name!r}", self.task, TASKS)
+        if self.target is not None and not isinstance(self.target, str):
+            if not self.target or len(set(self.target)) < len(self.target):
+                raise StudyError(f"data set {self.name!r}: target must name different columns")
+            object.__setattr__(self, "target", tuple(self.target))
         origins = [o for o in ("file", "make", "data") if getattr(self, o) is not None]
         if len(origins) > 1:
             raise StudyError(f"data set {self.name!r} has both {' and '.join(origins)}; keep one")
@@ -140,26 +169,46 @@ class DatasetSpec:
 
     def load(self) -> StudyData:
         """Read or make the data; an error says why they cannot be had."""
-        relevant = None
+        owner = f"data set {self.name!r}"
+        relevant = class_names = None
         if self.file is not None:
-            X, y, groups, names = self._read()
+            X, y, groups, times, names = self._read()
         else:
             data = self._dataset()
             X, y, relevant = data["X"], data["y"], data.get("relevant")
-            names = data.get("feature_names")
-            entry = self.groups or "groups"
-            groups = data.get(entry)
-            if self.groups is not None and groups is None:
-                raise StudyError(f"data set {self.name!r} has no entry {self.groups!r}")
-        labels, classes = encode_labels(y)
-        if classes is None:
+            names, class_names = data.get("feature_names"), data.get("class_names")
+            groups = data.get(self.groups or "groups")
+            times = None if self.time is None else data.get(self.time)
+            for entry, found in ((self.groups, groups), (self.time, times)):
+                if entry is not None and found is None:
+                    raise StudyError(f"{owner} has no entry {entry!r}")
+        target = read_target(y, class_names, self.task or self._known_task(), owner)
+        if len(target.y) != X.shape[0]:
             raise StudyError(
-                f"data set {self.name!r} has a target of real numbers; studies compare "
-                "classifiers and need class labels"
+                f"X of {owner} has {X.shape[0]} rows, but y has {len(target.y)} values"
             )
-        if names is not None:
-            names = np.array([str(name) for name in names])
-        return StudyData(self.name, X, labels, groups, relevant, names)
+        return StudyData(
+            self.name,
+            X,
+            target.y,
+            None if groups is None else np.asarray(groups),
+            relevant,
+            None if names is None else np.array([str(name) for name in names]),
+            target.task,
+            target.read_as,
+            target.hint,
+            None if times is None else read_times(times, owner),
+            grouped=self.groups is not None,
+        )
+
+    def _known_task(self) -> str | None:
+        """What the registry says of a data set."""
+        if self.file is not None or self.make is not None or self.data is not None:
+            return None
+        info = registry().get(self.name.lower())
+        if info is None or info.n_classes is None:
+            return None
+        return "classification" if info.n_classes else "regression"
 
     def _dataset(self) -> Mapping:
         if self.data is not None:
@@ -175,16 +224,25 @@ class DatasetSpec:
         return maker(**seeded)
 
     def _read(self) -> tuple:
-        assert self.file is not None
-        drop = list(self.drop)
-        if self.groups is None:
-            table = read_table(self.file, self.target, drop)
-            return table.X, table.y, None, table.feature_names
-        by_column = Path(str(self.file)).suffix.lower() not in (".npz", ".mat")
-        table = read_table(self.file, self.target, drop + [self.groups] * by_column)
-        hidden = [self.target] if by_column and self.target is not None else []
-        groups = read_table(self.file, self.groups, drop + hidden).y
-        return table.X, table.y, groups, table.feature_names
+        """X, y, groups, times and names of the features; each column is read by name."""
+        file = self.file
+        assert file is not None
+        several = isinstance(self.target, tuple)
+        targets: list[Any] = list(self.target or ()) if several else [self.target]
+        beside = [name for name in (self.groups, self.time) if name is not None]
+        # Arrays of such files lie beside X, columns of the others within it.
+        by_column = Path(str(file)).suffix.lower() not in (".npz", ".mat", ".h5ad")
+        named = [name for name in (*targets, *beside) if name is not None] * by_column
+
+        def read(column: str | None) -> Any:
+            others = [name for name in dict.fromkeys(named) if name != column]
+            return read_table(file, column, [*self.drop, *others])
+
+        table = read(targets[0])
+        columns = [table.y, *(read(name).y for name in targets[1:])]
+        y = columns[0] if len(columns) == 1 else np.column_stack(columns)
+        groups, times = (None if n is None else read(n).y for n in (self.groups, self.time))
+        return table.X, y, groups, times, table.feature_names
 
 
 def _makers() -> list[str]:

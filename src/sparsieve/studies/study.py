@@ -1,4 +1,4 @@
-"""A study as data: data sets x selectors x splits, scored at all ks with all classifiers."""
+"""A study as data: data sets x selectors x splits, scored at all ks with all models."""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from .._checks import check_choice, check_flag, check_integer
 from .._version import __version__
-from ..evaluation.curves import CLASSIFIERS, OWN, check_asked
-from ..evaluation.protocol import PROTOCOLS, Folds, RepeatedSplits, Split, derive_seed
+from ..evaluation.curves import OWN, check_asked
+from ..evaluation.models import CLASSIFIERS, REGRESSORS, metrics_of
+from ..evaluation.protocol import (
+    PROTOCOLS,
+    Protocol,
+    RepeatedSplits,
+    Split,
+    TimeOrdered,
+    derive_seed,
+)
 from .kinds import StudyError, check_kinds, shortened
 from .selector_spec import SelectorSpec
 from .sources import DatasetSpec, StudyData
 from .store_reader import FORMAT
+from .wrapped import CHOOSES_COUNT, built, why_not
 
 _MOST_CELLS = 1_000_000
 
@@ -35,7 +44,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Study:
-    """Data sets x selectors x splits, scored at all ks with all classifiers.
+    """Data sets x selectors x splits, scored at all ks with all models.
+
+    Data sets with classes and with numbers as their target may stand beside each other; their
+    scores are never mixed. A selector that cannot take the target of a data set is left out there.
 
     Parameters
     ----------
@@ -43,17 +55,22 @@ class Study:
     datasets : sequence of DatasetSpec or str
         Text is the name of a data set, see :func:`sparsieve.datasets.list_datasets`.
     selectors : sequence of SelectorSpec or str
-    protocol : RepeatedSplits or Folds, default=RepeatedSplits()
-        The same splits serve every selector.
+    protocol : RepeatedSplits, Folds or TimeOrdered, default=RepeatedSplits()
+        The same splits serve every selector. Data sets that name groups are split by them.
     ks : sequence of int or "own"
         Numbers of features, or what every model itself keeps.
     classifiers : sequence of {"1nn", "5nn", "svm", "softmax"}
-    metrics : sequence of {"accuracy", "balanced_accuracy", "mcc", "f1"}
-        Inner tuning goes by the first.
+        Score selections for classes.
+    metrics : sequence of str
+        For classes "accuracy", "balanced_accuracy", "mcc", "f1"; for numbers "r2", "mae",
+        "spearman". Those of the data set's target count, and if there are none its usual ones:
+        accuracy, mcc and f1, or all three. Inner tuning goes by the first.
     zscore : bool, default=True
         Centre and scale by the training part before selecting.
     seed : int, default=0
         Decides all splits and all random selectors, whatever the order of the work.
+    regressors : sequence of {"ridge", "5nn", "svr"}
+        Score selections for numbers.
 
     Examples
     --------
@@ -70,12 +87,13 @@ class Study:
     name: str
     datasets: Sequence[DatasetSpec | str]
     selectors: Sequence[SelectorSpec | str]
-    protocol: RepeatedSplits | Folds = field(default_factory=RepeatedSplits)
+    protocol: Protocol = field(default_factory=RepeatedSplits)
     ks: Sequence[int] | str = (5, 10, 20, 50)
     classifiers: Sequence[str] = tuple(CLASSIFIERS)
     metrics: Sequence[str] = ("accuracy", "mcc", "f1")
     zscore: bool = True
     seed: int = 0
+    regressors: Sequence[str] = tuple(REGRESSORS)
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -86,6 +104,7 @@ class Study:
             "selectors": "a list",
             "ks": 'a list or "own"',
             "classifiers": "a list of texts",
+            "regressors": "a list of texts",
             "metrics": "a list of texts",
         }
         check_kinds(vars(self), kinds, "a study")
@@ -93,9 +112,12 @@ class Study:
             raise StudyError("a study needs a name")
         put("datasets", tuple(_made(DatasetSpec, spec) for spec in self.datasets))
         put("selectors", tuple(_made(SelectorSpec, spec) for spec in self.selectors))
-        if not isinstance(self.protocol, (RepeatedSplits, Folds)):
-            raise StudyError(f"protocol must be RepeatedSplits or Folds, got {self.protocol!r}")
-        check_asked(self.ks, self.classifiers, self.metrics)
+        if not isinstance(self.protocol, tuple(PROTOCOLS.values())):
+            raise StudyError(
+                f"protocol must be RepeatedSplits, Folds or TimeOrdered, got {self.protocol!r}"
+            )
+        check_asked(self.ks, self.classifiers, self.metrics, task=None)
+        check_asked(self.ks, self.regressors, ["r2"], task="regression")
         check_flag("zscore", self.zscore)
         check_integer("seed", self.seed, minimum=0)
         for kind, names in (
@@ -109,13 +131,28 @@ class Study:
                     raise StudyError(f"{kind} {name!r} is listed twice; give one another name")
         seen: dict[str, str] = {}
         for spec in self.selector_specs:
-            what = json.dumps([spec.name, spec.parameters, spec.grid, spec.tuning], sort_keys=True)
+            self._check_count(spec)
+            what = json.dumps(
+                [spec.name, spec.parameters, spec.grid, spec.tuning, spec.before], sort_keys=True
+            )
             if what in seen:
                 raise StudyError(
                     f"{spec.label!r} and {seen[what]!r} are the same selector with the same "
                     "parameters; keep one"
                 )
             seen[what] = spec.label
+
+    def _check_count(self, spec: SelectorSpec) -> None:
+        """Numbers of features come from one place: the study, or the selector with ks = "own"."""
+        if isinstance(self.ks, str):
+            return
+        if spec.name == CHOOSES_COUNT:
+            raise StudyError(
+                f"{spec.name} chooses how many features to keep, so a study with numbers has no "
+                f'use for it; set ks = "{OWN}", or name the selector inside it'
+            )
+        if "n_features_to_select" in (*spec.parameters, *spec.grid):
+            raise StudyError(f"{spec.name}: ks of the study says how many features to select")
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Study:
@@ -210,25 +247,61 @@ class Study:
     def cells(self, data: StudyData) -> list[Cell]:
         """Every cell of one data set, in order: splits outside, selectors inside."""
         per_split = sum(1 for spec in self.selector_specs for _ in spec.variants())
-        n_splits = self.protocol.n_repeats * getattr(self.protocol, "n_folds", 1)
+        n_splits = self.protocol.n_splits
         if n_splits * per_split > _MOST_CELLS:
             raise StudyError(
                 f"a study may have {_MOST_CELLS:,} selections of one data set; {n_splits:,} splits "
                 f"with {per_split:,} models each are more"
             )
-        splits = self.protocol.splits(data.y, data.groups, seed=self.seed)
+        unable = self.left_out(data)
+        able = [spec for spec in self.selector_specs if spec.label not in unable]
+        if not able:
+            told = "; ".join(f"{label} {why}" for label, why in unable.items())
+            raise StudyError(f"no selector of the study can be used for {data.name!r}: {told}")
+        protocol = self._protocol_for(data)
+        splits = protocol.splits(
+            data.y,
+            data.groups if data.grouped or getattr(protocol, "grouped", False) else None,
+            seed=self.seed,
+            stratified=data.task == "classification",
+            time=data.times,
+        )
         fingerprint = data.fingerprint
         return [
-            self._cell(data, fingerprint, split, selector, parameters)
+            self._cell(data, fingerprint, protocol, split, selector, parameters)
             for split in splits
-            for selector in self.selector_specs
+            for selector in able
             for parameters in selector.variants()
         ]
+
+    def left_out(self, data: StudyData) -> dict[str, str]:
+        """Selectors, by label, that cannot take the target of a data set, and why."""
+        found = {}
+        for spec in self.selector_specs:
+            try:
+                why = why_not(built(spec.name, spec.parameters, task=data.task), data.y, data.task)
+            except StudyError as error:
+                why = f"cannot be made: {error}"
+            if why:
+                found[spec.label] = why
+        return found
+
+    def _protocol_for(self, data: StudyData) -> Protocol:
+        """The protocol, by groups where a data set names them: nobody wants them torn apart."""
+        protocol = self.protocol
+        if not data.grouped or isinstance(protocol, TimeOrdered) or protocol.grouped:
+            return protocol
+        if isinstance(protocol, RepeatedSplits) and protocol.per_class:
+            raise StudyError(
+                f"data set {data.name!r} names groups, which mix classes; leave out per_class"
+            )
+        return replace(protocol, grouped=True)
 
     def _cell(
         self,
         data: StudyData,
         fingerprint: str,
+        protocol: Protocol,
         split: Split,
         selector: SelectorSpec,
         parameters: dict[str, Any],
@@ -239,12 +312,12 @@ class Study:
             "selector": selector.name,
             "parameters": parameters,
             "tuning": selector.tuning,
-            "protocol": self.protocol.as_dict(),
+            "protocol": protocol.as_dict(),
             "repeat": split.repeat,
             "fold": split.fold,
             "ks": OWN if isinstance(self.ks, str) else sorted(set(self.ks)),
             "classifiers": list(self.classifiers),
-            "metrics": list(self.metrics),
+            "metrics": metrics_of(data.task, self.metrics),
             "zscore": self.zscore,
             "study_seed": self.seed,
             "version": __version__,
@@ -252,6 +325,11 @@ class Study:
         }
         if selector.tuning == "inner-cv":
             identity.update(grid=selector.grid, inner_folds=selector.inner_folds)
+        # Only where they say something: what was computed before stays known by its key.
+        if data.task != "classification":
+            identity.update(task=data.task, classifiers=list(self.regressors))
+        if selector.before:
+            identity.update(before=selector.before)
         text = json.dumps(identity, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()
         # The seed is the same for all ks, classifiers and versions: it belongs to the selection.
@@ -259,7 +337,13 @@ class Study:
             self.seed, fingerprint, selector.name, parameters, split.repeat, split.fold
         )
         n_samples, n_features = data.X.shape
-        shown = {"label": selector.label, "n_samples": n_samples, "n_features": n_features}
+        shown = {
+            "label": selector.label,
+            "n_samples": n_samples,
+            "n_features": n_features,
+            "read_as": data.read_as,
+            "grouped": data.grouped or bool(getattr(protocol, "grouped", False)),
+        }
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 
 

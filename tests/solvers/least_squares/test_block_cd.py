@@ -137,7 +137,7 @@ def test_no_exclusive_part_is_compiled_as_a_part_of_zero(rng):
     results = []
     for beta in (None, 0.0):
         W, Q = np.zeros((12, 3)), np.ascontiguousarray((X.T @ Y).T)
-        scratch = np.empty(3), np.empty(3), np.zeros(PENDING, dtype=np.int64)
+        scratch = np.empty(3), np.zeros(PENDING, dtype=np.int64)
         gram_epochs(X.T @ X, W, Q, 8.0, beta, 5, *scratch, np.zeros((PENDING, 3)))
         results.append(W)
     np.testing.assert_allclose(results[0], results[1], rtol=1e-13)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...evaluation.protocol import Folds, RepeatedSplits
+from ...evaluation.protocol import Protocol
 from ...studies.results import summarise
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
@@ -81,8 +81,8 @@ def mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]
     return summarise(rows)
 
 
-def _places(protocol: RepeatedSplits | Folds) -> Iterator[tuple[int, int]]:
-    n_folds = protocol.n_folds if isinstance(protocol, Folds) else 1
-    for repeat in range(protocol.n_repeats):
-        for fold in range(n_folds):
+def _places(protocol: Protocol) -> Iterator[tuple[int, int]]:
+    n_repeats = getattr(protocol, "n_repeats", 1)
+    for repeat in range(n_repeats):
+        for fold in range(protocol.n_splits // n_repeats):
             yield repeat, fold

@@ -61,6 +61,7 @@ class ExclusiveSelector(LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
+    _accepts_foreign: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = NORM_MEANING
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -115,10 +115,16 @@ class RFSSelector(RobustSelector):
     max_iter: int = 200
     verbose: int = 0
 
+    _accepts_foreign: ClassVar[bool] = True
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_alpha(self.alpha, zero=False)
         check_choice("solver", self.solver, SOLVERS)
+
+    def _takes_foreign(self) -> bool:
+        # The published one works with all columns.
+        return super()._takes_foreign() and self.solver == "interior-point"
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)

@@ -135,6 +135,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
     solver: str | RobustGreedySearch | IRLS | NmAPG = "greedy"
     max_iter: int | None = None
 
+    _accepts_foreign: ClassVar[bool] = True
     _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
         kind.name: kind for kind in (RobustGreedySearch, IRLS, NmAPG)
     }
@@ -160,6 +161,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
                 f'lam needs solver="greedy", got solver={self.solver!r}; give '
                 "n_features_to_select instead"
             )
+
+    def _takes_foreign(self) -> bool:
+        settings = resolve_solver(self.solver, self._solvers)
+        few_columns = isinstance(settings, RobustGreedySearch) and settings.compare is None
+        return super()._takes_foreign() and few_columns
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit

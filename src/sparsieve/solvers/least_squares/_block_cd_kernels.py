@@ -3,23 +3,26 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
+import numpy as np
+
 from ..._compiled import compiled
-from ...penalties._row_kernels import shrink_row
+from ...penalties._row_kernels import joint_level, soften
 
 PENDING = 8  # changed rows whose effect on Q is written in one go
 CHUNK = 512  # features written at a time: eight pieces of Gram rows stay in the first-level cache
 
 
 @compiled()
-def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
+def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
     """Cyclic block coordinate descent for ||XW - Y||^2 + sum_j alpha ||w_j|| + beta ||w_j||_1^2.
 
     ``gram`` is X'X, ``W`` has one row per feature, and ``Q`` = (X'(Y - XW))' has one row per
     output, so that updates run over contiguous memory. W and Q are updated in place. A row
     that stays zero costs next to nothing. The effect of changed rows on Q is kept pending and
     written for eight of them together, because Q's traffic is what limits the speed. ``beta`` is
-    None rather than 0: the other branch is then left out when this is compiled, which halves
-    the time.
+    None rather than 0: what it would need is then left out when this is compiled, which halves
+    the time. Returns how many changes are still pending: to write them here too would compile
+    that a second time.
     """
     n_rows, n_outputs = W.shape
     pending = 0
@@ -41,53 +44,45 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, scratch, rows, deltas):
             threshold = 0.5 * alpha / a
             if length == 0.0 and square <= threshold * threshold:
                 continue
-            if beta is None:
-                norm = square**0.5
-                factor = 1.0 - threshold / norm if norm > threshold else 0.0
-                for k in range(n_outputs):
-                    v[k] *= factor
-            else:
-                shrink_row(v, threshold, 0.5 * beta / a, beta * length / a, scratch)
+            if beta is not None and square > threshold * threshold:
+                theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
+                square = soften(v, theta)
+            norm = square**0.5
+            factor = 1.0 - threshold / norm if norm > threshold else 0.0
             rows[pending] = j
             for k in range(n_outputs):
-                deltas[pending, k] = v[k] - W[j, k]
-                W[j, k] = v[k]
+                w = v[k] * factor
+                deltas[pending, k] = w - W[j, k]
+                W[j, k] = w
             pending += 1
             if pending == PENDING:
                 subtract_rows(gram, Q, rows, deltas)
                 pending = 0
-    if pending > 0:
-        for p in range(pending, PENDING):
-            for k in range(n_outputs):
-                deltas[p, k] = 0.0
-        subtract_rows(gram, Q, rows, deltas)
+    return pending
 
 
 @compiled(fastmath={"contract"})
 def subtract_rows(gram, Q, rows, deltas):
     """Q -= deltas' gram[rows] for a multiple of eight rows.
 
-    Slices, unlike indices, let the compiler see contiguous memory and vectorise.
+    Whole rows and unsigned indices, which cannot count from the end, let the compiler see
+    contiguous memory and vectorise.
     """
     n_outputs, n_rows = Q.shape
     for first in range(0, rows.shape[0], PENDING):
+        r0, r1 = gram[rows[first]], gram[rows[first + 1]]
+        r2, r3 = gram[rows[first + 2]], gram[rows[first + 3]]
+        r4, r5 = gram[rows[first + 4]], gram[rows[first + 5]]
+        r6, r7 = gram[rows[first + 6]], gram[rows[first + 7]]
         for start in range(0, n_rows, CHUNK):
-            stop = min(start + CHUNK, n_rows)
-            r0 = gram[rows[first], start:stop]
-            r1 = gram[rows[first + 1], start:stop]
-            r2 = gram[rows[first + 2], start:stop]
-            r3 = gram[rows[first + 3], start:stop]
-            r4 = gram[rows[first + 4], start:stop]
-            r5 = gram[rows[first + 5], start:stop]
-            r6 = gram[rows[first + 6], start:stop]
-            r7 = gram[rows[first + 7], start:stop]
+            stop = start + CHUNK if start + CHUNK < n_rows else n_rows
             for k in range(n_outputs):
                 d0, d1 = deltas[first, k], deltas[first + 1, k]
                 d2, d3 = deltas[first + 2, k], deltas[first + 3, k]
                 d4, d5 = deltas[first + 4, k], deltas[first + 5, k]
                 d6, d7 = deltas[first + 6, k], deltas[first + 7, k]
-                q = Q[k, start:stop]
-                for i in range(q.shape[0]):
+                q = Q[k]
+                for i in range(np.uintp(start), np.uintp(stop)):
                     q[i] -= (
                         d0 * r0[i]
                         + d1 * r1[i]

@@ -8,7 +8,7 @@ from ...penalties._row_kernels import shrink_row
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def sample_epochs(columns, norms, W, R, alpha, beta, rows, n_epochs, enough, v, scratch):
+def sample_epochs(columns, norms, W, R, alpha, beta, rows, n_epochs, enough, v):
     """Cyclic block coordinate descent for ||XW - Y||^2 + sum_j alpha ||w_j|| + beta ||w_j||_1^2.
 
     ``columns`` is X', ``norms`` the squares of its row norms, ``W`` has one row per feature and
@@ -38,7 +38,7 @@ def sample_epochs(columns, norms, W, R, alpha, beta, rows, n_epochs, enough, v, 
             threshold = 0.5 * alpha / a
             if length == 0.0 and square <= threshold * threshold:
                 continue
-            shrink_row(v, threshold, 0.5 * beta / a, beta * length / a, scratch)
+            shrink_row(v, threshold, 0.5 * beta / a, beta * length / a)
             for k in range(n_outputs):
                 delta = v[k] - W[j, k]
                 if delta != 0.0:

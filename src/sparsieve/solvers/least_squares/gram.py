@@ -27,13 +27,15 @@ class GramSet(WorkingSet):
 
     def __init__(self, design: DesignMatrix, Y: np.ndarray):
         super().__init__(design, Y)
-        self._gram = np.empty((0, 0))
+        # With room for more columns. Compiled code takes it whole: a part of it would not be
+        # contiguous, and be compiled a second time.
+        self.gram_storage = np.empty((0, 0))
         self._compact = np.empty(0, dtype=np.int64), np.empty((0, 0))
         self.correlation = np.empty((0, Y.shape[1]))  # X_S' Y
 
     @property
     def gram(self) -> np.ndarray:
-        return self._gram[: self.size, : self.size]
+        return self.gram_storage[: self.size, : self.size]
 
     def add(self, features: np.ndarray) -> None:
         old = self.size
@@ -48,7 +50,7 @@ class GramSet(WorkingSet):
     def _reserve(self, capacity: int) -> None:
         gram = np.empty((capacity, capacity))
         gram[: self.size, : self.size] = self.gram
-        self._gram = gram
+        self.gram_storage = gram
         super()._reserve(capacity)
 
     def room(self) -> int:
@@ -72,7 +74,7 @@ class GramSet(WorkingSet):
         """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""
         Q = self.correlation.T.copy()
         active = self.active()
-        _subtract(self.gram, Q, active, self.W[active])
+        _subtract(self.gram_storage, Q, active, self.W[active])
         return Q
 
     def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
@@ -156,24 +158,27 @@ def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float) -> np.ndarr
     Returns the nonzero rows.
     """
     W = state.W
-    _epochs(state.gram, W, Q, alpha, beta, 1)
+    _epochs(state.gram_storage, W, Q, alpha, beta, 1)
     active = np.flatnonzero(W.any(axis=1))
     if len(active):
         some, gram = state.compact(active)
         rows, Q_rows = W[some], np.ascontiguousarray(Q[:, some])
         _epochs(gram, rows, Q_rows, alpha, beta, SWEEPS_PER_CHECK - 1)
-        _subtract(state.gram, Q, some, rows - W[some])
+        _subtract(state.gram_storage, Q, some, rows - W[some])
         W[some] = rows
     return np.flatnonzero(W.any(axis=1))
 
 
 def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
-    from ._block_cd_kernels import PENDING, gram_epochs
+    from ._block_cd_kernels import PENDING, gram_epochs, subtract_rows
 
     n_outputs = W.shape[1]
-    row, scratch = np.empty(n_outputs), np.empty(n_outputs)
-    pending = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
-    gram_epochs(gram, W, Q, alpha, beta or None, n_epochs, row, scratch, *pending)
+    rows, deltas = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
+    row = np.empty(n_outputs)
+    count = gram_epochs(gram, W, Q, alpha, beta or None, n_epochs, row, rows, deltas)
+    if count:
+        deltas[count:] = 0.0
+        subtract_rows(gram, Q, rows, deltas)
 
 
 def _subtract(gram, Q, rows, deltas) -> None:

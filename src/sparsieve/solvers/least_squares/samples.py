@@ -78,12 +78,12 @@ class SampleSet(WorkingSet):
         from ._sample_kernels import sample_epochs
 
         n_outputs = self.W.shape[1]
-        scratch = np.empty(n_outputs), np.empty(n_outputs)
+        scratch = np.empty(n_outputs)
         data = self.columns.T, self.norms, self.W, R, alpha, beta
-        sample_epochs(*data, np.arange(self.size), 1, 0.0, *scratch)
+        sample_epochs(*data, np.arange(self.size), 1, 0.0, scratch)
         active = self.active()
         count = max(SWEEPS_PER_CHECK, ROWS_PER_CHECK // max(1, len(active)))
-        return 1 + sample_epochs(*data, active, min(count, most - 1), enough, *scratch)
+        return 1 + sample_epochs(*data, active, min(count, most - 1), enough, scratch)
 
     def _value(self, penalty, R) -> float:
         return float(np.vdot(R, R)) + penalty.value(self.W)

@@ -1,24 +1,18 @@
 """Compiled coordinate descent for the kernel weights."""
 
-import numpy as np
-
 from ..._compiled import compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
-def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
+def weight_epochs(P, curvature, linear, bound, border, d, bias, residual, n_epochs):
     """Cyclic descent for linear'd + sum_i max(0, r_i)^2 over 0 <= d <= bound and the bias.
 
     ``residual`` is r = s - P'd - border * bias, and like ``d`` updated in place. Every step uses
     the curvature of the whole row, which bounds that of the hinge: no step can go up. A border of
-    zeros holds the bias fixed.
+    zeros holds the bias fixed. ``curvature`` is twice the square of every row's norm.
     """
     n_rows, n_samples = P.shape
-    curvature = np.zeros(n_rows)
-    for j in range(n_rows):
-        for i in range(n_samples):
-            curvature[j] += 2.0 * P[j, i] * P[j, i]
     border_curvature = 0.0
     for i in range(n_samples):
         border_curvature += 2.0 * border[i] * border[i]
@@ -30,7 +24,9 @@ def weight_epochs(P, linear, bound, border, d, bias, residual, n_epochs):
             for i in range(n_samples):
                 if residual[i] > 0.0:
                     slope -= 2.0 * residual[i] * P[j, i]
-            new = min(max(d[j] - slope / curvature[j], 0.0), bound)
+            new = d[j] - slope / curvature[j]
+            new = new if new > 0.0 else 0.0
+            new = new if new < bound else bound
             change = new - d[j]
             if change != 0.0:
                 d[j] = new

@@ -217,9 +217,10 @@ def solve_weights(P, linear, bound, border, s, d, bias, tol):
         raise UnboundedObjectiveError(UNBOUNDED)  # such a weight lowers every term for ever
     d = d.copy()
     residual = s - d @ P - border * bias
+    curvature = 2.0 * np.einsum("ij,ij->i", P, P)
     best = np.inf
     for _ in range(2000):
-        bias = weight_epochs(P, linear, bound, border, d, bias, residual, EPOCHS)
+        bias = weight_epochs(P, curvature, linear, bound, border, d, bias, residual, EPOCHS)
         bias = _polish(P, linear, bound, border, d, bias, residual, tol)
         # Recomputed against the drift of the updates.
         residual = s - d @ P - border * bias

@@ -1,0 +1,342 @@
+"""``sparsieve compare``: several methods on one data file, side by side."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .catalogue import find_method
+from .errors import UsageError
+from .live import live
+from .options import AsJson, Debug, EscapeFormulas, Jobs, NoProgress, check_jobs
+from .output import check_page, command_line, print_json, print_rows, progress, say
+from .select import Task
+from .standard_input import data_file
+
+if TYPE_CHECKING:  # loading these takes a while
+    from ..comparing import Comparison
+    from ..io import Table
+
+_SHOWN = 10  # features in a sentence
+
+
+def compare(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight or .h5ad; - reads "
+            "standard input.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COL",
+            help="Column with the labels or values to predict, as for sparsieve select.",
+            show_default=False,
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="A,B,...",
+            help="See: sparsieve methods; if not given, six fast ones of different families.",
+            show_default=False,
+        ),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="N,...",
+            help="Numbers of features to score, such as 5,10,20; if not given, up to 12 between 1 "
+            "and 100.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="What scores the selections: svm, softmax, 1nn or 5nn for classes, ridge or 5nn "
+            "for numbers; auto is the first.",
+        ),
+    ] = "auto",
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="SCORE",
+            help="accuracy or balanced_accuracy for classes, r2 for numbers; auto is the first.",
+        ),
+    ] = "auto",
+    task: Annotated[
+        Task, typer.Option(metavar="TASK", help="auto, classification or regression.")
+    ] = Task.auto,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="How often they are drawn anew.")] = 2,
+    samples: Annotated[
+        int, typer.Option(min=20, help="Where there are more samples, draw so many.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the folds.")] = 0,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="SUFFIX",
+            help="What standard input holds: csv, tsv, parquet, ...",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help=".csv, .tsv (also .gz) or .parquet: every feature that was chosen, by how many "
+            "methods and in which share of the fits.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write an HTML report: curves, agreement, stability, time.",
+            show_default=False,
+        ),
+    ] = None,
+    escape_formulas: EscapeFormulas = False,
+    jobs: Jobs = 1,
+    as_json: AsJson = False,
+    quiet: NoProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Compare methods on FILE: how well their features predict, and which they agree on.
+
+    Every method selects inside the training part of the same folds, and a model scores its
+    features on the samples held out. Prints a table of the methods, and says which of them can be
+    told apart.
+
+    Example: sparsieve compare data.csv --target label --methods ridge-forward,l21,relieff
+    """
+    check_jobs(jobs)
+    _check_outputs(file, output, report)
+    with progress("Loading"):
+        from ..comparing import compare as compare_methods
+        from ..io import DataError, TargetNeededError, read_table
+
+        names = None if methods is None else [find_method(n).name for n in _parts(methods)]
+        ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
+    try:
+        with data_file(file, form) as path, progress(f"Reading {path.name}"):
+            table = read_table(path, target, drop or ())
+    except TargetNeededError as error:
+        raise UsageError(f"--target is missing: {error}") from None
+    told, read_as = _reading(table, task)
+    if not quiet:
+        for note in [*table.notes, *told]:
+            say(f"note: {note}")
+    try:
+        with live(quiet) as tell:
+            found = compare_methods(
+                table.X,
+                table.y,
+                names,
+                ks=ks,
+                model=model,
+                metric=metric,
+                task=read_as,
+                folds=folds,
+                repeats=repeats,
+                max_samples=samples,
+                seed=seed,
+                feature_names=table.feature_names,
+                n_jobs=jobs,
+                on_progress=tell and partial(tell, "comparing"),
+            )
+    except ValueError as error:
+        raise DataError(_as_options(str(error))) from error
+    written = _write(found, output, report, escape_formulas)
+    if as_json:
+        print_json(_as_dict(found, table.target_name))
+    else:
+        _print_methods(found)
+    if not quiet:
+        _say_summary(found, written)
+
+
+def _parts(text: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise UsageError("--methods and --k want names or numbers with commas between them")
+    return parts
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"--k wants whole numbers with commas, got {text!r}") from None
+
+
+def _as_options(sentence: str) -> str:
+    """A sentence about parameters as one about options."""
+    for parameter, option in (
+        ('task="classification"', "--task classification"),
+        ("every number in ks", "every number of --k"),
+        ("ks asks", "--k asks"),
+        ("pass --task", "give --task"),
+    ):
+        sentence = sentence.replace(parameter, option)
+    return sentence
+
+
+def _reading(table: Table, task: Task) -> tuple[list[str], str]:
+    """A sentence on how the target is read, where there is one to say, and the task."""
+    import numpy as np
+
+    from ..selectors.target import decide_task, how_read
+
+    y = np.asarray(table.y)
+    if task != Task.auto or y.ndim != 1:
+        return [], task.value
+    sentence = how_read(y, option="--task {}").replace("y holds", f"{table.target_name} holds", 1)
+    return [sentence] * bool(sentence), decide_task(y)
+
+
+def _check_outputs(file: Path, output: Path | None, report: Path | None) -> None:
+    from ..io.errors import DataError
+    from ..io.write import check_writable
+
+    for path in (output, report):
+        if path is not None and path.resolve() == file.resolve():
+            raise UsageError(f"{path} would overwrite the data; choose another output")
+    check_page(report)
+    if output is not None:
+        try:
+            check_writable(output)
+        except DataError as error:
+            raise UsageError(str(error)) from None
+
+
+def _write(
+    found: Comparison, output: Path | None, report: Path | None, escape_formulas: bool
+) -> list[Path]:
+    from ..io.write import write_table
+
+    if output is not None:
+        write_table(output, found.consensus_columns(), escape_formulas=escape_formulas)
+    if report is not None:
+        with progress("Writing the report"):
+            found.report(report, command=command_line())
+    return [path for path in (output, report) if path is not None]
+
+
+def _print_methods(found: Comparison) -> None:
+    columns, metric = found.table_columns(), found.metric
+    scale, digits = (1.0, 3) if metric == "r2" else (100.0, 1)
+    title = metric if metric == "r2" else f"{metric.replace('_', ' ')} %"
+    header = ("method", title, "se", "behind", "its se", "lower", "stability", "seconds")
+
+    def shown(value: Any) -> str:
+        return f"{scale * value:.{digits}f}"
+
+    rows = [
+        (
+            name,
+            shown(columns[metric][i]),
+            shown(columns[f"{metric}_se"][i]),
+            shown(columns["behind_best"][i]),
+            shown(columns["behind_best_se"][i]),
+            "yes" if columns["separable"][i] else "no",
+            f"{columns['stability'][i]:.2f}",
+            f"{columns['seconds'][i]:.2g}",
+        )
+        for i, name in enumerate(columns["method"])
+    ]
+    print_rows(header, rows, right=header[1:])
+    if sys.stdout.isatty():
+        agreed = found.consensus_columns()
+        n_methods = len(found.methods)
+        print_rows(
+            ("feature", "methods", "share of all fits"),
+            [
+                (str(feature), f"{votes} of {n_methods}", f"{share:.0%}")
+                for feature, votes, share in zip(
+                    *(agreed[key][:_SHOWN] for key in ("feature", "methods", "share")), strict=True
+                )
+            ],
+            right=("methods", "share of all fits"),
+        )
+
+
+def _say_summary(found: Comparison, written: list[Path]) -> None:
+    say(found.recommendation)
+    agreed = found.consensus_columns()
+    named = [
+        f"{feature} ({votes} of {len(found.methods)})"
+        for feature, votes in zip(agreed["feature"][:_SHOWN], agreed["methods"], strict=False)
+        if votes
+    ]
+    say(f"chosen by most methods at {found.k}: {', '.join(named)}")
+    for note in found.notes:
+        say(f"note: {note.replace('max_samples', '--samples')}")
+    for name, result in found.methods.items():
+        for warning in result.warnings:
+            say(f"warning: {name}: {warning}")
+    for path in written:
+        say(f"wrote {path}")
+
+
+def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
+    from .._version import __version__
+
+    return {
+        "target": target,
+        "task": found.data.task,
+        "n_samples": len(found.data.y),
+        "n_features": len(found.data.names),
+        "k": found.k,
+        "ks": found.ks,
+        "model": found.model,
+        "metric": found.metric,
+        "recommendation": found.recommendation,
+        "methods": _rows(found.table_columns()),
+        "curves": {
+            name: {metric: scores.mean(axis=1) for metric, scores in result.scores.items()}
+            for name, result in found.methods.items()
+        },
+        "guess": {metric: scores.mean() for metric, scores in found.guess.items()},
+        "all_features": None
+        if found.all_features is None
+        else {metric: scores.mean() for metric, scores in found.all_features.items()},
+        "consensus": _rows(found.consensus_columns()),
+        "correlations": found.correlations,
+        "left_out": found.left_out,
+        "notes": found.notes,
+        "folds": found.n_folds,
+        "repeats": found.n_repeats,
+        "seed": found.seed,
+        "version": __version__,
+    }
+
+
+def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -1,0 +1,346 @@
+"""What a comparison found, and everything to look at it with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._cross_validation import error_over_splits
+from ..evaluation import Stability, nogueira_stability
+from ..selectors.table import as_frame
+from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
+from .data import ComparisonData
+from .fits import Fit
+from .verdict import TITLES, Verdict
+from .view import comparison_view
+
+if TYPE_CHECKING:
+    from ..displays import AccuracyCurveDisplay
+
+
+@dataclass(frozen=True, eq=False)
+class MethodResult:
+    """One method on all splits and on all samples.
+
+    Attributes
+    ----------
+    name, cls : str
+        What it is called here, and its class.
+    parameters : dict
+    scores : dict of str to ndarray of shape (n_ks, n_splits)
+        Of every metric; NaN beyond what the method ranks on every split.
+    n_reached : int
+        Numbers of features that it ranks on every split.
+    orders : list of ndarray
+        Features that it chose on the training part of every split, best first.
+    order, ranking : ndarray
+        The same, and the rank of every feature, on all samples.
+    seconds : float
+        Of one selection, the median over the splits.
+    warnings : list of str
+        What the fits warned of.
+    """
+
+    name: str
+    cls: str
+    parameters: dict[str, Any]
+    scores: dict[str, np.ndarray]
+    n_reached: int
+    orders: list[np.ndarray]
+    order: np.ndarray
+    ranking: np.ndarray
+    seconds: float
+    warnings: list[str]
+
+    @classmethod
+    def of(
+        cls, name: str, selector: Any, fits: Sequence[Fit], metrics: Sequence[str], ks: list[int]
+    ) -> MethodResult:
+        """From the fits on every split and, the last one, on all samples."""
+        *parts, whole = fits
+        assert whole.ranking is not None
+        reached = sum(k <= min(len(fit.order) for fit in fits) for k in ks)
+        scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in metrics}
+        for j, fit in enumerate(parts):
+            for metric in metrics:
+                scores[metric][:reached, j] = fit.scores[metric][:reached]
+        return cls(
+            name,
+            type(selector).__name__,
+            selector.get_params(deep=False),
+            scores,
+            reached,
+            [fit.order for fit in parts],
+            whole.order,
+            whole.ranking,
+            float(np.median([fit.seconds for fit in parts])),
+            list(dict.fromkeys(warning for fit in fits for warning in fit.warnings)),
+        )
+
+    def stability(self, k: int) -> Stability:
+        """Nogueira's index of what the splits chose; NaN where all or nothing is chosen."""
+        supports = np.zeros((len(self.orders), len(self.ranking)), dtype=bool)
+        for mask, order in zip(supports, self.orders, strict=True):
+            mask[order[:k]] = True
+        return nogueira_stability(supports)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison:
+    """What :func:`~sparsieve.compare` found.
+
+    Attributes
+    ----------
+    k : int
+        The number of features at which methods are compared.
+    ks : list of int
+        All numbers that were scored.
+    methods : dict of str to MethodResult
+        By name; scores of every split, features, seconds.
+    left_out : dict of str to str
+        Methods that failed on some split, and why.
+    table : DataFrame or list of dict
+        One row per method, the highest score first: its mean and standard error, how far it is
+        behind the first and above a guess, whether that is beyond chance, stability, seconds.
+    consensus : DataFrame or list of dict
+        One row per feature that any fit chose: how many methods chose it, and in which share of
+        the fits on training parts it was chosen.
+    recommendation : str
+        What to conclude, in words.
+    verdict : Verdict
+        The differences behind these words.
+    guess : dict of str to ndarray
+        Scores without any feature, on every split.
+    all_features : dict of str to ndarray or None
+        Scores of the same model with all features; None where that would take long.
+    model, metric, test_share, n_folds, n_repeats, seed
+        How it was measured.
+    data : ComparisonData
+        On what.
+    """
+
+    data: ComparisonData
+    methods: dict[str, MethodResult]
+    left_out: dict[str, str]
+    ks: list[int]
+    k: int
+    model: str
+    metric: str
+    guess: dict[str, np.ndarray]
+    all_features: dict[str, np.ndarray] | None
+    test_share: float
+    n_folds: int
+    n_repeats: int
+    seed: int
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the scores at ``k`` allow to say."""
+        row = self.ks.index(self.k)
+        return Verdict.of(
+            {name: result.scores[self.metric][row] for name, result in self.methods.items()},
+            self.guess[self.metric],
+            metric=self.metric,
+            k=self.k,
+            test_share=self.test_share,
+        )
+
+    @property
+    def recommendation(self) -> str:
+        """Which methods to prefer and how sure that is; names no winner within the error."""
+        verdict = self.verdict
+        said = verdict.sentences()
+        level = [name for name in verdict.level_with_best if name in verdict.predictive]
+        if len(level) > 1:
+            fastest = min(level, key=lambda name: self.methods[name].seconds)
+            took = f"{self.methods[fastest].seconds:.2g} s"
+            said.append(
+                f"Of those not separable, {fastest} is the fastest ({took} a fit)"
+                f"{self._steadiest(level)}."
+            )
+        if verdict.predictive and self.all_features is not None:
+            every = float(self.all_features[self.metric].mean())
+            said.append(
+                f"With all {len(self.data.names):,} features the same model reaches "
+                f"{verdict.shown(every)}."
+            )
+        for name, reason in self.left_out.items():
+            said.append(f"{name} was left out: {reason.rstrip('.')}.")
+        return " ".join(said)
+
+    def _steadiest(self, level: list[str]) -> str:
+        """Whose choices repeat most from split to split, where that can be told."""
+        from ..report.wording import listed_names
+
+        known = {
+            name: self.stabilities[name]
+            for name in level
+            if np.isfinite(self.stabilities[name].value)
+        }
+        top = max(known.values(), default=None)
+        steady = [name for name, found in known.items() if top and found.value >= top.low]
+        if top is None or len(steady) == len(level):
+            return ""
+        return (
+            f", and the choices of {listed_names(steady)} repeat most (stability "
+            f"{top.value:.2f}, {top.low:.2f} to {min(top.high, 1.0):.2f})"
+        )
+
+    @cached_property
+    def stabilities(self) -> dict[str, Stability]:
+        """Nogueira's index of every method at ``k``, with its interval."""
+        return {name: result.stability(self.k) for name, result in self.methods.items()}
+
+    @property
+    def chosen(self) -> dict[str, np.ndarray]:
+        """The ``k`` features that every method chose on all samples, best first."""
+        return {name: result.order[: self.k] for name, result in self.methods.items()}
+
+    @property
+    def table(self) -> Any:
+        """One row per method, the highest score first."""
+        return self._frame(self.table_columns())
+
+    @property
+    def consensus(self) -> Any:
+        """One row per feature that any fit chose, what most methods chose first."""
+        return self._frame(self.consensus_columns())
+
+    def table_columns(self) -> dict[str, np.ndarray]:
+        """The columns of ``table``."""
+        verdict, row = self.verdict, self.ks.index(self.k)
+        results = [self.methods[name] for name in verdict.means]
+        columns: dict[str, Any] = {"method": [result.name for result in results]}
+        for metric in self.guess:
+            scores = np.array([result.scores[metric][row] for result in results])
+            columns[metric] = scores.mean(axis=1)
+            columns[f"{metric}_se"] = error_over_splits(scores, self.test_share)
+        gaps = [verdict.behind.get(result.name) for result in results]
+        over = [verdict.over_guess[result.name] for result in results]
+        stable = [self.stabilities[result.name] for result in results]
+        return {
+            name: np.asarray(values, dtype=object if name == "method" else None)
+            for name, values in {
+                **columns,
+                "behind_best": [0.0 if gap is None else gap.mean for gap in gaps],
+                "behind_best_se": [0.0 if gap is None else gap.error for gap in gaps],
+                "separable": [result.name in verdict.separable for result in results],
+                "over_guess": [difference.mean for difference in over],
+                "over_guess_se": [difference.error for difference in over],
+                "better_than_guess": [result.name in verdict.predictive for result in results],
+                "stability": [found.value for found in stable],
+                "stability_low": [found.low for found in stable],
+                "stability_high": [min(found.high, 1.0) for found in stable],
+                "seconds": [result.seconds for result in results],
+            }.items()
+        }
+
+    def consensus_columns(self) -> dict[str, np.ndarray]:
+        """The columns of ``consensus``."""
+        return consensus_columns(
+            self.chosen,
+            {name: [o[: self.k] for o in result.orders] for name, result in self.methods.items()},
+            {name: result.ranking for name, result in self.methods.items()},
+            self.data.names,
+        )
+
+    @property
+    def combinations(self) -> list[tuple[tuple[str, ...], list[str]]]:
+        """Features by exactly which methods chose them on all samples."""
+        names = self.data.names
+        return [
+            (methods, [names[j] for j in features])
+            for methods, features in combinations_of(self.chosen)
+        ]
+
+    @property
+    def correlations(self) -> np.ndarray:
+        """Spearman's correlation of every two rankings over all features, as in ``methods``."""
+        return rank_correlations({n: result.ranking for n, result in self.methods.items()})
+
+    @property
+    def shared(self) -> np.ndarray:
+        """How many of their ``k`` features every two methods have in common."""
+        return shared_counts(self.chosen)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of how it was measured."""
+        found = []
+        n_used, n_given = len(self.data.y), self.data.n_given
+        if n_used < n_given:
+            found.append(
+                f"{n_used:,} of the {n_given:,} samples were drawn to compare on; max_samples "
+                "takes more"
+            )
+        short = [r for r in self.methods.values() if r.n_reached < len(self.ks)]
+        if short:
+            least = min(short, key=lambda result: result.n_reached)
+            found.append(
+                f"{least.name} ranks fewer than {self.ks[least.n_reached]} features with its "
+                "parameters, so methods are compared at fewer"
+            )
+        return found
+
+    def report(self, path: str | os.PathLike[str], *, command: str = "") -> None:
+        """Write a report on the comparison: one HTML file to open in any browser.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; a file of this name is replaced.
+        command : str, default=""
+            The command line that made it, to be shown.
+        """
+        from ..report import check_installed, comparison_report
+
+        check_installed()
+        comparison_report(self, command=command).save(path)
+
+    def plot(self, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
+        """Draw the scores over the number of features, one line and band per method.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **line_kw : dict
+            For the lines, as in ``matplotlib.axes.Axes.plot``.
+
+        Returns
+        -------
+        display : AccuracyCurveDisplay
+        """
+        from ..displays import AccuracyCurveDisplay
+        from ..displays.accuracy_curve import ScoreCurve
+
+        curves = []
+        for name in self.verdict.means:
+            result = self.methods[name]
+            scores = result.scores[self.metric][: result.n_reached]
+            error = error_over_splits(scores, self.test_share)
+            ks = np.array(self.ks[: result.n_reached])
+            curves.append(ScoreCurve(name, ks, scores.mean(axis=1), error))
+        display = AccuracyCurveDisplay(
+            curves, TITLES[self.metric], {"compared": self.k}, "compared"
+        )
+        return display.plot(ax=ax, **line_kw)
+
+    def _frame(self, columns: dict[str, np.ndarray]) -> Any:
+        made = as_frame(columns, self.data.library)
+        if made is not columns:
+            return made
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def __repr__(self) -> str:
+        count = f"{len(self.methods)} method{'s' * (len(self.methods) != 1)}"
+        return f"{count} compared on {len(self.data.y)} samples: {self.recommendation}"
+
+    def _repr_html_(self) -> str:
+        return comparison_view(self)

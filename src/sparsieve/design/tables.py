@@ -1,0 +1,137 @@
+"""Tables in files whose columns have names: backed AnnData and Parquet, read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._checks import listed
+from .base import DesignMatrix
+from .files import ChunkedArray, FileDesign, Source, file_state, first_line
+from .foreign import check_matrix
+
+
+def design_of(X: Any) -> DesignMatrix | None:
+    """The design of backed AnnData, of the sparse matrix of such, or of a Parquet file."""
+    name = type(X).__name__
+    if name == "AnnData":
+        return FileDesign(annotated_source(X)) if X.isbacked else None
+    if name.endswith(("CSRDataset", "CSCDataset")):
+        return FileDesign(SparseRows(X, "X"))
+    if name == "ParquetFile":
+        return FileDesign(ParquetRows(X))
+    return None
+
+
+def annotated_source(data: Any) -> Source:
+    """The matrix of backed AnnData, with the names of its variables."""
+    if data.is_view:
+        raise TypeError(
+            "X is a part of a backed AnnData object; pass the whole of it, with sample_weight 0 "
+            "for the samples to leave out, or X.to_memory().X"
+        )
+    matrix = data.X
+    kind = type(matrix).__name__
+    source: Any
+    if kind.endswith(("CSRDataset", "CSCDataset")):
+        source = SparseRows(matrix, "X of the AnnData object")
+    else:
+        source = ChunkedArray(matrix, "X of the AnnData object")
+    source.feature_names = np.array([str(name) for name in data.var_names], dtype=object)
+    return source
+
+
+class SparseRows:
+    """A CSR matrix in an .h5ad file."""
+
+    is_sparse = True
+    chunk_rows = 1
+
+    def __init__(self, X: Any, what: str):
+        check_matrix(tuple(X.shape), np.dtype(X.dtype), what)
+        if X.format != "csr":
+            raise ValueError(
+                f"{what} is sparse and stored by columns (CSC), of which rows cannot be read in "
+                "passes; store it as CSR, or load it with to_memory()"
+            )
+        self.matrix, self.what = X, what
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self.dtype = np.dtype(X.dtype)
+        self.feature_names: np.ndarray | None = None
+        # Entries come with their columns, and are converted in a second copy.
+        stored = int(X.group["data"].shape[0])
+        self.row_bytes = max(1, 2 * stored * (self.dtype.itemsize + 4) // self.shape[0])
+
+    def check(self) -> None:
+        if not self.matrix.group:
+            raise ValueError(f"the file of {self.what} is closed; open it again")
+
+    def blocks(self, rows: int) -> Iterator[Any]:
+        for start in range(0, self.shape[0], rows):
+            stop = min(start + rows, self.shape[0])
+            try:
+                yield self.matrix[start:stop]
+            except (OSError, RuntimeError, ValueError, KeyError) as error:
+                raise ValueError(
+                    f"rows {start} to {stop} of {self.what} cannot be read "
+                    f"({first_line(error)}); is the file complete?"
+                ) from error
+
+
+class ParquetRows:
+    """Columns of numbers of a Parquet file, by default all."""
+
+    is_sparse = False
+
+    def __init__(self, file: Any, columns: Sequence[str] | None = None, path: str | None = None):
+        import pyarrow
+
+        schema = file.schema_arrow
+        names = list(schema.names if columns is None else columns)
+        kinds = [schema.field(name).type for name in names]
+        odd = [
+            name
+            for name, kind in zip(names, kinds, strict=True)
+            if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+            and not pyarrow.types.is_boolean(kind)
+        ]
+        if odd:
+            raise TypeError(
+                f"X has columns that are no numbers: {listed(odd)}; leave them out or encode them"
+            )
+        narrow = all(kind == pyarrow.float32() for kind in kinds)
+        self.file, self.names = file, names
+        self.shape = (int(file.metadata.num_rows), len(names))
+        self.dtype = np.dtype(np.float32 if narrow else np.float64)
+        check_matrix(self.shape, self.dtype, "the Parquet file")
+        self.row_bytes = 2 * self.shape[1] * self.dtype.itemsize  # as Arrow has it, and as we do
+        groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        self.chunk_rows = max(groups, default=1)
+        self.feature_names: np.ndarray | None = np.array(names, dtype=object)
+        self.path = path
+        self.state = None if path is None else file_state(path)
+
+    def check(self) -> None:
+        if self.path is not None and file_state(self.path) != self.state:
+            raise ValueError(
+                f"{self.path} has changed since it was opened; open it again, and do not write "
+                "to it while features are selected"
+            )
+
+    def blocks(self, rows: int) -> Iterator[np.ndarray]:
+        import pyarrow
+
+        try:
+            for batch in self.file.iter_batches(rows, columns=self.names, use_threads=False):
+                block = np.empty((batch.num_rows, len(self.names)), self.dtype, order="F")
+                for j, column in enumerate(batch.columns):
+                    if pyarrow.types.is_boolean(column.type):
+                        column = column.cast(pyarrow.int8())
+                    block[:, j] = column.to_numpy(zero_copy_only=False)
+                yield block
+        except (OSError, pyarrow.ArrowException) as error:
+            raise ValueError(
+                f"the Parquet file cannot be read ({first_line(error)}); is it complete?"
+            ) from error

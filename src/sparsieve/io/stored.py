@@ -1,0 +1,176 @@
+"""Files whose matrix may be larger than memory: opened here, and read by whoever selects.
+
+A matrix that fits the memory limit (``sparsieve.set_memory``, ``--memory``) is loaded, a larger
+one becomes a design that reads it in passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._optional import require
+from ..memory import LOAD_SHARE, explicit_limit
+from .arrays import as_real
+from .errors import DataError, TargetNeededError, said
+from .table import (
+    Table,
+    check_dropped,
+    check_unique,
+    find_target,
+    listed,
+    numbered,
+    split_columns,
+    target_from_values,
+)
+
+_NAMES = ("feature_names", "features")
+
+
+def is_too_large(path: Path) -> bool:
+    """Whether a table is not to be loaded; without a limit every one is."""
+    limit = explicit_limit()
+    return limit is not None and path.stat().st_size > limit // LOAD_SHARE
+
+
+def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Open an .npy file with the samples; the target is another .npy file."""
+    if target is None:
+        raise TargetNeededError(f"say which .npy file holds the target of {path.name}")
+    beside = path.with_name(target)
+    labels = beside if beside.exists() else Path(target)
+    if not labels.is_file():
+        raise DataError(
+            f"{path.name} holds the features alone; the target must be an .npy file, but "
+            f"{target!r} does not exist"
+        )
+    try:
+        X, y = np.load(path, mmap_mode="r"), np.load(labels)
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file can make anything of the reader
+        both = f"{path.name} or {labels.name}"
+        raise DataError(f"{both} is not a readable .npy file: {said(error)}") from error
+    return _table(X, y, numbered(_width(X, path.name)), labels.stem, drop, path.name)
+
+
+def read_hdf5(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Open the datasets X and y of an HDF5 file."""
+    h5py = require("h5py", extra="data", purpose="read HDF5 files")
+    return _from_group(lambda: h5py.File(path, "r"), path, target, drop)
+
+
+def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Open the arrays X and y of a Zarr group."""
+    zarr = require("zarr", extra="data", purpose="read Zarr arrays")
+    return _from_group(lambda: zarr.open_group(str(path), mode="r"), path, target, drop)
+
+
+def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Open a Parquet file whose row groups are read in passes."""
+    parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
+    from ..design.files import FileDesign
+    from ..design.tables import ParquetRows
+
+    try:
+        file = parquet.ParquetFile(path)
+        names = list(file.schema_arrow.names)
+        index = [name for name in names if name.startswith("__index_level_")]
+        label, features = split_columns(names, target, [*drop, *index], path.name)
+        values = file.read(columns=[names[label]]).column(0).to_pylist()
+    except (PermissionError, MemoryError, DataError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path.name} is not a readable Parquet file: {said(error)}") from error
+    try:
+        source = ParquetRows(file, [names[j] for j in features], str(path))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path.name}: {error}") from None
+    y = target_from_values(values, names[label], path.name)
+    return Table(FileDesign(source), y, tuple(source.names), names[label])
+
+
+def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Open an .h5ad file whose X is read in passes."""
+    anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    try:
+        data = anndata.read_h5ad(path, backed="r")
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error
+    annotations = [str(name) for name in data.obs.columns]
+    label = find_target(annotations, target, f"obs of {path.name}")
+    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name)
+    names = tuple(str(name) for name in data.var_names)
+    return _table(data, y, names, annotations[label], drop, path.name)
+
+
+def _from_group(
+    opened: Callable[[], Any], path: Path, target: str | None, drop: Sequence[str]
+) -> Table:
+    try:
+        group: Mapping[str, Any] = opened()
+        stored = [str(name) for name in group]
+        label = "y" if target is None else target
+        for name in ("X", label):
+            if name not in stored:
+                raise DataError(
+                    f"{path.name} has no array {name!r}; it holds {listed(stored) or 'none'}"
+                )
+        X, y = group["X"], np.asarray(group[label][:])
+        names = numbered(_width(X, path.name))
+        for key in _NAMES:
+            if key in stored and group[key].shape == (len(names),):
+                names = tuple(_text(name) for name in group[key][:])
+    except (PermissionError, MemoryError, DataError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path.name} cannot be read: {said(error)}") from error
+    if y.dtype.kind in "SO":
+        y = np.array([_text(value) for value in y])
+    return _table(X, y, names, label, drop, path.name)
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _width(X: Any, owner: str) -> int:
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
+    return int(X.shape[1])
+
+
+def _table(
+    X: Any, y: Any, names: tuple[str, ...], label: str, drop: Sequence[str], owner: str
+) -> Table:
+    """The table of a stored matrix, loaded where it is small enough."""
+    from ..design import RowBlockedDesign, foreign_design
+
+    check_unique(names, owner)
+    check_dropped(drop, names, owner)
+    if len(y) != X.shape[0]:
+        raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
+    try:
+        design = foreign_design(X)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{owner}: {error}") from None
+    made: Any
+    if isinstance(design, RowBlockedDesign):
+        design.feature_names = np.array(names, dtype=object)
+        made = design
+    elif X.dtype.kind not in "biuf":
+        raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
+    else:
+        made = as_real(np.asarray(X[:]))
+    if drop:
+        kept = np.array([j for j, name in enumerate(names) if name not in set(drop)])
+        if not len(kept):
+            raise DataError(f"every feature of {owner} is dropped; nothing is left to select from")
+        names = tuple(names[j] for j in kept)
+        made = made.columns(kept) if isinstance(made, RowBlockedDesign) else made[:, kept]
+    return Table(made, target_from_values(y, label, owner), names, label)

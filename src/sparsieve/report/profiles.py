@@ -1,0 +1,156 @@
+"""What a report knows about single features: values, ranks by method, substitutes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..filters import FStatisticSelector, InfoGainSelector
+from .data import Chart, Column, Profiles
+from .sample_charts import shown_samples, which_samples
+from .selected_data import SelectedData
+
+_MOST_LEVELS = 300_000  # values of features by sample that go into a page, a byte each
+_MOST_TARGETS = 4  # to draw a feature against
+_MOST_SUBSTITUTES = 20  # of one feature
+_MISSING = 255
+_BLOCK = 32  # columns that are dense at a time
+
+
+def profiles(
+    kept: SelectedData,
+    substitutes: dict[int, list[tuple[int, float]]] | None,
+    most: int,
+) -> Profiles:
+    """Everything about the first ``most`` features of the ranking."""
+    order = _reading_order(kept)[:most]
+    samples = shown_samples(kept)
+    stored = order[: max(_MOST_LEVELS // max(len(samples), 1), 1)]
+    levels, ranges = _levels(kept, stored, samples)
+    own = type(kept.selector).__name__
+    ranks = {own: _own_ranks(kept), **_filters(kept)}
+    if own == FStatisticSelector.__name__:
+        del ranks["F-statistic"]
+    known = set(order.tolist())
+    return Profiles(
+        features=order.tolist(),
+        names=[kept.names[j] for j in order],
+        ranks={name: [found[j] for j in order] for name, found in ranks.items() if found},
+        chart=_chart(kept, samples),
+        levels=levels,
+        ranges=ranges,
+        substitutes=None
+        if substitutes is None
+        else {
+            feature: [pair for pair in others if pair[0] in known][:_MOST_SUBSTITUTES]
+            for feature, others in _both_ways(substitutes).items()
+        },
+        note=_note(kept, samples, len(stored), len(order)),
+    )
+
+
+def _reading_order(kept: SelectedData) -> np.ndarray:
+    """Columns as tables list them: the selected ones first, then by rank."""
+    n_features = kept.X.shape[1]
+    ranking = getattr(kept.selector, "ranking_", None)
+    if ranking is None:
+        left_out = np.ones(n_features, dtype=bool)
+        left_out[kept.order] = False
+        return np.concatenate([kept.order, np.flatnonzero(left_out)])
+    return np.argsort(np.asarray(ranking), kind="stable")
+
+
+def _own_ranks(kept: SelectedData) -> list[int | None] | None:
+    ranking = getattr(kept.selector, "ranking_", None)
+    if ranking is None:
+        return None
+    last = getattr(kept.selector, "_n_ranked", len(ranking))
+    return [int(rank) if rank <= last else None for rank in ranking]
+
+
+def _filters(kept: SelectedData) -> dict[str, list[int | None] | None]:
+    """Ranks by filters that take a moment, whatever the selector is."""
+    y: Any = kept.y if kept.classes is not None else kept.targets
+    if kept.classes is not None:
+        return {
+            "F-statistic": _ranks(lambda: FStatisticSelector(task="classification"), kept.X, y),
+            "information gain, 5 levels": _ranks(
+                lambda: InfoGainSelector(discretize="frequency"), kept.X, y
+            ),
+        }
+    y = y[:, 0] if y.shape[1] == 1 else y
+    found = {"F-statistic": _ranks(lambda: FStatisticSelector(task="regression"), kept.X, y)}
+    if isinstance(kept.X, np.ndarray) and np.isfinite(kept.X).all():
+        name = "Spearman's correlation" if y.ndim == 1 else "F-statistic of ranks"
+        found[name] = _ranks(
+            lambda: FStatisticSelector(task="regression"),
+            rankdata(kept.X, axis=0),
+            rankdata(y, axis=0),
+        )
+    return found
+
+
+def _ranks(make: Callable[[], Any], X: Any, y: Any) -> list[int | None] | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return make().fit(X, y).ranking_.tolist()
+        except (ValueError, TypeError):  # missing values, for instance: then without it
+            return None
+
+
+def _levels(
+    kept: SelectedData, features: np.ndarray, samples: np.ndarray
+) -> tuple[list[bytes], list[tuple[float, float]]]:
+    """Values as one byte each between the smallest and the largest that is shown."""
+    levels, ranges = [], []
+    for start in range(0, len(features), _BLOCK):
+        values = kept.columns(features[start : start + _BLOCK])[samples]
+        missing = np.isnan(values)
+        low = np.min(np.where(missing, np.inf, values), axis=0)
+        high = np.max(np.where(missing, -np.inf, values), axis=0)
+        low, high = np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)
+        span = np.where(high > low, high - low, 1.0)
+        codes = np.where(missing, _MISSING, np.round(254 * (values - low) / span))
+        levels += [column.tobytes() for column in np.ascontiguousarray(codes.T, dtype=np.uint8)]
+        ranges += list(zip(low.tolist(), high.tolist(), strict=True))
+    return levels, ranges
+
+
+def _chart(kept: SelectedData, samples: np.ndarray) -> Chart:
+    none: list[float] = []
+    if kept.classes is not None:
+        named = [kept.class_names[c] for c in kept.class_codes[samples]]
+        columns = {"x": Column("value", none), "y": Column("", named)}
+        return Chart("Values by class", "distribution", columns)
+    shown = kept.target_names[:_MOST_TARGETS]
+    numbers = kept.targets[samples]
+    columns = {
+        "x": Column("value", none),
+        "y": Column("target", [float(v) for t in range(len(shown)) for v in numbers[:, t]]),
+    }
+    if len(shown) > 1:
+        columns["series"] = Column("", [name for name in shown for _ in samples])
+    return Chart("Values and target", "points", columns, options={"size": 35})
+
+
+def _both_ways(
+    substitutes: dict[int, list[tuple[int, float]]],
+) -> dict[int, list[tuple[int, float]]]:
+    """Those who can stand in for a selected feature name it in turn."""
+    found = {feature: list(others) for feature, others in substitutes.items() if others}
+    for feature, others in substitutes.items():
+        for other, correlation in others:
+            found.setdefault(other, []).append((feature, correlation))
+    return found
+
+
+def _note(kept: SelectedData, samples: np.ndarray, n_stored: int, n_features: int) -> str:
+    note = which_samples(kept, samples).strip()
+    if n_stored < n_features:
+        note += f" The file holds values of the first {n_stored:,} features of the ranking."
+    return note.strip()

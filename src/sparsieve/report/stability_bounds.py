@@ -1,0 +1,48 @@
+"""The section on stability selection: what runs kept how often, and how much by mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .data import Chart, Column, Section, Table
+
+_MOST_DRAWN = 40
+_ASSUMED = {
+    "worst_case": "nothing",
+    "unimodal": "shares of runs have a single peak (unimodal)",
+    "r_concave": "shares of runs fall off as usual (r-concave)",
+}
+
+
+def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
+    """Selection probabilities and error bounds; None for other selectors."""
+    bounds = getattr(selector, "error_bounds_", None)
+    if bounds is None:
+        return None
+    shares = selector.selection_probabilities_
+    order = np.argsort(-shares, kind="stable")
+    order = order[shares[order] > 0][:_MOST_DRAWN]
+    stable = shares[order] >= selector.threshold_ - 1e-9
+    probabilities = Chart(
+        "How often the runs on halves kept a feature",
+        "bars",
+        {
+            "y": Column("", [str(names[j]) for j in order]),
+            "x": Column("share of the runs", shares[order].tolist(), digits=3),
+            "series": Column("", ["selected" if s else "left out" for s in stable]),
+        },
+        note="The dashed line is the threshold.",
+        options={"line": selector.threshold_},
+    )
+    table = Table(
+        "Expected number of features kept by mistake, at most",
+        [
+            Column("assumed", [_ASSUMED[name] for name in bounds]),
+            Column("bound", [float(bound) for bound in bounds.values()], digits=3),
+        ],
+        "Kept by mistake are features that reach the threshold although a single run keeps them "
+        "no more often than a random choice of as many features would.",
+    )
+    return Section("Stability of single features", [selector.report()], [probabilities, table])

@@ -1,0 +1,67 @@
+"""``sparsieve compare``."""
+
+import pytest
+
+METHODS = ("--methods", "fisher,f-statistic,mrmr", "--repeats", "1", "--folds", "3")
+
+
+def test_a_table_a_recommendation_and_files(sparsieve, flowers, tmp_path):
+    pytest.importorskip("vl_convert")
+    page, ranking = tmp_path / "page.html", tmp_path / "ranking.csv"
+    run = sparsieve(
+        *("compare", flowers, "-t", "kind", *METHODS, "--k", "1,2", "--seed", 3),
+        *("--report", page, "-o", ranking),
+    )
+    assert run.code == 0
+    header, *rows = [line.split("\t") for line in run.out.splitlines()]
+    assert header[:3] == ["method", "accuracy %", "se"]
+    assert {row[0] for row in rows} == {"fisher", "f-statistic", "mrmr"}
+    assert "are not separable in accuracy" in run.err
+    assert "chosen by most methods at 2: " in run.err
+    assert "t (3 of 3)" in run.err
+    assert "Which features they agree on" in page.read_text()
+    assert "sparsieve.compare(" in page.read_text()
+    assert ranking.read_text().splitlines()[0].startswith("rank,feature,methods,share")
+
+
+def test_json_has_the_numbers(sparsieve, flowers):
+    run = sparsieve("compare", flowers, "-t", "kind", *METHODS, "-k", "2", "--json", "-q")
+    found = run.json()
+    assert run.err == ""
+    assert found["k"] == 2
+    assert {row["feature"] for row in found["consensus"][:2]} == {"q", "t"}
+    assert found["methods"][0]["better_than_guess"] is True
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "sentence"),
+    [
+        (["-t", "kind", "--methods", "l22"], 2, "unknown method 'l22'; did you mean l21?"),
+        (
+            ["-t", "p", "--drop", "kind", "--methods", "fisher"],
+            1,
+            "fisher selects for class labels only",
+        ),
+        (["-t", "kind", "--k", "2,many"], 2, "--k wants whole numbers with commas, got 'many'"),
+        (["-t", "kind", "--k", "7"], 1, "--k asks for 7 features, larger than the 6"),
+        (["-t", "kind", "--report", "/nowhere/x.html"], 2, "/nowhere"),
+        (["-t", "kind", "-o", "x.doc"], 2, "x.doc"),
+        (["-t", "kind", "--model", "forest"], 1, "model must be one of"),
+        (["-t", "kind", "--jobs", "0"], 2, "--jobs must be"),
+        ([], 2, "--target is missing"),
+    ],
+)
+def test_one_sentence_and_a_code(sparsieve, flowers, options, code, sentence):
+    run = sparsieve("compare", flowers, *options)
+    assert run.code == code
+    assert sentence in run.err
+    assert len(run.err.splitlines()) == 1
+
+
+def test_an_interrupt_is_one_word(sparsieve, flowers, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sparsieve.comparing.fits.with_task", interrupted)
+    run = sparsieve("compare", flowers, "-t", "kind", *METHODS, "-q")
+    assert (run.code, run.err) == (130, "interrupted\n")

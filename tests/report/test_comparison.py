@@ -1,0 +1,38 @@
+"""The report of a comparison."""
+
+import pytest
+
+from sparsieve import compare
+from sparsieve.report import comparison_report
+from sparsieve.report.charts import specification
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="session")
+def compared(nasty_wine):
+    return compare(*nasty_wine, ["fisher", "mrmr", "l21"], ks=[1, 3, 5], folds=3, repeats=1)
+
+
+def test_everything_is_there_and_escaped(compared):
+    report = comparison_report(compared, command="sparsieve compare x.csv")
+    titles = [section.title for section in report.sections]
+    assert titles[:3] == [
+        "How well they predict",
+        "Which features they agree on",
+        "How alike the methods are",
+    ]
+    assert report.headline == compared.recommendation
+    page = report.to_html()
+    assert "<script>alert(1)</script>" not in page
+    assert "sparsieve compare x.csv" in page
+    dots = report.sections[1].blocks[0]
+    marked = sum(value == "selected" for value in dots.columns["series"].values)
+    assert marked == sum(len(methods) for methods, _ in compared.combinations)
+    assert specification(dots)["layer"][1]["mark"]["type"] == "circle"
+
+
+def test_one_method_and_one_number(nasty_wine):
+    found = compare(*nasty_wine, ["fisher"], ks=[2], folds=2, repeats=1)
+    titles = [section.title for section in comparison_report(found).sections]
+    assert "How alike the methods are" not in titles
