@@ -16,6 +16,7 @@ from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
+from ..selectors.target import NO_TARGET
 from .catalogue import Method
 from .settings import AUTO, resolved
 
@@ -53,6 +54,8 @@ class Selection:
     @property
     def task(self) -> str:
         """How the target was understood."""
+        if not uses_target(self.selector):
+            return NO_TARGET
         return "regression" if self.classes is None else "classification"
 
     @property
@@ -87,7 +90,7 @@ class Selection:
             "method": self.method.name,
             "class": self.method.class_name,
             "parameters": self.parameters,
-            "target": self.table.target_name,
+            "target": self.table.target_name or None,
             "task": self.task,
             "classes": self.classes,
             "n_samples": self.table.X.shape[0],
@@ -140,7 +143,8 @@ def run_selection(
             "--for sparse shows which methods take sparse features"
         )
     resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
-    told, read_as = _reading(method, table, task)
+    with_target = uses_target(selector)
+    told, read_as = _reading(method, table, task) if with_target else ([], AUTO)
     selector = with_task(selector, read_as)
     choice = ""
     start, interrupted = time.perf_counter(), False
@@ -170,7 +174,7 @@ def run_selection(
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
     null, certificate, oddities = None, None, []
     if not interrupted:  # who interrupts does not want to wait
-        if in_memory:
+        if in_memory and with_target:
             found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
             oddities = found.for_user_of(selector)
         if n_shuffles:
@@ -194,6 +198,13 @@ def run_selection(
         certificate=certificate,
         interrupted=interrupted,
     )
+
+
+def uses_target(selector: Any) -> bool:
+    """Whether a selector looks at the target, as it is set."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(selector).target_tags.required)
 
 
 def _reading(method: Method, table: Table, task: str) -> tuple[list[str], str]:
