@@ -4,7 +4,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsieve import LaplacianScoreSelector
+from sparsieve import LaplacianScoreSelector, permutation_null
 
 
 def plain_scores(X, n_neighbors, width):
@@ -53,6 +53,8 @@ def test_needs_no_target_and_ignores_one(rng):
     assert make_pipeline(StandardScaler(), selector).fit_transform(X).shape == (30, 3)
     assert alone.to_frame()["rank"].tolist() == [1, 2, 3]
     assert not alone.__sklearn_tags__().target_tags.required
+    with pytest.raises(ValueError, match="does not look at the target"):
+        permutation_null(selector, X, np.arange(30) % 2)
 
 
 @pytest.mark.parametrize("n_samples", [2, 3])

@@ -55,7 +55,7 @@ def select(
             metavar="COL",
             help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
             ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
-            "svmlight.",
+            "svmlight and for unsupervised methods.",
             show_default=False,
         ),
     ] = None,
@@ -262,9 +262,9 @@ def select(
 
 
 def _needs_target(selector: Any) -> bool:
-    from .selection import uses_target
+    from ..diagnosis.null import looks_at_target
 
-    return uses_target(selector)
+    return looks_at_target(selector)
 
 
 def _check_no_target_asked_for(

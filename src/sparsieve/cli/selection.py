@@ -14,6 +14,7 @@ from .._checks import warn_user
 from .._version import __version__
 from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
+from ..diagnosis.null import looks_at_target
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..selectors.target import NO_TARGET
@@ -54,7 +55,7 @@ class Selection:
     @property
     def task(self) -> str:
         """How the target was understood."""
-        if not uses_target(self.selector):
+        if not looks_at_target(self.selector):
             return NO_TARGET
         return "regression" if self.classes is None else "classification"
 
@@ -143,7 +144,7 @@ def run_selection(
             "--for sparse shows which methods take sparse features"
         )
     resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
-    with_target = uses_target(selector)
+    with_target = looks_at_target(selector)
     told, read_as = _reading(method, table, task) if with_target else ([], AUTO)
     selector = with_task(selector, read_as)
     choice = ""
@@ -198,13 +199,6 @@ def run_selection(
         certificate=certificate,
         interrupted=interrupted,
     )
-
-
-def uses_target(selector: Any) -> bool:
-    """Whether a selector looks at the target, as it is set."""
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(selector).target_tags.required)
 
 
 def _reading(method: Method, table: Table, task: str) -> tuple[list[str], str]:
