@@ -29,6 +29,8 @@ MOST_AT_FIRST = 400
 # Features this close to entering come along, those this far from staying are left behind.
 CLOSE = 0.9
 FAR, NEAR = 0.7, 0.98
+# Columns of a remote X to begin with: each has to be brought here.
+REMOTE_ROOM = 32
 
 
 @dataclass
@@ -94,14 +96,14 @@ class RowNormRegression:
                 break
             close = NEAR if staged else CLOSE
             wanting = np.flatnonzero(outside & (pulls > close * alpha))
-            room = max(100, len(features))
+            room = max(REMOTE_ROOM if data.design.is_remote else 100, len(features))
             if len(wanting) > room:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
             size = len(features)
             kept = np.arange(size)
             if staged and rough and n_rounds <= 9:
                 kept = np.flatnonzero(~point.vanishing | (pulls[features] > NEAR * alpha))
-            elif size + len(wanting) > 0.9 * self.eligible.sum():
+            elif size + len(wanting) > 0.9 * self.eligible.sum() and not data.design.is_remote:
                 wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them
             elif rough and n_rounds <= 3:  # later it might only come back
                 kept = np.flatnonzero(~point.vanishing | (pulls[features] > FAR * alpha))
@@ -135,6 +137,8 @@ class RowNormRegression:
         n_samples = data.design.shape[0]
         candidates = np.flatnonzero(self.eligible)
         room = min(max(n_samples // 8, 200), MOST_AT_FIRST)
+        if data.design.is_remote:
+            room = REMOTE_ROOM
         if len(candidates) <= 1.5 * room:
             return candidates, None
         norms = row_norms(data.Y)
