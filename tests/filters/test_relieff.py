@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from sparsieve import ReliefFSelector
 from sparsieve.filters import relieff
@@ -313,3 +314,18 @@ def test_bad_data():
     X[3, 1] = np.inf
     with pytest.raises(ValueError, match=r"infinite values: 1 value in 1 column \(1\)"):
         ReliefFSelector().fit(X, y)
+
+
+@pytest.mark.parametrize("how", [{}, {"n_samples": 30, "random_state": 0}, {"sigma": 3.0}])
+def test_sparse_data_give_what_dense_data_give(how):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 40)) < 0.2, rng.standard_normal((300, 40)), 0.0)
+    X[:, :3] = np.where(X[:, :3] == 0.0, 0.0, np.sign(X[:, :3]))
+    X[:, 5] = 0.0
+    y = (X[:, 7] + X[:, 8] > 0).astype(int)
+    for target in (y, X[:, 7] + 0.1 * rng.standard_normal(300)):
+        dense = ReliefFSelector(discrete_features=[0, 1, 2], **how).fit(X, target)
+        for kind in (sparse.csr_array, sparse.csc_array):
+            other = ReliefFSelector(discrete_features=[0, 1, 2], **how).fit(kind(X), target)
+            np.testing.assert_array_equal(other.scores_, dense.scores_)
+            np.testing.assert_array_equal(other.ranking_, dense.ranking_)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_integer, check_real
-from ..design import RowBlockedDesign
+from ..design import RowBlockedDesign, SparseDesign
 from ..design.convert import COPY_BYTES
 from ..selectors.base import (
     BaseSelector,
@@ -113,7 +113,6 @@ class ReliefFSelector(BaseSelector):
     n_jobs: int | None = None
 
     _scale_free: ClassVar[bool | None] = True
-    _accepts_sparse: ClassVar[bool] = False
     _accepts_device: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
@@ -126,8 +125,9 @@ class ReliefFSelector(BaseSelector):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training data; NaN marks missing values.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data; NaN marks missing values. A sparse X is never made dense as a whole,
+            only 256 samples at a time.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or real targets.
 
@@ -163,6 +163,10 @@ class ReliefFSelector(BaseSelector):
             from ._relieff_device import on_device
 
             features: Any = on_device(data.design, discrete)
+        elif isinstance(data.design, SparseDesign):
+            from .relieff_sparse import sparse_features
+
+            features = sparse_features(data.design.matrix, discrete, groups)
         else:
             X = data.design.array  # type: ignore[attr-defined]
             features = _prepare(X, discrete, groups)
@@ -275,10 +279,7 @@ def _prepare(X, discrete, groups) -> _Features:
     span = high - low
     varies = span > 0  # false where nothing is known
     if discrete.any():
-        # Half the smallest gap: different codes then differ by more than 1, which counts as 1.
-        steps = np.diff(np.sort(X[:, discrete].astype(np.float64), axis=0), axis=0)
-        smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
-        span[discrete] = np.where(varies[discrete], smallest / 2, 1.0)
+        span[discrete] = half_smallest_gaps(X[:, discrete], varies[discrete])
     missing = np.isnan(X).any(axis=0) if np.isnan(X.sum()) else np.zeros(len(span), dtype=bool)
     numeric = np.flatnonzero(varies & ~missing & ~discrete)
     coded = np.flatnonzero(varies & ~missing & discrete)
@@ -296,6 +297,13 @@ def _prepare(X, discrete, groups) -> _Features:
         return features
     scaled = features.scaled(slice(None))
     return _ScaledFeatures(**{**vars(features), "X": scaled})
+
+
+def half_smallest_gaps(codes, varies) -> np.ndarray:
+    """Half the smallest gap: different codes then differ by more than 1, which counts as 1."""
+    steps = np.diff(np.sort(codes.astype(np.float64), axis=0), axis=0)
+    smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
+    return np.where(varies, smallest / 2, 1.0)
 
 
 def _discrete_mask(discrete_features, n_features: int) -> np.ndarray:
