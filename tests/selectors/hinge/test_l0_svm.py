@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import ExactPenaltySVMSelector, L0SVMSelector
 from sparsieve.design import DenseDesign, SparseDesign
 from sparsieve.penalties import surrogate
+from sparsieve.solvers.hinge import linear_program
 from sparsieve.solvers.hinge.linear_program import WeightedL1SVM
 
 cvxpy = pytest.importorskip("cvxpy")
@@ -231,3 +232,22 @@ def test_prints_when_asked(capsys):
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("[L0SVMSelector] 1: objective ")
     assert len(fitted.history_) == len(printed)
+
+
+def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypatch):
+    X = rng.poisson(0.2, (60, 30)) * 1.0
+    y = np.where(X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.standard_normal(60) > 0.3, 1.0, -1.0)
+    X -= X.mean(axis=0)
+    given = X, y, np.ones(60), np.full(30, 0.7)
+    assert (linear_program._mostly_zero(X) == 0).mean() > 0.5
+    weights, bias, alpha = linear_program.solve_program(*given, bounds=np.full(30, np.inf))
+    monkeypatch.setattr(linear_program, "_mostly_zero", lambda columns: columns)
+    plain, plain_bias, _ = linear_program.solve_program(*given, bounds=np.full(30, np.inf))
+
+    def value(w, b):
+        return 0.7 * np.abs(w).sum() + np.maximum(0, 1 - y * (X @ w + b)).sum()
+
+    assert value(weights, bias) == pytest.approx(value(plain, plain_bias), rel=1e-9)
+    assert value(weights, bias) == pytest.approx(alpha.sum(), rel=1e-9)
+    dense = rng.standard_normal((9, 4))
+    np.testing.assert_array_equal(linear_program._mostly_zero(dense), dense)

@@ -227,10 +227,24 @@ def central_bias(scores, y, C) -> float:
     return float(0.5 * (bends[first] + bends[last]))
 
 
+def _mostly_zero(columns: np.ndarray) -> np.ndarray:
+    """Columns moved so that most entries are zero, where most of their entries are equal.
+
+    Centred counts are such columns. A free bias takes every shift, so the program stays the same,
+    and sparse ones are solved many times faster.
+    """
+    if not columns.size:
+        return columns
+    middle = np.median(columns[: 2 * (len(columns) // 2) - 1], axis=0)  # one of the entries
+    shifted = columns - middle
+    sparse_enough = np.count_nonzero(shifted, axis=0) < 0.5 * len(columns)
+    return np.where(sparse_enough, shifted, columns)
+
+
 def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
     """The linear program on these columns: (weights, bias, dual variables of the samples)."""
     n_samples, n_columns = columns.shape
-    signed = columns * y[:, None]
+    signed = (_mostly_zero(columns) if fit_bias else columns) * y[:, None]
     charged = costs > 0
     # Charged weights are split into their two signs; free ones may be negative themselves.
     parts = [signed, -signed[:, charged], sparse.identity(n_samples)]

@@ -73,7 +73,7 @@ class RowNormRegression:
                 stage = max(SHARPER * stage, last) if excess <= LESS_EAGER else STAGES
                 rough = stage > self.tol
             else:
-                rough = outside.any() and excess > EAGER
+                rough = bool(outside.any()) and excess > EAGER
                 stage = max(ROUGH, self.tol) if rough else last
             inner = minimise_row_norms(
                 problem,
