@@ -34,7 +34,9 @@ print(adata.var.columns.tolist())
 # %%
 # Mean expression of the kept genes by cell type:
 kept = selected.features
-means = np.array([np.asarray(adata[types == kind, kept].X.mean(axis=0)).ravel() for kind in markers])
+means = np.array(
+    [np.asarray(adata[types == kind, kept].X.mean(axis=0)).ravel() for kind in markers]
+)
 figure, ax = plt.subplots(figsize=(9, 3), layout="constrained")
 image = ax.imshow(means, aspect="auto", cmap="viridis")
 ax.set(yticks=range(3), yticklabels=list(markers), xticks=range(len(kept)))

@@ -26,9 +26,7 @@ print(certificate)
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(certificate.n_features, certificate.objective, "o-", label="ridge forward")
 ax.plot(certificate.n_features, certificate.lower_bound, "--", label="no selection is below")
-ax.fill_between(
-    certificate.n_features, certificate.lower_bound, certificate.objective, alpha=0.2
-)
+ax.fill_between(certificate.n_features, certificate.lower_bound, certificate.objective, alpha=0.2)
 ax.set(xlabel="features", ylabel="training objective")
 ax.legend()
 plt.show()

@@ -1,48 +1,55 @@
-"""Features that act through a parabola or a step: seen by one kernel per feature, not by lines.
+"""
+Signals that no straight line sees
+==================================
 
-Run with ``python examples/nonlinear_selection.py``.
+Features that act through a parabola or a step are seen by one kernel per feature, not by lines. A
+pure interaction, such as the sign of a product, stays invisible to sums of functions of single
+features by design; ReliefF, which compares neighbours, has a chance there.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from sparsieve import FisherSelector, L0MKLSelector, L0SVMSelector, RidgeForwardSelector
+from sparsieve import (
+    FisherSelector,
+    InfoGainSelector,
+    L0MKLSelector,
+    ReliefFSelector,
+    RidgeForwardSelector,
+    diagnose,
+)
 from sparsieve.datasets import make_nonlinear_additive
 
-SELECTORS = {
-    "Fisher score": FisherSelector(4),
-    "linear l0 SVM": L0SVMSelector(4),
-    "ridge forward": RidgeForwardSelector(4),
-    "l0-MKL, sigmoid": L0MKLSelector(4),
-    "l0-MKL, rbf": L0MKLSelector(4, kernel="rbf"),
+problems = {}
+for kind in ("radial", "threshold"):
+    data = make_nonlinear_additive(300, 60, kind=kind, random_state=0)
+    problems[kind] = data.X, data.y, data.relevant
+rng = np.random.default_rng(0)
+X = rng.standard_normal((300, 60))
+relevant = np.array([10, 20])
+problems["product of two"] = X, (X[:, relevant].prod(axis=1) > 0).astype(int), relevant
+
+selectors = {
+    "Fisher": FisherSelector(),
+    "ridge forward": RidgeForwardSelector(),
+    "information gain": InfoGainSelector(),
+    "l0-MKL, rbf": L0MKLSelector(kernel="rbf"),
+    "ReliefF": ReliefFSelector(),
 }
+found = np.empty((len(selectors), len(problems)))
+for row, selector in enumerate(selectors.values()):
+    for column, (X, y, relevant) in enumerate(problems.values()):
+        selector.set_params(n_features_to_select=len(relevant)).fit(X, y)
+        found[row, column] = selector.support_[relevant].mean()
 
+figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+ax.imshow(found, cmap="Greens", vmin=0, vmax=1, aspect="auto")
+ax.set(xticks=range(len(problems)), xticklabels=problems)
+ax.set(yticks=range(len(selectors)), yticklabels=selectors, title="share of the features found")
+for (row, column), share in np.ndenumerate(found):
+    ax.text(column, row, f"{share:.0%}", ha="center", color="white" if share > 0.5 else "black")
+plt.show()
 
-def exclusive_or(n_samples=300, n_features=100, seed=0):
-    """The sign of a product: no function of a single feature says anything about it."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_samples, n_features))
-    relevant = np.array([10, 20])
-    return X, (X[:, relevant].prod(axis=1) > 0).astype(int), relevant
-
-
-def main():
-    problems = {}
-    for kind in ("radial", "threshold"):
-        data = make_nonlinear_additive(300, 100, kind=kind, random_state=0)
-        problems[kind] = data.X, data.y, data.relevant
-    problems["exclusive or"] = exclusive_or()
-    print(f"{'relevant features found':24}" + "".join(f"{name:>16}" for name in problems))
-    for name, selector in SELECTORS.items():
-        cells = []
-        for X, y, relevant in problems.values():
-            found = selector.fit(X, y).get_support()[relevant].sum()
-            cells.append(f"{found} of {len(relevant)}")
-        print(f"{name:24}" + "".join(f"{cell:>16}" for cell in cells))
-    print(
-        "\nOne kernel per feature adds up functions of single features. It finds parabolas and\n"
-        "steps; a pure interaction such as the exclusive or stays invisible to it by design."
-    )
-
-
-if __name__ == "__main__":
-    main()
+# %%
+# ``diagnose`` compares linear and other selection beforehand and says where lines fail.
+print(diagnose(*problems["radial"][:2]))

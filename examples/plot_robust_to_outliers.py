@@ -1,39 +1,20 @@
-"""Wrong labels and gross errors: what a robust loss is good for.
+"""
+Gross errors in the target
+==========================
 
-Run it with ``python examples/robustness.py``. Two kinds of data with known relevant features are
-spoilt more and more; every selector keeps as many features as there are relevant ones, and the
-table shows how many of them it found (mean over ten data sets).
+Three outputs depend on eight of 120 features; a share of the targets is nonsense. Every selector
+keeps eight features: how many of them are the right ones (mean over five data sets)? The robust
+losses count a residual by its norm instead of its square, so that a sample which does not fit
+cannot dominate.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from sparsieve import RFSSelector, RidgeForwardSelector, RobustL20Selector, RPMFSSelector
-from sparsieve.datasets import make_outliers
-
-SELECTORS = {
-    "ridge forward (squared)": RidgeForwardSelector(),
-    "RFS": RFSSelector(),
-    "robust l2,0": RobustL20Selector(),
-    "RPMFS": RPMFSSelector(),
-}
-
-
-def flipped_labels(share, seed):
-    """Two classes that differ on ten features; a share of the labels is wrong."""
-    data = make_outliers(
-        80,
-        300,
-        n_classes=2,
-        signal=2.0,
-        row_fraction=0.0,
-        label_fraction=share,
-        random_state=seed,
-    )
-    return data.X, data.y, data.relevant
 
 
 def gross_errors(share, seed):
-    """Three outputs that depend on eight features; a share of the targets is nonsense."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((80, 120))
     relevant = np.sort(rng.permutation(120)[:8])
@@ -43,17 +24,25 @@ def gross_errors(share, seed):
     return X, Y, relevant
 
 
-for make, title in ((flipped_labels, "wrong labels"), (gross_errors, "gross errors in y")):
-    shares = (0.0, 0.1, 0.2, 0.3)
-    print(f"{title:<26}" + "".join(f"{share:>7.0%}" for share in shares))
-    for name, selector in SELECTORS.items():
-        found = []
-        for share in shares:
-            counts = []
-            for seed in range(10):
-                X, y, relevant = make(share, seed)
-                selector.set_params(n_features_to_select=len(relevant)).fit(X, y)
-                counts.append(selector.support_[relevant].sum())
-            found.append(f"{np.mean(counts):>7.1f}")
-        print(f"{name:<26}" + "".join(found))
-    print()
+selectors = {
+    "ridge forward (squares)": RidgeForwardSelector(8),
+    "RFS": RFSSelector(8),
+    "robust l2,0": RobustL20Selector(8),
+    "RPMFS": RPMFSSelector(8),
+}
+shares = (0.0, 0.1, 0.2, 0.3)
+figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+for name, selector in selectors.items():
+    found = []
+    for share in shares:
+        problems = (gross_errors(share, seed) for seed in range(5))
+        found.append(np.mean([selector.fit(X, Y).support_[j].sum() for X, Y, j in problems]))
+    print(f"{name:<24}" + "".join(f"{count:7.1f}" for count in found))
+    ax.plot(shares, found, "o-", label=name)
+ax.set(xlabel="share of spoilt targets", ylabel="relevant features found, of 8")
+ax.legend()
+plt.show()
+
+# %%
+# This is what robust losses are for. Wrong *labels* are another matter: a 0/1 code cannot be
+# grossly wrong, and in the quality study the robust models lost no less than others did.

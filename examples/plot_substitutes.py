@@ -18,7 +18,8 @@ data = make_correlated_blocks(
 selector = RidgeForwardSelector(4).fit(data.X, data.y)
 substitutes = selector.find_substitutes(data.X)
 for feature, others in substitutes.items():
-    print(f"{feature}: {', '.join(map(str, others)) or 'none'}")
+    shown = ", ".join(f"{other} ({r:.2f})" for other, r in others)
+    print(f"{feature}: {shown or 'none'}")
 
 # %%
 # Correlations of the selected features with all others: every peak is a block of stand-ins.

@@ -13,6 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import sparsieve
+from decision import decision_figure
 
 ROOMS = {
     "In one line": "oneline",
@@ -175,7 +176,9 @@ def methods_table(rows, names=FILTERS):
 
 
 def family_table(rows):
-    text = "| selector | what it does | s | difference to ridge forward, points [95 %] | stability |\n"
+    text = (
+        "| selector | what it does | s | difference to ridge forward, points [95 %] | stability |\n"
+    )
     text += "|---|---|---|---|---|\n"
     for row in rows:
         cells = (row["words"], seconds(row["seconds"]), row["difference"], row["stability"])
@@ -213,6 +216,7 @@ def write_pages(app, config):
     rows = facts(docs / "quality.md")
     generated = docs / "_generated"
     write(generated / "methods.md", methods_table(rows))
+    write(generated / "decision.md", decision_figure())
     for family in (*FAMILIES, "exclusive", "others"):
         write(
             generated / f"{family}.md",

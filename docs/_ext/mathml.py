@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: no script from elsewhere, readable offline."""
+"""Formulas as MathML, which browsers draw themselves: no script, readable offline."""
 
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
