@@ -12,9 +12,10 @@ from sklearn.datasets import load_wine
 import sparsieve
 
 X, y = load_wine(return_X_y=True, as_frame=True)
-found = sparsieve.compare(X, y, ["ridge-forward", "l21", "mrmr", "fisher"], ks=[1, 2, 3, 5, 8, 13])
+found = sparsieve.compare(X, y, ["ridge-forward", "l21", "mrmr", "fisher"], ks=[1, 2, 3, 5, 8])
 print(found.recommendation)
-print(found.table.to_string(index=False))
+columns = ["method", "accuracy", "accuracy_se", "stability"]
+print(found.table[columns].to_string(index=False))
 
 # %%
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
@@ -23,4 +24,5 @@ plt.show()
 
 # %%
 # What the methods agree on:
-print(found.consensus.head(6).to_string(index=False))
+columns = ["rank", "feature", "methods", "chosen_by"]
+print(found.consensus[columns].head(6).to_string(index=False))
