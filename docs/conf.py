@@ -37,8 +37,6 @@ myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"
-# docs/gpu.md and the like: taken into the guides where they are there.
-suppress_warnings = ["toc.empty_glob"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"sparsieve {version}"

@@ -12,8 +12,9 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-import sparsieve
 from decision import decision_figure
+
+import sparsieve
 
 ROOMS = {
     "In one line": "oneline",
@@ -222,6 +223,10 @@ def write_pages(app, config):
             generated / f"{family}.md",
             family_table([row for row in rows if row["family"] == family]),
         )
+    # Pages on special hardware, where they are there.
+    further = sorted(page.stem for kind in ("gpu", "dask") for page in docs.glob(f"{kind}*.md"))
+    listed = "".join(f"/{name}\n" for name in further)
+    write(generated / "further.md", f"```{{toctree}}\n{listed}```\n" if listed else "\n")
     write(generated / "parameters.md", glossary_table("Parameters"))
     write(generated / "attributes.md", glossary_table("Attributes"))
 
