@@ -3,14 +3,42 @@
 from html import escape
 
 QUESTIONS = (
-    (("Are values missing, or are", "columns words and dates?"), ("make_preprocessor first,", "or ReliefFSelector (numbers)"), "guides/preprocessing.html"),
-    (("Must the number of mistaken", "features be bounded?"), ("StabilitySelection",), "families/wrappers.html"),
-    (("Must the selection be", "proven close to the best?"), ("RidgeForwardSelector.certify,", "L20Selector(solver='exact')"), "proofs.html"),
-    (("Does every class need", "markers of its own?"), ("ExclusiveL21Selector,", "ExclusiveLassoSelector"), "families/exclusive.html"),
-    (("Is the target a number with", "gross errors in it?"), ("RobustL20Selector,", "RFSSelector, RPMFSSelector"), "families/robust.html"),
-    (("Does diagnose(X, y) say that", "lines do not see the signal?"), ("InfoGainSelector, ReliefFSelector,", "L0MKLSelector(kernel='rbf')"), "families/mkl.html"),
-    (("Is a p-value for every", "feature on its own wanted?"), ("FStatisticSelector, TTestSelector,", "ChiSquareSelector (counts)"), "families/filters.html"),
-)  # fmt: skip
+    (
+        ("Are values missing, or are", "columns words and dates?"),
+        ("make_preprocessor first,", "or ReliefFSelector (numbers)"),
+        "guides/preprocessing.html",
+    ),
+    (
+        ("Must the number of mistaken", "features be bounded?"),
+        ("StabilitySelection",),
+        "families/wrappers.html",
+    ),
+    (
+        ("Must the selection be", "proven close to the best?"),
+        ("RidgeForwardSelector.certify,", "L20Selector(solver='exact')"),
+        "proofs.html",
+    ),
+    (
+        ("Does every class need", "markers of its own?"),
+        ("ExclusiveL21Selector,", "ExclusiveLassoSelector"),
+        "families/exclusive.html",
+    ),
+    (
+        ("Is the target a number with", "gross errors in it?"),
+        ("RobustL20Selector,", "RFSSelector, RPMFSSelector"),
+        "families/robust.html",
+    ),
+    (
+        ("Does diagnose(X, y) say that", "lines do not see the signal?"),
+        ("InfoGainSelector, ReliefFSelector,", "L0MKLSelector(kernel='rbf')"),
+        "families/mkl.html",
+    ),
+    (
+        ("Is a p-value for every", "feature on its own wanted?"),
+        ("FStatisticSelector, TTestSelector,", "ChiSquareSelector (counts)"),
+        "families/filters.html",
+    ),
+)
 OTHERWISE = (("RidgeForwardSelector", "and select(X, y)"), "families/least_squares.html")
 ROW, WIDTH, HEIGHT, ANSWER = 86, 250, 56, 390
 
