@@ -2,7 +2,7 @@
 Which pixels tell digits apart?
 ===============================
 
-Features that are pixels can be looked at. Three methods choose 15 of the 64 pixels of
+Features that are pixels can be looked at. Four methods choose 15 of the 64 pixels of
 scikit-learn's digits; the pictures show where they are, and the numbers how well a simple
 classifier reads digits by these pixels alone (on samples held out).
 """

@@ -57,5 +57,6 @@ ax.legend(loc="upper right")
 plt.show()
 
 # %%
-# The filter takes six neighbours on the strongest peak. Selection in a context also takes
-# wavelengths where the *other* substances and the baseline can be read and subtracted.
+# The filter and the convex model take neighbours on the flank of the strongest peak, which say the
+# same. Ridge forward also takes a wavelength at which the substance sought absorbs nothing: there the
+# substance beneath its peak can be read, and subtracted.

@@ -25,7 +25,7 @@ for topic, words in zip(TOPICS, own, strict=True):
 y = np.arange(1000) % len(TOPICS)
 lam = np.tile(rates, (1000, 1))
 for k, words in enumerate(own):
-    lam[np.ix_(y == k, words)] += 0.4
+    lam[np.ix_(y == k, words)] += 0.08
 X = sparse.csr_array(rng.poisson(lam).astype(float))
 labels = np.array(TOPICS)[y]
 print(f"{X.nnz / np.prod(X.shape):.1%} of the counts are not zero")
