@@ -58,5 +58,5 @@ plt.show()
 
 # %%
 # The filter and the convex model take neighbours on the flank of the strongest peak, which say the
-# same. Ridge forward also takes a wavelength at which the substance sought absorbs nothing: there the
-# substance beneath its peak can be read, and subtracted.
+# same. Ridge forward also takes a wavelength at which the substance sought absorbs nothing: there
+# the substance beneath its peak can be read, and subtracted.
