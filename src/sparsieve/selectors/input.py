@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from .._checks import check_dimensions, check_finite
 from .._frames import frame_library
 from ..design import DesignMatrix, as_design, foreign_design
+from ..device import check_same_device
 from .class_weights import class_weights
 from .fixed import FixedColumns
 from .foreign import check_foreign
@@ -52,20 +53,25 @@ def training_data(
     accept_regression: bool = True,
     accept_nan: bool = False,
     accept_foreign: bool = False,
+    accept_device: bool = False,
 ) -> TrainingData:
     """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
 
     The parameters ``task``, ``class_weight``, ``always_keep`` and ``never_keep`` are read where
     the estimator has them.
     """
+    check_same_device(X, {"y": y, "sample_weight": sample_weight})
     y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
     foreign = foreign_design(X)
     if foreign is not None and isinstance(X, np.ndarray) and not accept_foreign:
         foreign = None  # a memory-mapped array serves as well as any other
+    if foreign is not None and (here := foreign.in_memory()) is not None:
+        X, foreign = here, None
     if foreign is None:
         X, y = _validated(estimator, X, y, accept_sparse=accept_sparse, accept_nan=accept_nan)
     else:
-        X, y = check_foreign(estimator, foreign, y, accepted=accept_foreign)
+        accepted = accept_device if foreign.is_on_device else accept_foreign
+        X, y = check_foreign(estimator, foreign, y, accepted=accepted)
     _check_finite_target(y)
     rows = np.arange(X.shape[0])
     if sample_weight is not None:
