@@ -100,7 +100,7 @@ pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
 
 dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist .
 	@for archive in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf build/try && $(PYTHON) -m venv build/try && \
 	  build/try/bin/python -m pip install --quiet "$$archive" && \
