@@ -149,8 +149,8 @@ def methods_table(rows, names=FILTERS):
         f'<label><input type="checkbox" value="{key}"> {plain(words)}</label>'
         for key, words in names.items()
     )
-    head = ("method", "on the command line", "what it does", "good for", "seconds")
-    head += ("points to ridge forward [95 %]", "sets", "stability")
+    head = ("method", "command line", "what it does", "seconds")
+    head += ("points to ridge forward [95 %]", "sets", "stability", "good for")
     body = ""
     for row in rows:
         purposes = " ".join(sorted(row["purposes"]))
@@ -159,11 +159,11 @@ def methods_table(rows, names=FILTERS):
             link,
             plain(row["command"]),
             plain(row["words"]),
-            plain(", ".join(sorted(row["purposes"]))),
             seconds(row["seconds"]),
             plain(row["difference"]),
             row["sets"],
             row["stability"],
+            plain(", ".join(sorted(row["purposes"]))),
         )
         body += f'<tr data-purposes="{purposes}">'
         body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>\n"
