@@ -248,7 +248,7 @@ def test_features_that_are_no_numbers(estimator, case, data):
     assert len(str(caught.value)) < 400
 
 
-@each
+@by_name([e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required])
 @pytest.mark.parametrize("case", ODD_Y)
 def test_targets_that_are_no_labels(estimator, case, data):
     X, y = data

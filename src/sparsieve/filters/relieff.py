@@ -62,7 +62,7 @@ class ReliefFSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     n_neighbors : int, default=10
-        Nearest samples per class (in regression: in all).
+        How many nearest samples count: per class (in regression: in all).
     n_samples : int or None, default=None
         How many samples, drawn without replacement, look for their neighbours; None takes all
         of them. Neighbours always come from all samples.

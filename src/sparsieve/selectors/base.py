@@ -53,6 +53,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
 
     _accepts_sparse: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = True
+    _needs_target: ClassVar[bool] = True  # False: y is not looked at, and need not be given
     _accepts_nan: ClassVar[bool] = False
     # Whether X may be out of memory: only products with it are used, and few of its columns.
     _accepts_foreign: ClassVar[bool] = False
@@ -339,6 +340,9 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     def _takes_device(self) -> bool:
         return self._accepts_device or self._takes_foreign()
 
+    def _uses_target(self) -> bool:
+        return self._needs_target
+
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         return training_data(
             self,
@@ -350,13 +354,14 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             accept_nan=self._accepts_nan,
             accept_foreign=self._takes_foreign(),
             accept_device=self._takes_device(),
+            needs_target=self._uses_target(),
         )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.input_tags.allow_nan = self._accepts_nan
-        tags.target_tags.required = True
+        tags.target_tags.required = self._uses_target()
         tags.target_tags.multi_output = self._accepts_regression
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
