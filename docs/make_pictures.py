@@ -162,6 +162,21 @@ def wrappers(axes):
     ax.set(xlabel="features, by how often they were kept", ylabel="share of the halves", xticks=[])
 
 
+def unsupervised(axes):
+    rng = np.random.default_rng(0)
+    kind = np.arange(150) % 3
+    centres = np.array([[0, 0], [4, 1], [1, 4]])
+    X = rng.standard_normal((150, 20))
+    X[:, :2] = centres[kind] + 0.6 * X[:, :2]
+    X /= X.std(axis=0)
+    for k in range(3):
+        axes[0].plot(*X[kind == k, :2].T, ".")
+    axes[0].set(xlabel="feature 0", ylabel="feature 1", title="no labels are given")
+    scores = sparsieve.LaplacianScoreSelector(2).fit(X).scores_
+    axes[1].bar(range(20), scores, color=["C2", "C2", *[GREY] * 18])
+    axes[1].set(xlabel="feature", ylabel="score", title="Laplacian score")
+
+
 PICTURES = {
     "least_squares": (least_squares, 2),
     "robust": (robust, 2),
@@ -171,6 +186,7 @@ PICTURES = {
     "svm": (svm, 1),
     "filters": (filters, 2),
     "wrappers": (wrappers, 1),
+    "unsupervised": (unsupervised, 2),
 }
 
 

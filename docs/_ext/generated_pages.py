@@ -31,7 +31,7 @@ ROOMS = {
     "The papers' experiments": "papers",
     "Data sets": "datasets",
 }
-# Where the selectors of a family live; None takes what no other family has.
+# Where the selectors of a family live.
 FAMILIES = {
     "least_squares": "sparsieve.selectors.least_squares",
     "robust": "sparsieve.selectors.row_norms",
@@ -48,10 +48,12 @@ def family_of(cls):
     """Name of the page on which a selector is explained."""
     if EXCLUSIVE.match(cls.__name__):
         return "exclusive"
+    if not getattr(cls, "_needs_target", True):
+        return "unsupervised"
     for family, package in FAMILIES.items():
         if cls.__module__.startswith(package):
             return family
-    return "others"
+    raise ValueError(f"{cls.__name__} belongs to no family of docs/families")
 
 
 def write(path, text):
@@ -177,9 +179,8 @@ def methods_table(rows, names=FILTERS):
 
 
 def family_table(rows):
-    text = (
-        "| selector | what it does | s | difference to ridge forward, points [95 %] | stability |\n"
-    )
+    head = ("selector", "what it does", "s", "points to ridge forward [95 %]", "stability")
+    text = f"| {' | '.join(head)} |\n"
     text += "|---|---|---|---|---|\n"
     for row in rows:
         cells = (row["words"], seconds(row["seconds"]), row["difference"], row["stability"])
@@ -218,7 +219,7 @@ def write_pages(app, config):
     generated = docs / "_generated"
     write(generated / "methods.md", methods_table(rows))
     write(generated / "decision.md", decision_figure())
-    for family in (*FAMILIES, "exclusive", "others"):
+    for family in (*FAMILIES, "exclusive", "unsupervised"):
         write(
             generated / f"{family}.md",
             family_table([row for row in rows if row["family"] == family]),
