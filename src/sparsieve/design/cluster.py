@@ -134,15 +134,15 @@ class Watch:
     def __init__(self, client: Any):
         import dask
 
-        self._client = client
+        self.client = client
         self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
         self._last_seen = time.monotonic()
 
     def check(self) -> bool:
         """Whether there are workers now; NoWorkersError when there were none for too long."""
-        if self._client.status != "running":
+        if self.client.status != "running":
             raise OSError("no scheduler")
-        if self._client.nthreads():
+        if self.client.nthreads():
             self._last_seen = time.monotonic()
             return True
         if time.monotonic() - self._last_seen > self.patience:

@@ -93,6 +93,7 @@ def _finished(watch: Watch, futures: list[Any]) -> list[Any]:
     while True:
         watch.check()
         try:
-            return list(wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+            with watch.client.as_current():  # it is nobody's default
+                return list(wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
         except TimeoutError:
             continue
