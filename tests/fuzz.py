@@ -23,7 +23,8 @@ import numpy as np
 from test_io_damaged import mutated, write
 
 import sparsieve
-from odd_inputs import KINDS, cell, small
+from odd_cells import cell
+from odd_inputs import KINDS, small
 from sparsieve.evaluation import Folds
 from sparsieve.io import read_table
 from sparsieve.studies import StoreReader, Study, result_rows, run_study

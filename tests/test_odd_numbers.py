@@ -28,6 +28,7 @@ from sparsieve.selectors.input import is_scale_free
 HERE = Path(__file__).parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
+from odd_cells import cell  # noqa: E402
 from odd_inputs import (  # noqa: E402
     BAD_CLASS_WEIGHTS,
     KINDS,
@@ -36,7 +37,6 @@ from odd_inputs import (  # noqa: E402
     ODD_Y,
     SCALES,
     WEIGHTS,
-    cell,
     small,
     stored,
     usual_data,

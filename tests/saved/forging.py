@@ -1,6 +1,6 @@
 """Saved files with right checksums and wrong values, for every estimator there is.
 
-``python tests/saved/forging.py Name [first]`` forges every array and every number of a saved
+``python tests/saved/forging.py Name ...`` forges every array and every number of a saved
 estimator in turn, loads each file and uses what was loaded. One line per file that got through:
 an exception that is no sentence. The number of the file at hand is written first, so that a crash
 of compiled code can be told from outside.
@@ -8,10 +8,11 @@ of compiled code can be told from outside.
 
 from __future__ import annotations
 
+import argparse
 import copy
 import signal
-import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,31 +152,43 @@ def _too_long(*_: Any) -> None:
     raise TimeoutError("took too long")
 
 
-def main(name: str, first: int = 0) -> None:
+def main(names: list[str], every: int, first: int) -> None:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _too_long)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "forged"
-        count = 0
-        for count, (said, content) in enumerate(forgeries(saved(fitted(name), Path(folder)))):
-            if count < first:
-                continue
-            print("at", count, said, flush=True)
-            path.write_bytes(content)
-            signal.alarm(SECONDS)
-            try:
-                use(path)
-            except (ValueError, TypeError):
-                pass
-            except Exception as error:
-                import traceback
+        path, tried = Path(folder) / "forged", 0
+        for name in names:
+            whole = saved(fitted(name), Path(folder))
+            for count, (said, content) in enumerate(forgeries(whole)):
+                if count < first or count % every:
+                    continue
+                print("at", count, name, said, flush=True)
+                path.write_bytes(content)
+                signal.alarm(SECONDS)
+                wrong = _what_escapes(path)
+                signal.alarm(0)
+                tried += 1
+                if wrong:
+                    print("wrong", count, name, said, "|", wrong)
+    print("done", tried, flush=True)
 
-                frames = traceback.extract_tb(error.__traceback__)
-                spot = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
-                print("wrong", count, said, "|", f"{type(error).__name__}: {error} ({spot})"[:200])
-            signal.alarm(0)
-    print("done", count + 1, flush=True)
+
+def _what_escapes(path: Path) -> str:
+    try:
+        use(path)
+    except (ValueError, TypeError):
+        return ""
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        spot = f"{Path(last.filename).name}:{last.lineno}"
+        return f"{type(error).__name__}: {error} ({spot})"[:200]
+    return ""
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--every", type=int, default=1, help="only every so many files")
+    parser.add_argument("--first", type=int, default=0, help="go on from this one")
+    arguments = parser.parse_args()
+    main(arguments.names, arguments.every, arguments.first)

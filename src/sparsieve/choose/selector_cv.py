@@ -24,7 +24,7 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._cross_validation import make_folds
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.plain import plain_matrix
+from ..selectors.plain import naming_arguments, plain_matrix
 from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
@@ -451,14 +451,15 @@ class SelectorCV(MetaSelector):
                 "ks=[k] and fit it"
             )
         X = plain_matrix(X)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr" if self._accepts_sparse else False,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=not self._accepts_nan,
-        )
+        with naming_arguments():
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse="csr" if self._accepts_sparse else False,
+                dtype=(np.float64, np.float32),
+                ensure_all_finite=not self._accepts_nan,
+            )
         return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
 
     @available_if(_model_has("predict"))

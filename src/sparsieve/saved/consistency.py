@@ -57,7 +57,7 @@ _PARTS: dict[str, Any] = {
 }
 # Other samples would give other ones: these are samples, not features, where there are vectors.
 _OF_SAMPLES = ("support_",)
-_NUMBERS = ("alpha_", "beta_", "lam_", "objective_", "optimality_", "_gamma", "_guess")
+_NUMBERS = ("lam_", "objective_", "optimality_", "_gamma", "_guess")
 
 
 def check_consistent(instance: Any) -> None:
@@ -88,7 +88,7 @@ def _check_fitted(estimator: Any) -> None:
             _agree(estimator, all(isinstance(one, wanted) for one in many))
     for name in _NUMBERS:
         if fitted.get(name) is not None:
-            _agree(estimator, np.isscalar(fitted[name]) and np.isreal(fitted[name]))
+            _agree(estimator, isinstance(fitted[name], int | float | np.floating))
     for name in ("estimator_", "selector_", "selectors_"):
         inside = fitted.get(name, [])
         for one in inside if isinstance(inside, list) else [inside]:
@@ -168,6 +168,9 @@ def _check_outputs(estimator: Any) -> None:
     if rows and classes is not None and hasattr(estimator, "decision_function"):
         pairs = class_pairs(len(classes), getattr(estimator, "multi_class", "ovr"))
         _agree(estimator, len(classes) >= 2 and rows[0] == len(pairs))
+    if "_W" in fitted:
+        _agree(estimator, is_array(fitted["_W"], "f", estimator.n_features_in_, None))
+        _agree(estimator, fitted["_W"].shape[1] == rows[0])
     if "support_vectors_" in fitted:
         vectors = fitted["support_vectors_"]
         _agree(estimator, is_array(fitted["dual_coef_"], "f", None, vectors.shape[0]))

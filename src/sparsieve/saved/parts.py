@@ -35,6 +35,9 @@ from ..solvers.mkl.weights import KernelWeights
 from ..solvers.row_norms.problem import RobustData
 
 
+LARGEST = 1e100
+
+
 def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
     """An array of plain numbers of these kinds and this shape; None stands for any length."""
     return (
@@ -49,6 +52,14 @@ def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
 def is_finite(*arrays: np.ndarray) -> bool:
     """No NaN and no infinity in any of them."""
     return all(bool(np.isfinite(array).all()) for array in arrays)
+
+
+def is_moderate(*arrays: np.ndarray) -> bool:
+    """Zero, or of a size whose square is a number: what the solvers are made for."""
+    return all(
+        bool(((array == 0) | ((np.abs(array) < LARGEST) & (np.abs(array) > 1 / LARGEST))).all())
+        for array in arrays
+    )
 
 
 def are_places(value: Any, n: int, length: int | None = None) -> bool:
@@ -135,8 +146,9 @@ def _plane(part: _Model) -> Iterator[bool]:
     yield is_array(part.features, "i", k)
     yield all(is_array(values, "f", k) for values in (part.weights, part.costs, part.bounds))
     yield is_array(part.y, "f", n) and is_array(part.C, "f", n)
-    yield is_finite(part.columns, part.weights, part.costs, part.y, part.C)
-    yield not np.isnan(part.bounds).any()
+    yield is_moderate(part.columns, part.weights, part.costs, part.C)
+    yield all(bool((values >= 0).all()) for values in (part.costs, part.C, part.bounds))
+    yield bool((np.abs(part.y) == 1.0).all())
 
 
 def _certificate(part: Certificate) -> Iterator[bool]:
@@ -204,7 +216,7 @@ def _bank(part: KernelBank) -> Iterator[bool]:
 def _robust_data(part: RobustData) -> Iterator[bool]:
     n = part.design.shape[0]
     yield is_array(part.Y, "f", n, None) and is_array(part.weights, "f", n)
-    yield is_finite(part.Y, part.weights) and bool((part.weights >= 0).all())
+    yield is_moderate(part.Y, part.weights) and bool((part.weights >= 0).all())
     extra = part.covariates
     yield extra is None or (is_array(extra, "f", n, None) and is_finite(extra))
 
@@ -232,12 +244,12 @@ def _stability_path(part: StabilityPath) -> Iterator[bool]:
 
 
 def _dense(part: DenseDesign) -> Iterator[bool]:
-    yield is_array(part.array, "f", None, None) and is_finite(part.array)
+    yield is_array(part.array, "f", None, None) and is_moderate(part.array)
 
 
 def _sparse(part: SparseDesign) -> Iterator[bool]:
     yield sparse.issparse(part.matrix) and part.matrix.dtype in (np.float32, np.float64)
-    yield is_finite(part.matrix.data)
+    yield is_moderate(part.matrix.data)
 
 
 _RULES: dict[type, Callable[[Any], Iterator[bool]]] = {

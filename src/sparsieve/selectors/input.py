@@ -15,7 +15,7 @@ from .class_weights import class_weights
 from .fixed import FixedColumns
 from .foreign import check_foreign
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
-from .plain import canonical, plain_matrix, plain_vector
+from .plain import canonical, naming_arguments, plain_matrix, plain_vector
 from .target import Target, encode_target
 
 
@@ -118,16 +118,17 @@ def _validated(
     X = plain_matrix(X)
     check_dimensions(X)
     estimator._frame_library = frame_library(X)  # what tables of the result are made with
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=("csr", "csc") if accept_sparse else False,
-        dtype=(np.float64, np.float32),
-        multi_output=True,
-        ensure_all_finite=False,
-        ensure_min_samples=2,
-    )
+    with naming_arguments():
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse=("csr", "csc") if accept_sparse else False,
+            dtype=(np.float64, np.float32),
+            multi_output=True,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
     is_frame = estimator._frame_library is not None
     check_finite(
         X,
