@@ -20,7 +20,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from odd_inputs import KINDS, LETTERS, usual_data
 from sparsieve.cli.app import run
-from sparsieve.cli.catalogue import all_methods
 from sparsieve.evaluation import Folds
 from sparsieve.studies import DatasetSpec, StoreReader, Study, StudyError, run_study
 
@@ -125,6 +124,12 @@ def _refusal(sentence: str, estimator: Any) -> Cell:
 # -- files -------------------------------------------------------------------------------------
 
 
+# Of the methods and selectors those that meet a file on the command line and in a study: what is
+# refused there is refused by the readers, before any method sees it.
+METHODS = ("fisher", "ridge-forward", "l0-svm")
+SELECTORS = ["FisherSelector", "RidgeForwardSelector", "L0SVMSelector"]
+
+
 def as_file(name: str, folder: Path) -> Path | None:
     """This kind of input as a data file with the target y, where there is such a file."""
     kind, (X, y) = KINDS[name], usual_data()
@@ -152,12 +157,8 @@ def as_file(name: str, folder: Path) -> Path | None:
         return None
 
 
-def command_line_cells(path: Path) -> dict[str, Cell]:
-    """What ``sparsieve select`` does with a file, by method."""
-    return {method.name: _command_line_cell(path, method.name) for method in all_methods().values()}
-
-
-def _command_line_cell(path: Path, method: str) -> Cell:
+def command_line_cell(path: Path, method: str) -> Cell:
+    """What ``sparsieve select`` does with a file."""
     out, err = io.StringIO(), io.StringIO()
     target = [] if path.suffix == ".svm" else ["-t", "y"]
     start = time.perf_counter()

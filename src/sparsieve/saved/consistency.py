@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..choose.base import MetaSelector
 from ..kernels.functions import FeatureKernel
 from ..selectors.base import BaseSelector
 from ..selectors.fixed import FixedColumns
@@ -94,6 +95,8 @@ def _check_fitted(estimator: Any) -> None:
         for one in inside if isinstance(inside, list) else [inside]:
             _agree(estimator, isinstance(one, BaseEstimator) and hasattr(one, "n_features_in_"))
             _agree(estimator, one.n_features_in_ == d or name == "estimator_")
+    if isinstance(estimator, MetaSelector):
+        _agree(estimator, all(isinstance(one, BaseEstimator) for one in estimator._members()))
     if isinstance(estimator, BaseSelector) and "support_" in fitted:
         _check_ranking(estimator, d)
     _check_models(estimator, d)
