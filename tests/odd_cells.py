@@ -162,7 +162,11 @@ def command_line_cell(path: Path, method: str) -> Cell:
     out, err = io.StringIO(), io.StringIO()
     target = [] if path.suffix == ".svm" else ["-t", "y"]
     start = time.perf_counter()
-    with warnings.catch_warnings(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         warnings.simplefilter("ignore")
         code = run(["select", str(path), *target, "-k", "1", "--method", method, "-n", "-q"])
     if time.perf_counter() - start > SECONDS:

@@ -160,9 +160,7 @@ def _check_outputs(estimator: Any) -> None:
     classes = fitted.get("classes_")
     _agree(estimator, classes is None or (isinstance(classes, np.ndarray) and classes.ndim == 1))
     rows = [len(fitted[n]) for n in ("_machines", "_used", "_models") if n in fitted]
-    rows += [
-        fitted[n].shape[0] for n in ("coef_", "kernel_weights_", "dual_coef_") if n in fitted
-    ]
+    rows += [fitted[n].shape[0] for n in ("coef_", "kernel_weights_", "dual_coef_") if n in fitted]
     for name in ("intercept_", "_lengths"):
         if fitted.get(name) is not None:
             _agree(estimator, is_array(fitted[name], "f", None))

@@ -34,7 +34,6 @@ from ..solvers.mkl.model import MKLModel
 from ..solvers.mkl.weights import KernelWeights
 from ..solvers.row_norms.problem import RobustData
 
-
 LARGEST = 1e100
 
 
@@ -81,8 +80,9 @@ def _declared(cls: type) -> dict[str, Any]:
 
 def has_declared_types(instance: Any) -> bool:
     """Whether every field is of the type that its class says."""
-    fields = instance._asdict() if isinstance(instance, tuple) else vars(instance)
-    declared = _declared(type(instance))
+    cls: Any = type(instance)
+    declared = _declared(cls)
+    fields = instance._asdict() if issubclass(cls, tuple) else vars(instance)
     return all(_is(value, declared.get(name, Any)) for name, value in fields.items())
 
 
@@ -111,9 +111,7 @@ def _is(value: Any, wanted: Any) -> bool:
 
 def sizes_agree(instance: Any) -> bool:
     """Whether lengths, indices and numbers fit together; the types do already."""
-    return all(
-        all(rule(instance)) for cls, rule in _RULES.items() if isinstance(instance, cls)
-    )
+    return all(all(rule(instance)) for cls, rule in _RULES.items() if isinstance(instance, cls))
 
 
 def _path(path: Path) -> Iterator[bool]:
