@@ -45,7 +45,7 @@ _PER_FEATURE = {
 }
 # Attributes that hold an object, and of which class; lists of them where it is in brackets.
 _PARTS: dict[str, Any] = {
-    "_by_size": SupportsBySize,
+    "_by_size": SupportsBySize | None,
     "_fixed": FixedColumns,
     "_machines": [FittedKernelMachine],
     "_models": [_Model],
@@ -149,7 +149,7 @@ def _check_models(estimator: Any, d: int) -> None:
         units.append(unit)
     else:
         _agree(estimator, model is None)
-    if "_by_size" in fitted:
+    if fitted.get("_by_size") is not None:
         units.append(fitted["_by_size"].model.units)
     _agree(estimator, all(isinstance(u, Units) and len(u.scale) == d for u in units))
 
