@@ -266,7 +266,7 @@ def test_features_that_are_no_numbers(estimator, case, data):
     assert len(str(caught.value)) < 400
 
 
-@each
+@by_name([e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required])
 @pytest.mark.parametrize("case", ODD_Y)
 def test_targets_that_are_no_labels(estimator, case, data):
     X, y = data
@@ -318,7 +318,7 @@ def test_tensors(name, data):
     with pytest.raises(TypeError, match=rf"{name} is a tensor that needs a gradient; .*detach"):
         FisherSelector(3).fit(**given)
     given[name] = given[name].detach().bfloat16()
-    with pytest.raises(ValueError, match=rf"{name} cannot be read as an array .*BFloat16"):
+    with pytest.warns(UserWarning, match=rf"{name} is a tensor of torch.bfloat16"):
         FisherSelector(3).fit(**given)
 
 

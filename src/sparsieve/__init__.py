@@ -7,6 +7,7 @@ from ._version import __version__ as __version__
 if TYPE_CHECKING:
     from .choose import *  # noqa: F403
     from .comparing import *  # noqa: F403
+    from .device import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
     from .discovery import *  # noqa: F403
     from .displays import *  # noqa: F403
@@ -32,6 +33,7 @@ _ROOMS = (
     "discovery",
     "displays",
     "memory",
+    "device",
     "oneline",
     "saved",
     "comparing",

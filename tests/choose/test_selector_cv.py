@@ -28,6 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector, SelectorCV
 from sparsieve.choose.ridge_curve import default_estimator
 from sparsieve.choose.rules import CountCurve, best, elbow, one_se
+from sparsieve.choose.trials import grouped_folds
 
 
 @pytest.fixture
@@ -437,7 +438,7 @@ def test_groups_stay_together_in_folds_of_our_own(rng):
     for y in (np.arange(40) % 2, X[:, 1] + rng.standard_normal(40)):
         search = SelectorCV(ks=[1, 2], cv=3, n_repeats=2)
         target = search._training_data(X, y, None).target
-        folds = search._grouped_folds(target, groups)
+        folds = grouped_folds(3, 2, 0, target, groups)
         assert len(folds) == 6
         assert all(not set(groups[train]) & set(groups[test]) for train, test in folds)
         assert search.fit(X, y, groups=groups).n_splits_ == 6

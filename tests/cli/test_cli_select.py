@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import FisherSelector, __version__
+from sparsieve._optional import available
 from sparsieve.cli import catalogue
 from sparsieve.cli.errors import ExitCode
 from sparsieve.io import read_table
@@ -394,3 +395,59 @@ def test_how_a_target_of_whole_numbers_is_read_is_said_once(sparsieve, tmp_path)
     assert "holds" not in quiet.err
     classes = sparsieve("select", path, "-t", "age", "-k", 1, *FISHER)
     assert classes.err.count("fisher is for classes and reads each as one") == 1
+
+
+# -- without a target ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unlabelled(flowers):
+    """The same file without its labels."""
+    path = flowers.with_name("unlabelled.csv")
+    lines = [line.rpartition(",")[0] for line in flowers.read_text().splitlines()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_methods_that_need_no_target(sparsieve, unlabelled, flowers):
+    arguments = ("-m", "laplacian-score", "-k", 2)
+    result = sparsieve("select", unlabelled, *arguments, "--json").json()
+    assert sorted(result["selected"]) == ["q", "t"]
+    assert (result["target"], result["task"]) == (None, "unsupervised")
+    named = sparsieve("select", flowers, "-t", "kind", *arguments, "-n")
+    assert named.out.split() == result["selected"]
+    assert "without looking at a target" in named.err
+    out = unlabelled.with_name("out.csv")
+    sparsieve("select", unlabelled, *arguments, "-o", out)
+    assert sorted(rows_of(out)[0]) == ["q", "t"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--null", 5), "--null shuffles the target, which laplacian-score does not look at"),
+        (("-k", "auto"), "-k auto measures accuracy on a target"),
+        (("-m", "inf-fs", "--param", "supervised=True"), "--target is missing"),
+        (("-m", "fisher"), "--target is missing"),
+    ],
+)
+def test_what_only_a_target_can_answer(sparsieve, unlabelled, options, message):
+    result = sparsieve("select", unlabelled, "-m", "laplacian-score", *options)
+    assert result.code == ExitCode.BAD_USAGE
+    assert message in result.err
+
+
+def test_files_without_a_target(tmp_path, unlabelled):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(unlabelled, float_precision="round_trip")
+    np.savez(tmp_path / "x.npz", X=frame.to_numpy(), feature_names=list(frame))
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    paths = [unlabelled, tmp_path / "x.npz", tmp_path / "bare.csv"]
+    if available("pyarrow"):
+        frame.to_parquet(tmp_path / "x.parquet")
+        paths.append(tmp_path / "x.parquet")
+    for path in paths:
+        table = read_table(path, needs_target=False)
+        np.testing.assert_array_equal(table.X, frame.to_numpy())
+        assert table.y.shape == (45, 0)
+        assert len(table.columns()) == 6

@@ -176,7 +176,7 @@ def test_jobs_groups_and_samples_drawn():
         ({"methods": ["fisher", FisherSelector()]}, ValueError, "two methods are called 'fisher'"),
         ({"methods": [SelectorCV()]}, TypeError, "chooses the number of features itself"),
         ({"methods": [3]}, TypeError, "got int"),
-        ({"ks": [99]}, ValueError, "ks asks for 99 features, but X has 13"),
+        ({"ks": [99]}, ValueError, "ks asks for 99 features, larger than the 13"),
         ({"model": "forest"}, ValueError, "model must be one of"),
         ({"metric": "r2"}, ValueError, "metric must be one of"),
         ({"task": "regression", "methods": ["fisher"]}, ValueError, "fisher selects for class"),

@@ -130,7 +130,8 @@ class DesignConformance:
         close(design.dense_columns(some[:1]), X[:, some[:1]])
         close(as_array(design.columns(some)), X[:, some])
         close(as_array(design.columns(some).columns(np.array([2, 0]))), X[:, [3, X.shape[1] - 1]])
-        close(np.asarray(design.taken(some)), X[:, some])
+        taken = design.taken(some)
+        close(taken.cpu().numpy() if hasattr(taken, "cpu") else np.asarray(taken), X[:, some])
 
     def test_rows(self, design, X, close, rng):
         n = len(X)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sparsieve.design import Deflated, DenseDesign, Scaled, SparseDesign
 from sparsieve.design.clipped import ClippedDense
+from sparsieve.design.dask import DaskDesign
 from sparsieve.design.files import FileDesign, MappedArray
 
 
@@ -36,6 +37,11 @@ def mapped(X, tmp_path):
     return FileDesign(MappedArray(np.load(tmp_path / "X.npy", mmap_mode="r")), block_rows=5)
 
 
+def chunked(X, _):
+    array = pytest.importorskip("dask.array").from_array(X, chunks=(5, 4))
+    return DaskDesign(array).ready()
+
+
 def scaled(X, _):
     n, d = X.shape
     centre, scale, rows = np.linspace(-1, 1, d), np.linspace(1, 2, d), np.linspace(1, 2, n)[:, None]
@@ -59,6 +65,7 @@ MAKERS = [
     Maker("clipped", lambda X, _: ClippedDense(DenseDesign(X), *wide(X)), standardises=False),
     Maker("deflated", with_direction_removed, standardises=False),
     Maker("mapped file", mapped, counts_passes=True),
+    Maker("dask", chunked, counts_passes=True),
 ]
 
 

@@ -16,6 +16,7 @@ from sparsieve import (
     RFSSelector,
     RidgeForwardSelector,
     RobustL20Selector,
+    SVMRFESelector,
     TTestSelector,
     set_memory,
 )
@@ -251,7 +252,9 @@ def test_wrong_shapes_and_selectors_that_cannot(counts, tmp_path):
         RidgeForwardSelector(3).fit(mapped(X.astype("U3"), tmp_path), y)
     with pytest.raises(ValueError, match="120 samples, but y has 119"):
         RidgeForwardSelector(3).fit(mapped(X, tmp_path), y[:-1])
-    with pytest.raises(TypeError, match=r"ReliefFSelector needs X in memory.*RidgeForwardSelector"):
+    with pytest.raises(TypeError, match=r"SVMRFESelector needs X in memory.*RidgeForwardSelector"):
+        SVMRFESelector(3).fit(hdf5(X, tmp_path), y)
+    with pytest.raises(TypeError, match=r"ReliefFSelector needs X in memory.*pass n_samples"):
         ReliefFSelector(3).fit(hdf5(X, tmp_path), y)
     ReliefFSelector(3).fit(mapped(X, tmp_path), y)  # a mapped array is an array, too
     fitted = FStatisticSelector(3).fit(mapped(X, tmp_path), y)

@@ -17,6 +17,18 @@ def test_ranking_breaks_ties_by_second_score_then_column():
     assert found.ranking().tolist() == [3, 1, 2, 4, 5]
 
 
+def test_ranking_is_a_sort_by_several_keys(rng):
+    for _ in range(50):
+        n = int(rng.integers(1, 30))
+        scores = rng.choice([0.0, -0.0, 1.0, -2.0, np.inf, np.nan], n)
+        constant, order = rng.random(n) < 0.3, rng.permutation(n)[: rng.integers(0, n + 1)]
+        place = np.full(n, n)
+        place[order] = np.arange(len(order))
+        found = FeatureScores(scores, n_kept=1, order=order, constant=constant).ranking()
+        best = np.lexsort((np.arange(n), -scores, constant, place))
+        np.testing.assert_array_equal(np.argsort(found), best)
+
+
 def test_constants_and_forbidden_features_rank_last():
     found = FeatureScores(np.arange(4.0), n_kept=2, constant=np.array([False, True, False, True]))
     assert found.ranking().tolist() == [2, 4, 1, 3]

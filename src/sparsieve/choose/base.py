@@ -13,7 +13,9 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
+from ..design.torch import TensorDesign
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.foreign import is_tensor
 from ..selectors.input import is_scale_free, training_data
 from ..selectors.plain import plain_vector
 from ..selectors.target import Target, with_task
@@ -42,6 +44,10 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
         return not any(for_classes_only(member) for member in self._members())
+
+    def _takes_device(self) -> bool:
+        members = self._members()
+        return all(isinstance(m, BaseSelector) and m._takes_device() for m in members)
 
     def _members_with_task(self, task: str) -> dict[str, Any]:
         """The parameter that holds the members, every one told how to read y."""
@@ -76,6 +82,7 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
             accept_sparse=self._accepts_sparse,
             accept_regression=several or self._accepts_regression,
             accept_nan=self._accepts_nan,
+            accept_device=self._takes_device(),
         )
 
     def __sklearn_tags__(self):
@@ -101,14 +108,21 @@ def arrays_of(data: TrainingData) -> tuple:
         X = design.matrix
     elif isinstance(design, DenseDesign):
         X = design.array
+    elif isinstance(design, TensorDesign) and design.tensor.device == design.device:
+        X = design.tensor
     else:
         raise TypeError(
-            f"a selector around other selectors takes NumPy arrays and SciPy sparse matrices, not "
-            f"a {type(design).__name__}; convert X first"
+            f"a selector around other selectors takes NumPy arrays, SciPy sparse matrices and "
+            f"tensors, not a {type(design).__name__}; convert X first"
         )
     if target.classes is not None:
         return X, target.classes[target.codes]
     return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
+
+
+def jobs_for(X: Any, n_jobs: int | None) -> int | None:
+    """How many jobs share X: one on a device, which works in parallel by itself."""
+    return 1 if is_tensor(X) else n_jobs
 
 
 def prepared(selector: Any, n_features_to_select: int, task: str) -> Any:

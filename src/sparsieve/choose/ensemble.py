@@ -17,7 +17,7 @@ from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import already_told, with_task
 from .aggregate import AGGREGATIONS
-from .base import MetaSelector, arrays_of, prepared, ranking_of, weights_for
+from .base import MetaSelector, arrays_of, jobs_for, prepared, ranking_of, weights_for
 
 DEFAULT_COUNT = 10
 _MEANINGS = {
@@ -188,7 +188,7 @@ class EnsembleSelector(MetaSelector):
         n_ranked = self._list_length(n_features)
         X, y = arrays_of(data)
         members = self._members()
-        self.selectors_ = Parallel(n_jobs=self.n_jobs)(
+        self.selectors_ = Parallel(n_jobs=jobs_for(X, self.n_jobs))(
             delayed(_fitted)(
                 prepared(member, n_ranked, data.target.task),
                 *(X, y, weights_for(member, data.sample_weight)),

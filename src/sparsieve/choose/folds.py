@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_method_params
 
+from ..selectors.foreign import is_tensor
 from ..selectors.target import Target, already_told
 from .base import ranking_of
 from .ridge_curve import ridge_curve
@@ -37,6 +38,8 @@ class CurveWork:
 
     def columns(self, rows, index):
         """Samples with some features; the default model wants them dense."""
+        if is_tensor(self.X):  # few columns, for a model on the host
+            return self.X[:, index][rows].cpu().numpy()
         part = self.X[rows][:, index]
         return dense(part) if self.ours else part
 

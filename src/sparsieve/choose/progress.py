@@ -24,20 +24,28 @@ __all__ = ["CallbackSupportMixin", "followed", "with_callbacks"]
 
 
 def followed(
-    owner: Any, tasks: Iterable[Any], total: int, *, name: str, verbose: int = 0
+    owner: Any,
+    tasks: Iterable[Any],
+    total: int,
+    *,
+    name: str,
+    n_jobs: int | None,
+    verbose: int = 0,
 ) -> list[Any]:
     """Results of delayed calls, in order; says on the way how far ``owner``'s fit is.
 
     Parameters
     ----------
     owner : estimator
-        With ``n_jobs``; its fit runs ``with_callbacks``.
+        Its fit runs ``with_callbacks``.
     tasks : iterable
         Delayed calls.
     total : int
         How many there are.
     name : str
         What one of them is, such as "fold".
+    n_jobs : int or None
+        Number of parallel jobs.
     verbose : int, default=0
         1 prints a line for each, with the time that is left.
 
@@ -51,7 +59,7 @@ def followed(
         root.call_on_fit_task_begin(estimator=owner)
     results: list[Any] = []
     start = perf_counter()
-    coming = iter(one_by_one(tasks, owner.n_jobs))
+    coming = iter(one_by_one(tasks, n_jobs))
     for number in range(1, total + 1):
         # A task of the same number begins when somebody waits for its result.
         task = None

@@ -5,55 +5,39 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
-from numbers import Integral
 from textwrap import fill
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, check_integer, resolve_count
-from .._cross_validation import make_folds
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.plain import naming_arguments, plain_matrix
-from ..selectors.target import Target, with_task
+from ..selectors.target import with_task
 from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     routed,
     weighted,
 )
-from .folds import CurveWork, dense, score_fold
+from .final_model import FinalModel
+from .folds import CurveWork, score_fold
 from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe, no_better, nothing_found
-
-LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
-AUTO_POINTS = 20
+from .trials import grouped_folds, is_number_of_folds, numbers_to_try, splitter
 
 
-def _model_has(name: str):
-    """``predict`` and others exist where the final estimator has them."""
-
-    def check(self) -> bool:
-        getattr(getattr(self, "estimator_", None) or self._models()[1], name)
-        return True
-
-    return check
-
-
-class SelectorCV(MetaSelector):
+class SelectorCV(FinalModel, MetaSelector):
     """Choose the number of features by cross-validation.
 
     Every training fold is ranked once, and the estimator is fitted on the first k features of
@@ -266,10 +250,10 @@ class SelectorCV(MetaSelector):
     def _fit(self, data: TrainingData, params=None) -> FeatureScores:
         selector, estimator = self._models(data)
         check_weighted_classes(params or {}, data.target)
-        self.ks_ = self._numbers(data.design.shape[1])
+        self.ks_ = numbers_to_try(self.ks, data.design.shape[1])
         self.scorer_ = check_scoring(estimator, self.scoring)
         task = data.target.task
-        splitter = self._splitter(data.target)
+        repeated = self.cv, self.n_repeats, self.random_state
         arguments = routed(
             self,
             params or {},
@@ -280,10 +264,10 @@ class SelectorCV(MetaSelector):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
             given = arguments.splitter.split
-            if self._makes_folds and given.get("groups") is not None:
-                folds = self._grouped_folds(data.target, given["groups"])
+            if is_number_of_folds(self.cv) and given.get("groups") is not None:
+                folds = grouped_folds(*repeated, data.target, given["groups"])
             else:
-                folds = list(splitter.split(X, y, **given))
+                folds = list(splitter(*repeated, data.target).split(X, y, **given))
         work = CurveWork(
             X,
             y,
@@ -298,55 +282,13 @@ class SelectorCV(MetaSelector):
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
         )
         tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
-        results = followed(self, tasks, len(folds), name="fold")
+        results = followed(self, tasks, len(folds), name="fold", n_jobs=jobs_for(X, self.n_jobs))
         self.n_splits_ = len(folds)
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         self._choose(
             results, test_share, score_without_features(data.target) if work.fast else None
         )
         return self._refit_on_all(work)
-
-    @property
-    def _makes_folds(self) -> bool:
-        return isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
-
-    def _grouped_folds(self, target: Target, groups: Any) -> list:
-        random = check_random_state(self.random_state)
-        return [
-            fold
-            for _ in range(self.n_repeats)
-            for fold in make_folds(
-                target.Y[:, 0] if target.codes is None else target.codes,
-                int(self.cv),
-                seed=int(random.randint(2**31 - 1)),
-                stratified=target.codes is not None,
-                groups=groups,
-            )
-        ]
-
-    def _splitter(self, target: Target | None = None) -> Any:
-        is_classes = target is not None and target.task == "classification"
-        if not self._makes_folds:
-            return check_cv(self.cv, None if target is None else target.codes)
-        kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
-        return kind(n_splits=int(self.cv), n_repeats=self.n_repeats, random_state=self.random_state)
-
-    def _numbers(self, n_features: int) -> np.ndarray:
-        if isinstance(self.ks, str):
-            check_choice("ks", self.ks, ("auto",))
-            last = min(n_features, LARGEST_AUTO)
-            return np.unique(np.geomspace(1, last, AUTO_POINTS).round().astype(np.int64))
-        ks = list(np.atleast_1d(np.asarray(self.ks, dtype=object)))
-        if not ks:
-            raise ValueError('ks is empty; give numbers of features to try, or "auto"')
-        for k in ks:
-            check_integer("every number in ks", k)
-        if max(ks) > n_features:
-            raise ValueError(
-                f"ks asks for {max(ks)} features, larger than the {n_features} "
-                f"feature{'s' * (n_features != 1)} of X; try at most {n_features}"
-            )
-        return np.unique(np.array(ks, dtype=np.int64))
 
     def _choose(self, results: list, test_share: float, guess: float | None) -> None:
         scores = np.array([scores for scores, *_ in results]).T
@@ -441,49 +383,6 @@ class SelectorCV(MetaSelector):
             del other.estimator_
         return other
 
-    # -- the final model -----------------------------------------------------------------
-
-    def _selected(self, X):
-        check_is_fitted(self)
-        if not hasattr(self, "estimator_"):
-            raise NotFittedError(
-                "this SelectorCV was made by at(k) and has no model for its columns; set "
-                "ks=[k] and fit it"
-            )
-        X = plain_matrix(X)
-        with naming_arguments():
-            X = validate_data(
-                self,
-                X,
-                reset=False,
-                accept_sparse="csr" if self._accepts_sparse else False,
-                dtype=(np.float64, np.float32),
-                ensure_all_finite=not self._accepts_nan,
-            )
-        return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
-
-    @available_if(_model_has("predict"))
-    def predict(self, X):
-        """Predict with the final model."""
-        X = self._selected(X)
-        return self.estimator_.predict(X)
-
-    @available_if(_model_has("predict_proba"))
-    def predict_proba(self, X):
-        """Class probabilities of the final model."""
-        X = self._selected(X)
-        return self.estimator_.predict_proba(X)
-
-    @available_if(_model_has("decision_function"))
-    def decision_function(self, X):
-        """Decision values of the final model."""
-        X = self._selected(X)
-        return self.estimator_.decision_function(X)
-
-    def score(self, X, y, **params):
-        """Score the final model on other data with the scorer of the cross-validation."""
-        return self.scorer_(self.estimator_, self._selected(X), y, **params)
-
     # -- scikit-learn --------------------------------------------------------------------
 
     def get_metadata_routing(self):
@@ -492,7 +391,7 @@ class SelectorCV(MetaSelector):
         mapping = {
             "selector": (selector, "fit"),
             "estimator": (estimator, "fit"),
-            "splitter": (self._splitter(), "split"),
+            "splitter": (splitter(self.cv, self.n_repeats, self.random_state), "split"),
             "scorer": (check_scoring(estimator, self.scoring), "score"),
         }
         router = MetadataRouter(owner=self)

@@ -21,6 +21,7 @@ from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    jobs_for,
     prepared,
     ranking_of,
     routed,
@@ -265,7 +266,14 @@ class StabilitySelection(MetaSelector):
             delayed(_run_pair)(selector, X, y, units, arguments.selector.fit, q, seed)
             for seed in seeds
         )
-        runs = followed(self, tasks, n_pairs, name="pair of halves", verbose=self.verbose)
+        runs = followed(
+            self,
+            tasks,
+            n_pairs,
+            name="pair of halves",
+            verbose=self.verbose,
+            n_jobs=jobs_for(X, self.n_jobs),
+        )
         kept = np.concatenate([tops for tops, _ in runs])
         self.stability_path_ = _path(kept, self.threshold_)
         probabilities = np.zeros(n_features)

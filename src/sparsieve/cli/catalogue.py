@@ -36,6 +36,8 @@ class Method:
         First line of the docstring.
     takes_regression, takes_sparse, takes_missing : bool
         Whether the target may be real numbers, and X a sparse matrix or one with gaps.
+    needs_target : bool
+        Whether it looks at a target at all.
     has_proof : bool
         Whether ``--certify`` can prove something about its selections.
     parameters : dict
@@ -49,6 +51,7 @@ class Method:
     takes_regression: bool
     takes_sparse: bool
     takes_missing: bool
+    needs_target: bool
     has_proof: bool
     parameters: dict[str, Any] = field(default_factory=dict)
 
@@ -68,6 +71,7 @@ class Method:
             takes_regression=bool(getattr(selector, "_accepts_regression", True)),
             takes_sparse=bool(get_tags(plain).input_tags.sparse),
             takes_missing=bool(get_tags(plain).input_tags.allow_nan),
+            needs_target=bool(get_tags(plain).target_tags.required),
             has_proof=hasattr(selector, "certify"),
             parameters=plain.get_params(deep=False),
         )
@@ -98,6 +102,7 @@ class Method:
             "regression": self.takes_regression,
             "sparse": self.takes_sparse,
             "missing": self.takes_missing,
+            "unsupervised": not self.needs_target,
             "proof": self.has_proof,
             "large": self.seconds is not None and self.seconds <= _FAST,
         }
@@ -114,6 +119,7 @@ PURPOSES = {
     "markers": "features that mark single classes, such as cell types",
     "outliers": "some samples are mislabelled or measured badly",
     "missing": "values are missing",
+    "unsupervised": "there is no target: features are chosen for what they are among themselves",
     "p-values": "a p-value for every feature on its own",
     "proof": "how far the selection is from the best possible one (--certify)",
 }

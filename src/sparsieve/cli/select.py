@@ -55,7 +55,7 @@ def select(
             metavar="COL",
             help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
             ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
-            "svmlight.",
+            "svmlight and for unsupervised methods.",
             show_default=False,
         ),
     ] = None,
@@ -203,15 +203,19 @@ def select(
         check_readable(file)
     build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
     selector = None
-    if param or certify or stable:  # what is wrong with them is said before the data are read
+    # What is wrong with them is said before the data are read.
+    if param or certify or stable or not chosen.needs_target:
         with progress("Loading"):
             selector = build()
             if certify:
                 check_certifiable(chosen, selector)
+    needs_target = chosen.needs_target if selector is None else _needs_target(selector)
+    if not needs_target:
+        _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
         try:
             with progress(f"Reading {path.name}"):
-                table = read_table(path, target, drop or (), layer=layer)
+                table = read_table(path, target, drop or (), layer=layer, needs_target=needs_target)
         except TargetNeededError as error:
             raise UsageError(f"--target is missing: {error}") from None
         check_in_memory(table, **{"--report": report, "--null": null, "-k auto": number == AUTO})
@@ -257,6 +261,26 @@ def select(
             raise KeyboardInterrupt
 
 
+def _needs_target(selector: Any) -> bool:
+    from ..diagnosis.null import looks_at_target
+
+    return looks_at_target(selector)
+
+
+def _check_no_target_asked_for(
+    name: str, target: str | None, null: int, report: Path | None, *, auto: bool
+) -> None:
+    """Refuse what only a target can answer for a method that does not look at it."""
+    if null:
+        raise UsageError(f"--null shuffles the target, which {name} does not look at")
+    for option, asked in (("--report", report is not None), ("-k auto", auto)):
+        if asked and target is None:
+            raise UsageError(
+                f"{option} measures accuracy on a target; name one with --target, which {name} "
+                "itself does not look at"
+            )
+
+
 def _report(selection: Selection, command: str) -> Report:
     from ..report import selector_report
 
@@ -291,13 +315,15 @@ def _print_selected(selection: Selection) -> None:
 def _say_summary(selection: Selection, written: list[Path]) -> None:
     table = selection.table
     n_samples, n_features = table.X.shape
-    target = table.target_name
-    if selection.classes is not None:
+    target = f" for {table.target_name}"
+    if selection.task == "unsupervised":
+        target = " without looking at a target"
+    elif selection.classes is not None:
         target += f" ({len(selection.classes)} classes)"
     else:
         target += " (regression)"
     say(
-        f"kept {selection.n_kept} of {n_features} features with {selection.method.name} for "
+        f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s "
         f"({selection.fit_seconds:.2f} s of it selecting)"
     )

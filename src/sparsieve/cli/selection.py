@@ -14,8 +14,10 @@ from .._checks import warn_user
 from .._version import __version__
 from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
+from ..diagnosis.null import looks_at_target
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
+from ..selectors.target import NO_TARGET
 from .catalogue import Method
 from .settings import AUTO, resolved
 
@@ -53,6 +55,8 @@ class Selection:
     @property
     def task(self) -> str:
         """How the target was understood."""
+        if not looks_at_target(self.selector):
+            return NO_TARGET
         return "regression" if self.classes is None else "classification"
 
     @property
@@ -87,7 +91,7 @@ class Selection:
             "method": self.method.name,
             "class": self.method.class_name,
             "parameters": self.parameters,
-            "target": self.table.target_name,
+            "target": self.table.target_name or None,
             "task": self.task,
             "classes": self.classes,
             "n_samples": self.table.X.shape[0],
@@ -140,7 +144,8 @@ def run_selection(
             "--for sparse shows which methods take sparse features"
         )
     resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
-    told, read_as = _reading(method, table, task)
+    with_target = looks_at_target(selector)
+    told, read_as = _reading(method, table, task) if with_target else ([], AUTO)
     selector = with_task(selector, read_as)
     choice = ""
     start, interrupted = time.perf_counter(), False
@@ -170,7 +175,7 @@ def run_selection(
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
     null, certificate, oddities = None, None, []
     if not interrupted:  # who interrupts does not want to wait
-        if in_memory:
+        if in_memory and with_target:
             found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
             oddities = found.for_user_of(selector)
         if n_shuffles:

@@ -11,6 +11,7 @@ from sklearn.utils.parallel import delayed
 from .._checks import check_choice, check_integer
 from .._cross_validation import Fold, one_by_one
 from ..choose.rules import CountCurve, best
+from ..choose.trials import numbers_to_try
 from ..selectors.base import BaseSelector
 from .contenders import contenders
 from .data import ComparisonData
@@ -245,16 +246,7 @@ def _numbers(ks: Any, n_features: int) -> list[int]:
         check_choice("ks", ks, (AUTO,))
         # With all features every selection is the same.
         return [k for k in AUTO_KS if k < n_features] or [1]
-    ks = list(np.atleast_1d(np.asarray(ks, dtype=object)))
-    if not ks:
-        raise ValueError('ks is empty; give numbers of features to compare, or "auto"')
-    for k in ks:
-        check_integer("every number in ks", k)
-    if max(ks) > n_features:
-        raise ValueError(
-            f"ks asks for {max(ks)} features, but X has {n_features}; ask for at most {n_features}"
-        )
-    return sorted({int(k) for k in ks})
+    return [int(k) for k in numbers_to_try(ks, n_features)]
 
 
 def _checked_seed(seed: int) -> int:

@@ -7,6 +7,7 @@ from .convert import as_design, standardised
 from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
 from .double import in_double
+from .fetched import without_samples
 from .foreign import foreign_design
 from .scaled import Scaled
 from .sparse import SparseDesign
@@ -26,4 +27,5 @@ __all__ = [
     "foreign_design",
     "in_double",
     "standardised",
+    "without_samples",
 ]

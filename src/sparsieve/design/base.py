@@ -29,10 +29,29 @@ class DesignMatrix(ABC):
     # were of extreme size. ``standardised`` reports centre and scale in the units of the user.
     unit: np.ndarray | float = 1.0
 
+    is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
+
+    def argsort(self, values: np.ndarray) -> np.ndarray:
+        """Places of a vector in rising order, equal ones in order: sorted where X is."""
+        return np.argsort(values, kind="stable")
+
+    def in_memory(self) -> np.ndarray | None:
+        """X as a NumPy array, where a foreign X lies in the memory of the host anyway."""
+        return None
+
     @property
     def passes(self) -> int:
         """How often X was read from a file or a cluster; 0 where it is held in memory."""
         return 0
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether moving a row of X costs more than working with it."""
+        return False
+
+    def ready(self) -> Self:
+        """Do what has to be done once before the first pass, such as counting the rows of X."""
+        return self
 
     def _in_unit_of(self, other: DesignMatrix, columns=None) -> Self:
         """Give this design, made of (some columns of) another, its unit."""
@@ -125,6 +144,11 @@ class DesignMatrix(ABC):
             block = self.dense_columns(np.arange(start, min(start + step, n_features)))
             total += block @ block.T
         return total
+
+    def outer(self, index):
+        """X @ X.T over these features alone, in double precision."""
+        columns = self.dense_columns(index).astype(np.float64, copy=False)
+        return columns @ columns.T
 
     def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
         """Largest singular value, by Golub-Kahan-Lanczos with full reorthogonalisation.

@@ -14,6 +14,7 @@ from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
+from .torch import TensorDesign
 
 # A column whose standard deviation is below this share of its magnitude is constant up to
 # rounding: scaling it up would only amplify noise.
@@ -62,8 +63,20 @@ def standardised(
     are first pulled in, and the columns centred and scaled again. A working copy is held in
     ``dtype``, by default that of X.
     """
-    means, deviations, constant = column_standards(design, sample_weight)
     unit = design.unit
+    held = np.dtype(design.dtype if dtype is None else dtype)
+    if isinstance(design, TensorDesign):
+        view, shift, factor, constant = design.standardised(
+            centre=centre,
+            scale=scale,
+            sample_weight=sample_weight,
+            clip=clip,
+            weight_rows=weight_rows,
+            dtype=held,
+            tolerance=CONSTANT_TOLERANCE[np.dtype(design.dtype)],
+        )
+        return Standardisation(view, shift * unit, factor * unit, constant)
+    means, deviations, constant = column_standards(design, sample_weight)
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
         if isinstance(design, RowBlockedDesign):
@@ -83,7 +96,6 @@ def standardised(
 
     if not (centre or scale or row_scale is not None):
         return Standardisation(design, shift * unit, factor * unit, constant)
-    held = np.dtype(design.dtype if dtype is None else dtype)
     if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= COPY_BYTES:
         array = design.array - shift  # in double precision also when X is float32
         array /= factor
@@ -91,7 +103,7 @@ def standardised(
             array *= row_scale[:, None]
         if centre:
             array[:, constant] = 0.0
-        view: DesignMatrix = DenseDesign(array.astype(held, copy=False))
+        view = DenseDesign(array.astype(held, copy=False))
     else:
         view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
     return Standardisation(view, shift * unit, factor * unit, constant)

@@ -11,6 +11,7 @@ from .deflated import Deflated
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
+from .torch import ScaledTensor, TensorDesign
 
 
 def in_double(design: DesignMatrix) -> DesignMatrix:
@@ -20,7 +21,7 @@ def in_double(design: DesignMatrix) -> DesignMatrix:
     """
     if np.dtype(design.dtype) == np.float64:
         return design
-    if isinstance(design, RowBlockedDesign):
+    if isinstance(design, RowBlockedDesign | TensorDesign | ScaledTensor):
         return design.in_double()
     if isinstance(design, DenseDesign):
         if 2 * design.array.nbytes <= COPY_BYTES:

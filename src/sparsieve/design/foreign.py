@@ -17,6 +17,9 @@ _SERVED = {
     "zarr": "files",
     "anndata": "tables",
     "pyarrow": "tables",
+    "dask": "dask",
+    "torch": "torch",
+    "sparsieve": "streamed",  # what on_device(X, stream=True) returns
 }
 
 

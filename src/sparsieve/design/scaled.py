@@ -26,6 +26,10 @@ class Scaled(DesignMatrix):
     def passes(self) -> int:
         return self.base.passes
 
+    @property
+    def is_remote(self) -> bool:
+        return self.base.is_remote
+
     def will_need(self, index) -> None:
         self.base.will_need(index)
 

@@ -16,6 +16,11 @@ from .._checks import check_integer, check_real
 LEVEL = 0.95
 
 
+def looks_at_target(selector: Any) -> bool:
+    """Whether a selector uses y; of selectors from elsewhere it is supposed."""
+    return bool(getattr(selector, "_uses_target", lambda: True)())
+
+
 @dataclass(frozen=True)
 class PermutationNull:
     """Scores of the same fit where features know nothing of the target.
@@ -88,6 +93,11 @@ def permutation_null(
     True
     """
     check_integer("n_repeats", n_repeats)
+    if not looks_at_target(selector):
+        raise ValueError(
+            f"{type(selector).__name__} does not look at the target: to shuffle it tells nothing "
+            "about noise"
+        )
     if max_seconds is not None:
         check_real("max_seconds", max_seconds, minimum=0)
     y = y if hasattr(y, "iloc") else np.asarray(y)

@@ -1,7 +1,9 @@
 """Filters: features scored one at a time, or greedily, without a model."""
 
 from .fisher import FisherSelector
+from .inf_fs import InfFSSelector
 from .information import InfoGainSelector
+from .laplacian import LaplacianScoreSelector
 from .mrmr import MRMRSelector
 from .relieff import ReliefFSelector
 from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
@@ -10,7 +12,9 @@ __all__ = [
     "ChiSquareSelector",
     "FStatisticSelector",
     "FisherSelector",
+    "InfFSSelector",
     "InfoGainSelector",
+    "LaplacianScoreSelector",
     "MRMRSelector",
     "ReliefFSelector",
     "TTestSelector",

@@ -14,12 +14,24 @@ from .information import Information
 CORRELATION_FLOOR = 1e-3
 # A mean absolute correlation this close to one means copies of all that was chosen.
 COPY = 1.0 - 1e-12
+# Steps of the greedy search compare scores after rounding to this many digits.
+DIGITS = 12
 
 
 class Criterion(ABC):
     """What the greedy search maximises, kept up to date as features are picked."""
 
     relevance: np.ndarray
+
+    def current(self, started: bool) -> np.ndarray:
+        """The score of every feature; nothing is picked before the search has started."""
+        return self.scores() if started else self.relevance
+
+    def best(self, free: np.ndarray, started: bool) -> tuple[int, float]:
+        """The best of the features that are free, and its score."""
+        scores = self.current(started)
+        best = int(np.argmax(np.where(free, _rounded(scores), -np.inf)))
+        return best, float(scores[best])
 
     @abstractmethod
     def add(self, picked: int) -> None:
@@ -163,3 +175,13 @@ class CFS(Criterion):
         # Every pair of members is in ``pairs`` twice; each pair with the newcomer counts twice.
         among = np.maximum(pairs + 2.0 * shared, 0.0)
         return (self.relevance[members].sum() + self.relevance) / np.sqrt(size + among)
+
+
+def _rounded(scores) -> np.ndarray:
+    """Scores to ``DIGITS`` digits of the largest finite one: rounding noise makes no choice."""
+    finite = np.isfinite(scores)
+    largest = np.abs(scores[finite]).max(initial=0.0)
+    if largest == 0.0:
+        return scores
+    step = 10.0 ** (np.ceil(np.log10(largest)) - DIGITS)
+    return np.where(finite, np.round(scores / step) * step, scores)

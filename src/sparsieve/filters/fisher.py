@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_flag, check_real, resolve_count
-from ..design import standardised
+from ..design import standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..solvers.least_squares.forward import forward_path
 from .base import DEFAULT_COUNT, class_moments, ratio
@@ -115,15 +115,19 @@ class FisherSelector(BaseSelector):
         tr[(X'X + g I)^-1 X'H H'X] is what a ridge regression of H on X explains.
         """
         weights, n_features = data.sample_weight, data.design.shape[1]
-        view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
         members = data.target.Y.astype(np.float64)
         sizes = members.sum(axis=0) if weights is None else weights @ members
         H = (members - sizes / data.total_weight) / np.sqrt(sizes)
-        if weights is not None:
-            H *= np.sqrt(weights)[:, None]
+        few = without_samples(data.design, H, centre=True, scale=True, sample_weight=weights)
+        if few is not None:
+            view, H = few
+        else:
+            view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
+            if weights is not None:
+                H *= np.sqrt(weights)[:, None]
         found = forward_path(
             view.design,
-            H.astype(data.design.dtype),
+            H.astype(view.design.dtype),
             ridge=float(self.ridge) * data.total_weight,
             n_steps=resolve_count(
                 self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features)

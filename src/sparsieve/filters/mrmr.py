@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_choice, resolve_count
-from ..design import DesignMatrix, can_condense, condensed, standardised
+from ..design import DesignMatrix, standardised, without_samples
+from ..design.on_device import OnDevice
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns
@@ -35,8 +36,6 @@ _MEANINGS = {
     "among its members",
     "cmim": "Least information about the class given any one of those picked before, in nats",
 }
-# Steps of the greedy search compare scores after rounding to this many digits.
-DIGITS = 12
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -192,6 +191,10 @@ class MRMRSelector(BaseSelector):
         if self.criterion in CORRELATION_CRITERIA:
             relevance = f_statistics(data)[0]
             design = _standardised(data)
+            if isinstance(design, OnDevice):
+                from ._mrmr_device import DeviceCorrelation
+
+                return DeviceCorrelation(design, data.total_weight, relevance, self.criterion)
             return Correlation(design, data.total_weight, relevance, self.criterion)
         codes = data.target.codes
         if codes is None and self.criterion == "cfs":
@@ -235,11 +238,10 @@ def _numeric_cfs(data: TrainingData) -> CFS:
 def _standardised(data: TrainingData) -> DesignMatrix:
     """Columns whose inner products are their correlations, times the total weight."""
     weights = data.sample_weight
-    if can_condense(data.design, 0):
-        nothing = np.zeros((data.design.shape[0], 0))
-        return condensed(data.design, nothing, centre=True, scale=True, sample_weight=weights)[
-            0
-        ].design
+    nothing = np.zeros((data.design.shape[0], 0))
+    few = without_samples(data.design, nothing, centre=True, scale=True, sample_weight=weights)
+    if few is not None:
+        return few[0].design
     return standardised(data.design, centre=True, scale=True, sample_weight=weights).design
 
 
@@ -250,27 +252,15 @@ def greedy(criterion: Criterion, candidates: np.ndarray, count: int, *, until_wo
     """
     path: list[int] = []
     picked_at: list[float] = []
-    scores = criterion.relevance
-    free = candidates.copy()
+    free, started = candidates.copy(), False
     for _ in range(min(count, int(candidates.sum()))):
         if path:
             criterion.add(path[-1])
-            scores = criterion.scores()
-        allowed = np.where(free, _rounded(scores), -np.inf)
-        best = int(np.argmax(allowed))
-        if until_worse and path and scores[best] <= picked_at[-1]:
+            started = True
+        best, score = criterion.best(free, started)
+        if until_worse and path and score <= picked_at[-1]:
             break
         path.append(best)
-        picked_at.append(float(scores[best]))
+        picked_at.append(score)
         free[best] = False
-    return np.array(path, dtype=np.intp), np.array(picked_at), scores
-
-
-def _rounded(scores) -> np.ndarray:
-    """Scores to ``DIGITS`` digits of the largest finite one: rounding noise makes no choice."""
-    finite = np.isfinite(scores)
-    largest = np.abs(scores[finite]).max(initial=0.0)
-    if largest == 0.0:
-        return scores
-    step = 10.0 ** (np.ceil(np.log10(largest)) - DIGITS)
-    return np.where(finite, np.round(scores / step) * step, scores)
+    return np.array(path, dtype=np.intp), np.array(picked_at), criterion.current(started)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_integer, check_real
+from ..design import RowBlockedDesign
 from ..design.convert import COPY_BYTES
 from ..selectors.base import (
     BaseSelector,
@@ -24,6 +25,7 @@ from ..selectors.base import (
 from ..selectors.target import Target
 from .base import DEFAULT_COUNT
 from .missing import IncompleteColumns
+from .relieff_blocks import BlockedFeatures
 
 # Samples per side of a tile of distances: a tile and the eight columns of features it is made
 # from at a time stay in the second-level cache.
@@ -60,7 +62,7 @@ class ReliefFSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     n_neighbors : int, default=10
-        Nearest samples per class (in regression: in all).
+        How many nearest samples count: per class (in regression: in all).
     n_samples : int or None, default=None
         How many samples, drawn without replacement, look for their neighbours; None takes all
         of them. Neighbours always come from all samples.
@@ -112,6 +114,7 @@ class ReliefFSelector(BaseSelector):
 
     _scale_free: ClassVar[bool | None] = True
     _accepts_sparse: ClassVar[bool] = False
+    _accepts_device: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "ReliefF weight: how much more the feature differs between near samples of different "
@@ -141,13 +144,28 @@ class ReliefFSelector(BaseSelector):
             check_integer("n_samples", self.n_samples)
         check_real("sigma", self.sigma, minimum=0, strict=True, optional=True)
 
+    _foreign_hint: ClassVar[str] = (
+        "pass n_samples (such as 200), so that few samples look for neighbours, and leave "
+        "discrete_features=None"
+    )
+
+    def _takes_foreign(self) -> bool:
+        return self.n_samples is not None and self.discrete_features is None
+
     def _fit(self, data: TrainingData) -> FeatureScores:
-        X = data.design.array  # type: ignore[attr-defined]
         target = data.target
-        n_samples, n_features = X.shape
+        if isinstance(data.design, RowBlockedDesign):
+            return self._fit_blocks(data.design, target)
+        n_samples, n_features = data.design.shape
         discrete = _discrete_mask(self.discrete_features, n_features)
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
-        features = _prepare(X, discrete, groups)
+        if data.design.is_on_device:
+            from ._relieff_device import on_device
+
+            features: Any = on_device(data.design, discrete)
+        else:
+            X = data.design.array  # type: ignore[attr-defined]
+            features = _prepare(X, discrete, groups)
 
         queries = self._queries(n_samples)
         nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
@@ -155,6 +173,21 @@ class ReliefFSelector(BaseSelector):
         score = _regression_score if target.codes is None else _class_score
         scores = np.zeros(n_features)
         scores[features.order] = score(features, target, queries, nearest, influence, self.n_jobs)
+        constant = np.ones(n_features, dtype=bool)
+        constant[features.order] = False
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+    def _fit_blocks(self, design: RowBlockedDesign, target: Target) -> FeatureScores:
+        """The same for an X that is read in passes."""
+        n_samples, n_features = design.shape
+        groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
+        queries = self._queries(n_samples)
+        features = BlockedFeatures(design, queries)
+        nearest = features.nearest(groups, self.n_neighbors)
+        influence = _influence(nearest, self.sigma)
+        score = _regression_score if target.codes is None else _class_score
+        scores = np.zeros(n_features)
+        scores[features.order] = score(features, target, queries, nearest, influence, None)
         constant = np.ones(n_features, dtype=bool)
         constant[features.order] = False
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
@@ -201,6 +234,32 @@ class _Features:
         block = block - self.low[part, None]
         block /= self.span[part, None]
         return np.ascontiguousarray(block)
+
+    def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
+        """Between samples as ``scaled`` gives them; of the ``same`` the upper triangle."""
+        from ._relieff_kernels import add_distances
+
+        distances = np.zeros((rows.shape[1], columns.shape[1]))
+        add_distances(rows, columns, self.n_numeric, same, distances)
+        return distances
+
+    def pair_sums(self, pairs: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        """Sum over pairs of samples of weight * difference, for every complete column."""
+        from ._relieff_kernels import add_differences
+
+        csr = (pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp), pairs.data)
+        width = max(8, BLOCK_VALUES // self.n_samples)
+        edges = [*range(0, self.n_numeric, width), self.n_numeric]
+        edges += [*range(self.n_numeric + width, self.n_complete, width), self.n_complete]
+
+        def block_sum(start, stop):
+            block = np.ascontiguousarray(self.scaled(slice(None), start, stop).T)
+            total = np.zeros(stop - start)
+            add_differences(block, start >= self.n_numeric, *csr, total)
+            return total
+
+        blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
+        return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])
 
 
 class _ScaledFeatures(_Features):
@@ -302,16 +361,13 @@ def in_threads(function, arguments, n_jobs):
 
 
 def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
-    from ._relieff_kernels import add_distances
-
     same = symmetric and bool(samples[0] == start)
     rows = columns if same else features.scaled(samples)
-    distances = np.zeros((rows.shape[1], columns.shape[1]))
-    add_distances(rows, columns, features.n_numeric, same, distances)
+    distances = features.distances(rows, columns, same)
     if same:
         distances = np.maximum(distances, distances.T)  # the lower triangle is still zero
     if features.incomplete is not None:
-        others = np.arange(start, start + columns.shape[1])
+        others = np.arange(start, start + distances.shape[1])
         features.incomplete.add_distances(samples, others, distances)
     return distances
 
@@ -360,10 +416,10 @@ def _regression_score(features, target: Target, queries, nearest, influence, n_j
     return gain - loss
 
 
-def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.ndarray:
+def _weighted_sum(features, queries, nearest, weights, n_jobs) -> np.ndarray:
     """Sum over (query, neighbour) of weight * difference, for every varying column."""
-    from ._relieff_kernels import add_differences
-
+    if isinstance(features, BlockedFeatures):
+        return features.weighted_sum(nearest, weights)
     n_samples = features.n_samples
     found = nearest >= 0
     row = np.broadcast_to(queries[:, None, None], nearest.shape)[found]
@@ -371,21 +427,8 @@ def _weighted_sum(features: _Features, queries, nearest, weights, n_jobs) -> np.
     # A pair that met twice is summed once: differences are symmetric.
     low, high = np.minimum(row, column), np.maximum(row, column)
     pairs = sparse.coo_array((weights[found], (low, high)), shape=(n_samples, n_samples)).tocsr()
-    csr = (pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp), pairs.data)
-
-    width = max(8, BLOCK_VALUES // n_samples)
-    edges = [*range(0, features.n_numeric, width), features.n_numeric]
-    edges += [*range(features.n_numeric + width, features.n_complete, width), features.n_complete]
-
-    def block_sum(start, stop):
-        block = np.ascontiguousarray(features.scaled(slice(None), start, stop).T)
-        total = np.zeros(stop - start)
-        add_differences(block, start >= features.n_numeric, *csr, total)
-        return total
-
-    blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
-    sums = list(in_threads(block_sum, blocks, n_jobs))
+    sums = [features.pair_sums(pairs, n_jobs)]
     if features.incomplete is not None:
         first, second = pairs.tocoo().coords
         sums.append(features.incomplete.weighted_differences(first, second, pairs.data))
-    return np.concatenate([np.zeros(0), *sums])
+    return np.concatenate(sums)

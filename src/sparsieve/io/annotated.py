@@ -13,22 +13,30 @@ import numpy as np
 from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, said
-from .table import Table, check_unique, find_target, listed, target_from_values
+from .table import Table, check_unique, find_target, listed, no_target, target_from_values
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
 
 
 def read_h5ad(
-    path: Path, target: str | None, drop: Sequence[str], layer: str | None = None
+    path: Path,
+    target: str | None,
+    drop: Sequence[str],
+    layer: str | None = None,
+    *,
+    needs_target: bool = True,
 ) -> Table:
     """Read X or a layer, ``var_names`` and a column of ``obs``; see ``read_table``."""
     obs, var_names, X = _parts(path, layer)
     if X is None:
         raise DataError(f"{path.name} has no matrix X")
     annotations = [str(name) for name in obs.columns]
-    label = find_target(annotations, target, f"obs of {path.name}")
     names = tuple(str(name) for name in var_names)
     check_unique(names, f"var of {path.name}")
+    if target is None and not needs_target:
+        table = Table(as_real(X), no_target(X.shape[0]), names, "")
+        return without(table, drop, f"var of {path.name}", set(annotations))
+    label = find_target(annotations, target, f"obs of {path.name}")
     y = target_from_values(obs.iloc[:, label], annotations[label], path.name)
     table = Table(as_real(X), y, names, annotations[label])
     left_out = set(annotations) - {annotations[label]}

@@ -15,6 +15,7 @@ from .table import (
     check_dropped,
     check_unique,
     listed,
+    no_target,
     numbered,
     target_from_values,
     text_columns_error,
@@ -26,7 +27,9 @@ _MOST_COLUMNS = 50_000_000  # each gets a name
 _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 
-def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_npz(
+    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
+) -> Table:
     """Read arrays X and y of an .npz file; see ``read_table``."""
     if not zipfile.is_zipfile(path):
         raise DataError(f"{path.name} is not a readable .npz file")
@@ -45,10 +48,12 @@ def read_npz(path: Path, target: str | None, drop: Sequence[str]) -> Table:
                 "plain arrays of numbers (and text labels as a string array)"
             ) from None
         raise DataError(f"{path.name} is not a readable .npz file: {said(error)}") from error
-    return _from_arrays(arrays, stored, target, drop, path.name)
+    return _from_arrays(arrays, stored, target, drop, path.name, needs_target=needs_target)
 
 
-def read_mat(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_mat(
+    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
+) -> Table:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
     from .._matlab import mat_arrays
 
@@ -57,7 +62,7 @@ def read_mat(path: Path, target: str | None, drop: Sequence[str]) -> Table:
         arrays, stored = mat_arrays(path, wanted)
     except ValueError as error:
         raise DataError(f"{path.name} is not a readable .mat file: {error}") from None
-    return _from_arrays(arrays, stored, target, drop, path.name)
+    return _from_arrays(arrays, stored, target, drop, path.name, needs_target=needs_target)
 
 
 def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
@@ -91,15 +96,21 @@ def _from_arrays(
     target: str | None,
     drop: Sequence[str],
     owner: str,
+    *,
+    needs_target: bool,
 ) -> Table:
     label = target or next((name for name in _TARGETS if name in arrays), "y")
-    for name in ("X", label):
+    has_target = needs_target or label in arrays
+    for name in ("X", label) if has_target else ("X",):
         if name not in arrays:
             raise DataError(f"{owner} has no array {name!r}; it holds {listed(stored) or 'none'}")
     X = arrays["X"]
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
         raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
-    y = target_from_values(arrays[label], label, owner)
+    if has_target:
+        y = target_from_values(arrays[label], label, owner)
+    else:
+        y, label = no_target(X.shape[0]), ""
     if label in _TARGETS:
         y = _named_classes(y, arrays.get(_CLASSES))
     if len(y) != X.shape[0]:

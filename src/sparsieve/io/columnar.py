@@ -10,10 +10,12 @@ import numpy as np
 
 from .._optional import require
 from .errors import DataError, said
-from .table import Table, split_columns, target_from_values, text_columns_error
+from .table import Table, no_target, split_or_all_columns, target_from_values, text_columns_error
 
 
-def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_parquet(
+    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
+) -> Table:
     """Read a Parquet file; see ``read_table``."""
     arrow = require("pyarrow", extra="data", purpose="read Parquet files")
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
@@ -29,7 +31,9 @@ def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     # The names pandas gives to a data frame's index when it writes one.
     index = [name for name in all_names if name.startswith("__index_level_")]
     notes = ("the index of the data frame was left out",) if index else ()
-    label, features = split_columns(all_names, target, drop, path.name, left_out=index)
+    label, features = split_or_all_columns(
+        all_names, target, drop, path.name, left_out=index, needs_target=needs_target
+    )
     if rows.num_rows == 0:
         raise DataError(f"{path.name} has columns but no rows")
     kinds = [schema.field(j).type for j in features]
@@ -49,10 +53,12 @@ def read_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
         elif arrow.types.is_decimal(kind):
             column = column.cast(arrow.float64())
         X[:, k] = column.to_numpy()
+    names = tuple(all_names[j] for j in features)
+    if label is None:
+        return Table(X, no_target(len(X)), names, "", notes)
     name = all_names[label]
     values = columns[label]
     y = np.array(values.to_pylist()) if values.null_count == 0 else values.to_pylist()
-    names = tuple(all_names[j] for j in features)
     return Table(X, target_from_values(y, name, path.name), names, name, notes)
 
 

@@ -28,8 +28,9 @@ from .errors import DataError
 from .table import (
     MISSING,
     Table,
+    no_target,
     numbered,
-    split_columns,
+    split_or_all_columns,
     target_from_text,
     text_columns_error,
 )
@@ -60,12 +61,14 @@ class _Layout:
     has_row_names: bool = False  # a column of row names without a header
 
 
-def read_delimited(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_delimited(
+    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
+) -> Table:
     """Read a CSV or TSV file; see ``read_table``."""
     notes = []
     with _open(path) as stream:
         layout = _layout(stream, path)
-        if _has_no_header(layout, target):
+        if _has_no_header(layout, target, needs_target=needs_target):
             notes.append("the first line holds numbers: the columns are called x0, x1, ...")
             names = numbered(len(layout.names))
             layout = replace(layout, names=names, offset=layout.start, header_lines=0)
@@ -76,7 +79,9 @@ def read_delimited(path: Path, target: str | None, drop: Sequence[str]) -> Table
         if layout.decimal == ",":
             notes.append("numbers are written with decimal commas")
         try:
-            label, features = split_columns(layout.names, target, drop, path.name, left_out)
+            label, features = split_or_all_columns(
+                layout.names, target, drop, path.name, left_out, needs_target=needs_target
+            )
         except DataError as error:
             if all(_is_number(name) for name in layout.names):
                 raise DataError(
@@ -84,29 +89,30 @@ def read_delimited(path: Path, target: str | None, drop: Sequence[str]) -> Table
                     f"x0 to x{len(layout.names) - 1}, the target too)"
                 ) from None
             raise
+        texts_of = features[0] if label is None else label
         stream.seek(layout.offset)
         parsed = None
         if _arrow_pays(path, layout):
-            parsed = _parse_with_arrow(stream, layout, label, features)
+            parsed = _parse_with_arrow(stream, layout, texts_of, features)
             stream.seek(layout.offset)
         if parsed is None:
-            parsed = _parse(stream, layout, label, features, path.name)
+            parsed = _parse(stream, layout, texts_of, features, path.name)
     X, texts = parsed
     if not texts:
         raise DataError(f"{path.name} has column names but no rows")
     names = tuple(layout.names[j] for j in features)
+    if label is None:
+        return Table(X, no_target(len(X)), names, "", tuple(notes))
     target_name = layout.names[label]
     y = target_from_text(texts, target_name, path.name)
     return Table(X, y, names, target_name, tuple(notes))
 
 
-def _has_no_header(layout: _Layout, target: str | None) -> bool:
+def _has_no_header(layout: _Layout, target: str | None, *, needs_target: bool) -> bool:
     """Whether the first line is data: it holds numbers only, and the target has no name there."""
-    return (
-        target in numbered(len(layout.names))
-        and target not in layout.names
-        and all(_is_number(name) for name in layout.names)
-    )
+    unnamed = target in numbered(len(layout.names)) and target not in layout.names
+    unneeded = target is None and not needs_target
+    return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
 
 
 def _open(path: Path) -> BinaryIO:

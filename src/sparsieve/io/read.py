@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
@@ -21,7 +22,7 @@ from .stored import (
 )
 from .table import Table
 
-_READERS: dict[str, Callable[[Path, str | None, Sequence[str]], Table]] = {
+_READERS: dict[str, Callable[..., Table]] = {
     ".csv": read_delimited,
     ".tsv": read_delimited,
     ".txt": read_delimited,
@@ -48,6 +49,9 @@ _LARGE_READERS = {".parquet": read_large_parquet, ".h5ad": read_large_h5ad}
 
 READABLE_SUFFIXES = tuple(_READERS)
 
+# Files of these kinds can hold features alone.
+_TARGET_OPTIONAL = (read_delimited, read_parquet, read_h5ad, read_npz, read_mat)
+
 
 def read_table(
     path: str | os.PathLike[str],
@@ -55,6 +59,7 @@ def read_table(
     drop: Sequence[str] = (),
     *,
     layer: str | None = None,
+    needs_target: bool = True,
 ) -> Table:
     r"""Read a data file into features, target and names.
 
@@ -74,6 +79,9 @@ def read_table(
         Columns to leave out.
     layer : str or None, default=None
         Of .h5ad files: the layer to read; None is ``X``.
+    needs_target : bool, default=True
+        False: a text, .parquet, .h5ad, .npz or .mat file may be read without a target, all its
+        columns as features. ``y`` of the table then has no columns.
 
     Returns
     -------
@@ -102,14 +110,17 @@ def read_table(
     check_readable(path)
     if layer is not None and suffix_of(path) != ".h5ad":
         raise DataError(f"{path.name} has no layers; only .h5ad files have")
+    optional: Any = {}
+    if target is None and not needs_target:
+        optional["needs_target"] = False
     try:
         if layer is not None:
-            return read_h5ad(path, target, drop, layer)
+            return read_h5ad(path, target, drop, layer, **optional)
         suffix = suffix_of(path)
         reader = _READERS[suffix]
         if suffix in _LARGE_READERS and is_too_large(path):
             reader = _LARGE_READERS[suffix]
-        return reader(path, target, drop)
+        return reader(path, target, drop, **(optional if reader in _TARGET_OPTIONAL else {}))
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except OSError as error:

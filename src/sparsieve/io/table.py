@@ -28,7 +28,7 @@ class Table:
         The features; float32 where the file holds nothing wider, float64 otherwise. A design
         where they are too many for the memory limit: selectors take it as it is.
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        The target: integers, floats or text labels.
+        The target: integers, floats or text labels; no columns where there is none.
     feature_names : tuple of str
         One name per column of X.
     target_name : str
@@ -91,6 +91,27 @@ def split_columns(
     if not features:
         raise DataError(f"{owner} has no column besides the target {target!r} to select from")
     return label, features
+
+
+def split_or_all_columns(
+    names: Sequence[str],
+    target: str | None,
+    drop: Sequence[str],
+    owner: str,
+    left_out: Collection[str] = (),
+    *,
+    needs_target: bool,
+) -> tuple[int | None, list[int]]:
+    """``split_columns``, or (None, all features) where no target is named and none is needed."""
+    if target is not None or needs_target:
+        return split_columns(names, target, drop, owner, left_out)
+    check_unique(names, owner)
+    check_dropped(drop, names, owner, left_out)
+    dropped = {*drop, *left_out}
+    features = [j for j, name in enumerate(names) if name not in dropped]
+    if not features:
+        raise DataError(f"{owner} has no column to select from")
+    return None, features
 
 
 def find_target(names: Sequence[str], target: str | None, owner: str) -> int:
@@ -176,6 +197,11 @@ def _check_none_missing(missing: Any, name: str, owner: str) -> None:
         f"target {name!r} of {owner} is missing in {times} row{'s' * (times != 1)} (first in data "
         f"row {rows[0] + 1}); fill in or remove {'that row' if times == 1 else 'those rows'}"
     )
+
+
+def no_target(n_samples: int) -> np.ndarray:
+    """The y of a table without a target."""
+    return np.empty((n_samples, 0))
 
 
 def numbered(n_features: int) -> tuple[str, ...]:

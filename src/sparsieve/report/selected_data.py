@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from ..diagnosis.null import looks_at_target
 from ..selectors.base import BaseSelector
 from ..selectors.target import encode_target
 from .wording import distinct, shortened
@@ -149,6 +150,8 @@ class SelectedData:
 
 def _task_of(selector: Any) -> str:
     """How the fit read y."""
+    if not looks_at_target(selector):
+        return "auto"  # the fit did not read it; the page does, as anybody would
     if isinstance(selector, BaseSelector):
         return "regression" if getattr(selector, "classes_", None) is None else "classification"
     return str(getattr(selector, "task", "auto"))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import PermutationNull, diagnose, permutation_null
+from ..diagnosis.null import looks_at_target
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
@@ -165,6 +166,8 @@ def _null(null: PermutationNull | str | None, kept: SelectedData) -> Permutation
     if null != "auto":
         raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
     if not hasattr(kept.selector, "scores_") or not len(kept.order):
+        return None
+    if not looks_at_target(kept.selector):  # shuffling it would change nothing
         return None
     found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_CHEAP_SECONDS)
     return found if found.n_repeats >= _FEWEST_SHUFFLES else None

@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import check_real, warn_user
 from ..design import as_design, foreign_design
 from ..solvers.base import Result
+from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
-from .foreign import check_same_features
+from .foreign import check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
@@ -33,53 +34,6 @@ Columns: TypeAlias = "Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarra
 ClassWeight: TypeAlias = "dict[Any, float] | str | None"
 RandomState: TypeAlias = "int | np.random.RandomState | None"
 Self = TypeVar("Self", bound="BaseSelector")
-
-
-@dataclass(frozen=True)
-class FeatureScores:
-    """What ``_fit`` found out about the features.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_features,)
-        Larger is better, and noise scores like noise: what ``score_meaning`` says.
-    n_kept : int
-        How many features the model itself keeps (not counting those of ``always_keep``), used
-        when no number is asked for.
-    order : ndarray or None
-        Features in the order in which a path took them up: ranked first, whatever their scores.
-    ties : ndarray or None
-        Decides between equal scores before column order does.
-    constant : ndarray of bool or None
-        Columns that carry no information: always ranked last.
-    complete : bool
-        Whether the ranking means something for every number of features. Otherwise ``at`` goes
-        no further than ``order``: what is left out is ranked by what it would add next only.
-    """
-
-    scores: np.ndarray
-    n_kept: int
-    order: np.ndarray | None = None
-    ties: np.ndarray | None = None
-    constant: np.ndarray | None = None
-    complete: bool = True
-
-    def ranking(self) -> np.ndarray:
-        """Rank of every feature, 1 for the best; equal features in column order."""
-        n_features = len(self.scores)
-        keys = [np.arange(n_features)]
-        if self.ties is not None:
-            keys.append(-self.ties)
-        keys.append(-self.scores)
-        if self.constant is not None:
-            keys.append(self.constant)
-        if self.order is not None:
-            place = np.full(n_features, len(self.order))
-            place[self.order] = np.arange(len(self.order))
-            keys.append(place)
-        ranking = np.empty(n_features, dtype=np.int64)
-        ranking[np.lexsort(keys)] = np.arange(1, n_features + 1)
-        return ranking
 
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
@@ -99,9 +53,11 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
 
     _accepts_sparse: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = True
+    _needs_target: ClassVar[bool] = True  # False: y is not looked at, and need not be given
     _accepts_nan: ClassVar[bool] = False
     # Whether X may be out of memory: only products with it are used, and few of its columns.
     _accepts_foreign: ClassVar[bool] = False
+    _accepts_device: ClassVar[bool] = False  # whether X may be on a GPU; foreign ones always may
     # Whether the unit of a column makes no difference; None: as far as it is standardised.
     _scale_free: ClassVar[bool | None] = None
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
@@ -145,7 +101,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             asked = fixed.count(self.n_features_to_select, default=self._n_kept)
             entered = 0 if found.order is None else len(found.order) + fixed.n_always
             self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
-        self._set_ranking(found.scores, found.ranking())
+        self._set_ranking(found.scores, found.ranking(data.design.argsort))
         self._set_support()
         return self
 
@@ -161,8 +117,12 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         -------
         X_r : array of shape (n_samples, n_selected_features)
             The selected columns in their order in X. Of an X that is not in memory a NumPy
-            array, or what its kind is.
+            array, or what its kind is; of a tensor a tensor on the same device.
         """
+        if is_tensor(X):
+            check_is_fitted(self)
+            check_same_features(self, X)
+            return output_of(self, X[:, places_beside(X, self._get_support_mask())])
         design = foreign_design(X)
         if design is None:
             check_is_fitted(self)
@@ -171,6 +131,30 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         check_is_fitted(self)
         check_same_features(self, design)
         return design.taken(np.flatnonzero(self._get_support_mask()))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back in their places, with zeros in the others.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected_features)
+            What :meth:`transform` returned.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features)
+            Of a tensor a tensor on the same device.
+        """
+        if not is_tensor(X):
+            return super().inverse_transform(X)
+        support = self._get_support_mask()
+        if X.ndim != 2 or X.shape[1] != support.sum():
+            raise ValueError(
+                f"X has the shape {tuple(X.shape)}, but {int(support.sum())} features were selected"
+            )
+        wide = X.new_zeros((len(X), len(support)))
+        wide[:, places_beside(X, support)] = X
+        return wide
 
     @property
     def score_meaning(self) -> str:
@@ -289,7 +273,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         else:
             check_same_features(self, design)
         names = getattr(self, "feature_names_in_", None)
-        found = correlated_features(design, self.support_, threshold)
+        found = correlated_features(design.ready(), self.support_, threshold)
         if names is None:
             self.substitutes_ = found
         else:
@@ -354,6 +338,12 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     def _takes_foreign(self) -> bool:
         return self._accepts_foreign
 
+    def _takes_device(self) -> bool:
+        return self._accepts_device or self._takes_foreign()
+
+    def _uses_target(self) -> bool:
+        return self._needs_target
+
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         return training_data(
             self,
@@ -364,13 +354,15 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             accept_regression=self._accepts_regression,
             accept_nan=self._accepts_nan,
             accept_foreign=self._takes_foreign(),
+            accept_device=self._takes_device(),
+            needs_target=self._uses_target(),
         )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.input_tags.allow_nan = self._accepts_nan
-        tags.target_tags.required = True
+        tags.target_tags.required = self._uses_target()
         tags.target_tags.multi_output = self._accepts_regression
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_y
 
 from .._checks import listed
@@ -13,13 +14,26 @@ from ..design import DesignMatrix
 # What a design that is only known through products can be selected from with, for messages.
 _EXAMPLES = "RidgeForwardSelector, L20Selector, L21Selector or FStatisticSelector"
 
+_ON_DEVICE = (
+    "RidgeForwardSelector, L20Selector, L21Selector, RFSSelector, RobustL20Selector, "
+    "ExclusiveL21Selector, RLSRSelector, RPMFSSelector, SVMRFESelector, ReliefFSelector, "
+    'MRMRSelector (criterion "fcq" or "fcd") and the statistical filters'
+)
+
 
 def check_foreign(
     estimator: Any, design: DesignMatrix, y: Any, *, accepted: bool
 ) -> tuple[DesignMatrix, np.ndarray]:
     """The design and a plain y of as many samples; sets ``n_features_in_`` and feature names."""
     name = type(estimator).__name__
+    if not accepted and design.is_on_device:
+        raise TypeError(
+            f"{name} needs X in the memory of the host, but X is on a device; pass "
+            f"X.cpu().numpy(), or use a selector that works there: {_ON_DEVICE}"
+        )
     if not accepted:
+        if getattr(estimator, "_foreign_hint", None):
+            raise TypeError(f"{name} needs X in memory, but X is not; {estimator._foreign_hint}")
         raise TypeError(
             f"{name} needs X in memory, but X is not; use a selector that reads X in passes, such "
             f"as {_EXAMPLES}, or load X first, for example with numpy.asarray(X[:])"
@@ -30,7 +44,7 @@ def check_foreign(
             "per sample"
         )
     y = _check_y(y, multi_output=True, estimator=estimator)
-    n_samples, n_features = design.shape
+    n_samples, n_features = design.ready().shape
     if len(y) != n_samples:
         raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; they must be as many")
     estimator._frame_library = None
@@ -43,8 +57,29 @@ def check_foreign(
     return design, y
 
 
-def check_same_features(estimator: Any, design: DesignMatrix) -> None:
+def is_tensor(X: Any) -> bool:
+    """Whether X is a torch tensor; imports nothing."""
+    return type(X).__module__.partition(".")[0] == "torch" and hasattr(X, "device")
+
+
+def places_beside(X: Any, support: np.ndarray) -> Any:
+    """The indices of a mask as a tensor on the device of X."""
+    import torch
+
+    return torch.from_numpy(np.flatnonzero(support)).to(X.device)
+
+
+def output_of(estimator: Any, tensor: Any) -> Any:
+    """A tensor as ``transform`` returns it: an array where a data frame will be made of it."""
+    if _get_output_config("transform", estimator)["dense"] == "default":
+        return tensor
+    return tensor.detach().cpu().numpy()
+
+
+def check_same_features(estimator: Any, design: Any) -> None:
     """Refuse columns that are not those of the fit."""
+    if len(design.shape) != 2:
+        raise ValueError(f"X must be a 2D array of samples x features, got {tuple(design.shape)}")
     n_features = design.shape[1]
     if n_features != estimator.n_features_in_:
         raise ValueError(

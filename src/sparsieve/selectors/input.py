@@ -11,12 +11,13 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from .._checks import check_dimensions, check_finite
 from .._frames import frame_library
 from ..design import DesignMatrix, as_design, foreign_design
+from ..device import check_same_device
 from .class_weights import class_weights
 from .fixed import FixedColumns
 from .foreign import check_foreign
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
 from .plain import canonical, naming_arguments, plain_matrix, plain_vector
-from .target import Target, encode_target
+from .target import NO_TARGET, Target, encode_target
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,30 @@ def training_data(
     accept_regression: bool = True,
     accept_nan: bool = False,
     accept_foreign: bool = False,
+    accept_device: bool = False,
+    needs_target: bool = True,
 ) -> TrainingData:
     """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
 
     The parameters ``task``, ``class_weight``, ``always_keep`` and ``never_keep`` are read where
-    the estimator has them.
+    the estimator has them. Without ``needs_target`` y is not looked at, whatever it is.
     """
+    if not needs_target:
+        return _data_without_target(
+            estimator, X, accept_sparse=accept_sparse, accept_nan=accept_nan
+        )
+    check_same_device(X, {"y": y, "sample_weight": sample_weight})
     y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
     foreign = foreign_design(X)
     if foreign is not None and isinstance(X, np.ndarray) and not accept_foreign:
         foreign = None  # a memory-mapped array serves as well as any other
+    if foreign is not None and (here := foreign.in_memory()) is not None:
+        X, foreign = here, None
     if foreign is None:
         X, y = _validated(estimator, X, y, accept_sparse=accept_sparse, accept_nan=accept_nan)
     else:
-        X, y = check_foreign(estimator, foreign, y, accepted=accept_foreign)
+        accepted = accept_device if foreign.is_on_device else accept_foreign
+        X, y = check_foreign(estimator, foreign, y, accepted=accepted)
     _check_finite_target(y)
     rows = np.arange(X.shape[0])
     if sample_weight is not None:
@@ -111,24 +122,47 @@ def training_data(
     return TrainingData(design, target, weights, fixed, rows)
 
 
+def _data_without_target(
+    estimator: Any, X: Any, *, accept_sparse: bool, accept_nan: bool
+) -> TrainingData:
+    """What a selector that looks at X alone gets: a target of no columns."""
+    foreign = None if isinstance(X, np.ndarray) else foreign_design(X)
+    if foreign is not None:
+        X = foreign.in_memory()
+        if X is None:
+            check_foreign(estimator, foreign, None, accepted=False)  # says what to do instead
+    X, _ = _validated(estimator, X, None, accept_sparse=accept_sparse, accept_nan=accept_nan)
+    name = type(estimator).__name__
+    X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
+    if hasattr(estimator, "classes_"):
+        del estimator.classes_  # of an earlier fit that used labels
+    n_samples, n_features = X.shape
+    design = as_design(X)
+    if unit is not None:
+        design.unit = unit
+    target = Target(NO_TARGET, np.empty((n_samples, 0), dtype=X.dtype))
+    fixed = FixedColumns.of(estimator, n_features)
+    return TrainingData(design, target, None, fixed, np.arange(n_samples))
+
+
 def _validated(
     estimator: Any, X: Any, y: Any, *, accept_sparse: bool, accept_nan: bool
-) -> tuple[Any, np.ndarray]:
-    """X in memory, as an array or a sparse matrix, and y."""
+) -> tuple[Any, Any]:
+    """X in memory, as an array or a sparse matrix, and y, where the estimator needs one."""
     X = plain_matrix(X)
     check_dimensions(X)
     estimator._frame_library = frame_library(X)  # what tables of the result are made with
+    checks: Any = {
+        "accept_sparse": ("csr", "csc") if accept_sparse else False,
+        "dtype": (np.float64, np.float32),
+        "ensure_all_finite": False,
+        "ensure_min_samples": 2,
+    }
     with naming_arguments():
-        X, y = validate_data(
-            estimator,
-            X,
-            y,
-            accept_sparse=("csr", "csc") if accept_sparse else False,
-            dtype=(np.float64, np.float32),
-            multi_output=True,
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
+        if y is None and not estimator.__sklearn_tags__().target_tags.required:
+            X = validate_data(estimator, X, **checks)
+        else:
+            X, y = validate_data(estimator, X, y, multi_output=True, **checks)
     is_frame = estimator._frame_library is not None
     check_finite(
         X,

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._frames import check_numbers
+from ..design.cluster import gathered
 
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -60,6 +61,7 @@ def plain_vector(name: str, values: Any) -> Any:
         return None
     if type(values).__name__ == "LazyFrame":
         raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
+    values = gathered(name, values)
     if sparse.issparse(values):
         _check_kind(name, values.dtype)
         return values
@@ -117,8 +119,10 @@ def _plain(name: str, values: Any) -> Any:
                 "fill them, for example with .filled()"
             )
         return values.data
-    if getattr(values, "requires_grad", False) is True:
-        raise TypeError(f"{name} is a tensor that needs a gradient; pass {name}.detach().numpy()")
+    if type(values).__module__.partition(".")[0] == "torch":
+        from ..design.torch import plain_tensor
+
+        return plain_tensor(name, values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__array__"):
         return _array(name, values) if isinstance(values, list | tuple) else values
     if hasattr(values, "iloc"):  # a pandas Series

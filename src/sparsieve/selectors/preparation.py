@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..design import DesignMatrix, can_condense, condensed, standardised
+from ..design import DesignMatrix, standardised, without_samples
 from .covariates import Covariates, without_fixed
 from .input import TrainingData
 
@@ -107,9 +107,10 @@ def prepare(
         "sample_weight": weights,
         "clip": clip,
     }
-    if weight_rows and can_condense(data.design, Y.shape[1]):
-        # A squared loss may as well be fitted to few samples that stand for all.
-        view, Y = condensed(data.design, Y, **steps)
+    # A squared loss may as well be fitted to few samples that stand for all.
+    few = without_samples(data.design, Y, **steps) if weight_rows else None
+    if few is not None:
+        view, Y = few
     else:
         view = standardised(data.design, weight_rows=weight_rows, **steps)
         if weights is not None and weight_rows:

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._checks import warn_user
 
 TASKS = ("auto", "classification", "regression")
+NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
 MANY_CLASSES = 20  # more than this are worth a word
 
 _told = ContextVar("_told", default=False)
@@ -28,7 +29,8 @@ class Target:
 
     Attributes
     ----------
-    task : {"classification", "multilabel", "regression"}
+    task : {"classification", "multilabel", "regression", "unsupervised"}
+        Of the last, Y has no columns.
     Y : ndarray of shape (n_samples, n_outputs)
         0/1 one-hot columns in the order of ``classes``, the 0/1 indicator matrix, or the values.
     classes : ndarray or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -140,8 +141,21 @@ class Path:
     @classmethod
     def nested(cls, features, **along: Any) -> Path:
         """The path that adds ``features`` one by one."""
-        features = np.asarray(features, dtype=np.int64)
+        # Contiguous, so that all prefixes are stored as one array in files.
+        features = np.ascontiguousarray(features, dtype=np.int64)
         return cls([features[:k] for k in range(len(features) + 1)], **along)
+
+    def __reduce__(self) -> tuple:
+        """Nested selections are prefixes of one array, and are pickled as that array alone."""
+        along = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        supports = along.pop("supports")
+        last = supports[-1]
+        if all(
+            len(support) == k and (k == 0 or np.shares_memory(support, last[:1]))
+            for k, support in enumerate(supports)
+        ):
+            return partial(Path.nested, last.copy(), **along), ()
+        return partial(Path, supports, **along), ()
 
     @property
     def features(self) -> np.ndarray:

@@ -63,11 +63,9 @@ class Worker:
         while remaining:
             under_way: set[str] = set()
             try:
-                with backend.context(large):
-                    parallel = Parallel(batch_size=1, return_as="generator_unordered")
-                    for outcome in parallel(self._claimed(calls, under_way)):
-                        under_way.discard(outcome.key)
-                        self._record(outcome)
+                for outcome in backend.outcomes(self._claimed(calls, under_way), large):
+                    under_way.discard(outcome.key)
+                    self._record(outcome)
                 remaining = False
             except OSError as error:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -115,7 +113,12 @@ class Worker:
 class Backend:
     """Where cells are computed: in this process."""
 
-    def context(self, large: Sequence):
+    def outcomes(self, calls: Iterable, large: Sequence) -> Iterator[Outcome]:
+        """Do joblib's ``delayed`` calls and yield what they return, as soon as it is there."""
+        with self._context():
+            yield from Parallel(batch_size=1, return_as="generator_unordered")(calls)
+
+    def _context(self):
         """What joblib works in."""
         return nullcontext()
 
@@ -126,20 +129,10 @@ class _Processes(Backend):
 
     n_jobs: int
 
-    def context(self, large: Sequence):
+    def _context(self):
         return parallel_config(
             "loky", n_jobs=self.n_jobs, initializer=end_with, initargs=(os.getpid(),)
         )
-
-
-@dataclass(frozen=True)
-class _Cluster(Backend):
-    """On a Dask cluster."""
-
-    client: Any
-
-    def context(self, large: Sequence):
-        return parallel_config("dask", n_jobs=-1, client=self.client, scatter=list(large))
 
 
 @contextmanager
@@ -148,12 +141,20 @@ def chosen_backend(n_jobs: int, cluster: str | None = None) -> Iterator[Backend]
     if cluster is None:
         yield Backend() if n_jobs == 1 else _Processes(n_jobs)
         return
-    distributed = require(
-        "distributed", extra="dask", purpose="run a study on a cluster (--cluster)"
-    )
-    try:
-        client = distributed.Client(cluster, timeout=20)
-    except (OSError, ValueError) as error:
-        raise StudyError(f"no Dask scheduler answers at {cluster}: {error}") from None
-    with client:
+    require("distributed", extra="dask", purpose="run a study on a cluster (--cluster)")
+    from .cluster import connected
+
+    with connected(cluster) as client:
         yield _Cluster(client)
+
+
+@dataclass(frozen=True)
+class _Cluster(Backend):
+    """On a Dask cluster."""
+
+    client: Any
+
+    def outcomes(self, calls: Iterable, large: Sequence) -> Iterator[Outcome]:
+        from .cluster import cluster_outcomes
+
+        return cluster_outcomes(self.client, calls, large)

@@ -111,6 +111,7 @@ class SVMRFESelector(LinearSelector):
     max_iter: int = 100
     tol: float = 1e-8
 
+    _accepts_device: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "By which share of its value without features the objective rose when the feature was "
@@ -212,8 +213,7 @@ class _Machines:
     def forget(self, worst: np.ndarray) -> None:
         """Take these of the features just solved for out of the inner products."""
         if self.gram is not None:
-            columns = self.working.dense_columns(worst).astype(np.float64, copy=False)
-            self.gram -= columns @ columns.T
+            self.gram -= self.working.outer(worst)
 
     def rises(self) -> np.ndarray:
         """Rise of the objective after every step, as a share of its value without features."""

@@ -122,6 +122,7 @@ class RLSRSelector(LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
+    _accepts_device: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = NORM_MEANING
 
     def _check_parameters(self) -> None:

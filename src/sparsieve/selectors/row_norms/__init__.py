@@ -1,9 +1,10 @@
-"""Robust models: a sum of residual norms, which outliers do not dominate."""
+"""Norms of rows: robust models, which outliers do not dominate, and unsupervised directions."""
 
 from .rfs import RFSSelector
 from .robust_l20 import RobustL20Selector
 from .rpmfs import RPMFSSelector
 from .solvers import IRLS, NmAPG, RobustGreedySearch
+from .udfs import UDFSSelector
 
 __all__ = [
     "IRLS",
@@ -12,4 +13,5 @@ __all__ = [
     "RPMFSSelector",
     "RobustGreedySearch",
     "RobustL20Selector",
+    "UDFSSelector",
 ]

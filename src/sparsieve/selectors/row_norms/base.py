@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -96,6 +97,8 @@ class RobustSelector(LinearSelector):
 
     tol: float = 1e-6
     task: str = "auto"
+
+    _accepts_device: ClassVar[bool] = True
 
     @property
     def score_meaning(self) -> str:

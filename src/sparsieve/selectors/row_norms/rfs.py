@@ -122,6 +122,10 @@ class RFSSelector(RobustSelector):
         check_alpha(self.alpha, zero=False)
         check_choice("solver", self.solver, SOLVERS)
 
+    def _takes_foreign(self) -> bool:
+        # The published one works with all columns.
+        return super()._takes_foreign() and self.solver == "interior-point"
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
         self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)

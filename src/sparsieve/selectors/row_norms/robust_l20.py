@@ -162,6 +162,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
                 "n_features_to_select instead"
             )
 
+    def _takes_foreign(self) -> bool:
+        settings = resolve_solver(self.solver, self._solvers)
+        few_columns = isinstance(settings, RobustGreedySearch) and settings.compare is None
+        return super()._takes_foreign() and few_columns
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
             self.__dict__.pop(name, None)

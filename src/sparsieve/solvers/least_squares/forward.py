@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
@@ -108,46 +109,33 @@ def forward_path(
     stop : an ``EndRule``; True ends the path.
     callback : called after every step.
     """
-    n_samples, n_features = design.shape
+    n_samples = design.shape[0]
     dtype = design.dtype
     n_outputs = Y.shape[1]
     ger = get_blas_funcs("ger", dtype=dtype)
-    winner, advance = _bookkeeping(n_features)
     R = np.array(Y, dtype=dtype, order="F")
-    # Outputs are the slow axis, so that rank-one updates run over contiguous features.
-    C = np.asfortranarray(design.rmatmul(R))
-    # ||C_j||^2, kept up to date; recomputed now and then against the drift of the updates.
-    squares = _row_squares(C)
-    norms = design.column_sq_norms().astype(dtype, copy=True)
-    residual = norms.copy()
-    open_ = np.ones(n_features, dtype=bool) if eligible is None else eligible.copy()
-    open_ &= norms > 0
-    spent = SPENT[np.dtype(dtype)] * norms
+    features = _bookkeeping(design)(design, R, ridge, eligible)
 
     V = np.zeros((n_samples, 16), dtype=dtype, order="F")
     U = np.zeros((16, 16), dtype=dtype)
     responses: list[np.ndarray] = []
     order: list[int] = []
     gains: list[float] = []
-    score = np.empty(n_features, dtype=dtype)
     start = float(np.vdot(R, R))
 
     while True:
-        if ridge == 0:
-            open_ &= residual > spent
-        j = winner(squares, residual, ridge, open_, score)
+        j, gain = features.winner()
         t = len(order)
-        if t >= n_steps or not score[j] > 0:
+        if t >= n_steps or not gain > 0:
             break
         if stop is not None:
-            pull = float(np.mean(squares[open_] / residual[open_]))
             freedom = float(np.vdot(V[:, :t], V[:, :t]))
-            if stop(Standing(t, float(score[j]), float(np.vdot(R, R)), pull, freedom)):
+            if stop(Standing(t, gain, float(np.vdot(R, R)), features.pull(), freedom)):
                 break
         if t == V.shape[1]:
             V = np.asfortranarray(np.hstack([V, np.zeros_like(V)]))
             U = np.pad(U, ((0, t), (0, t)))
-        v = design.dense_columns([j])[:, 0]
+        column = v = design.dense_columns([j])[:, 0]
         u = np.zeros(t + 1, dtype=dtype)
         u[t] = 1.0
         for _ in range(2):  # the second pass removes what rounding left of the first
@@ -158,21 +146,14 @@ def forward_path(
         v /= length
         u /= length
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
-        r = C[j] / length if t == 0 else (design.dense_columns([j])[:, 0] @ R) / length
-        if design.passes:  # X is read from a file: let the next winner come along
-            design.will_need(np.argsort(-score, kind="stable")[:CANDIDATES])
-        p = design.rmatmul(v[:, None])[:, 0]
-
-        advance(p, r, C, squares, residual)
-        if t % 8 == 7:
-            squares[:] = _row_squares(C)
+        r = features.correlations(j) / length if t == 0 else (column @ R) / length
+        features.take(j, v, r, refresh=t % 8 == 7)
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         V[:, t] = v
         U[t, : t + 1] = u
         responses.append(np.array(r))
         gains.append(float(np.vdot(r, r)))
         order.append(j)
-        open_[j] = False
         if callback and callback(
             Event(t + 1, start - sum(gains), n_features=t + 1, note=f"feature {j} entered")
         ):
@@ -183,7 +164,7 @@ def forward_path(
     solution = ForwardSelection(
         Path.nested(order, objective=objective),
         np.array(gains),
-        score.astype(np.float64),
+        features.scores(),
         U[:t, :t].copy(),
         np.array(responses, dtype=dtype).reshape(t, n_outputs),
     )
@@ -191,13 +172,65 @@ def forward_path(
     return Result(solution, float(objective[-1]), 0.0, t, True, objective[1:].tolist())
 
 
-def _bookkeeping(n_features: int):
-    """(winner, advance): what is done to every feature in a step, beside the product with X."""
-    if n_features < COMPILED:
-        return _winner, _advance
-    from . import _forward_kernels as kernels
+def _bookkeeping(design: DesignMatrix) -> Any:
+    """What keeps account of the features: beside X where that is a device."""
+    if design.is_on_device:
+        from ._forward_device import DeviceFeatures
 
-    return kernels.winner, kernels.advance
+        return DeviceFeatures
+    return _Features
+
+
+class _Features:
+    """What every feature has left to give, kept up to date as features are taken."""
+
+    def __init__(self, design: DesignMatrix, R: np.ndarray, ridge: float, eligible):
+        n_features, dtype = design.shape[1], design.dtype
+        self.design, self.ridge = design, ridge
+        # Outputs are the slow axis, so that rank-one updates run over contiguous features.
+        self.C = np.asfortranarray(design.rmatmul(R))
+        # ||C_j||^2, kept up to date; recomputed now and then against the drift of the updates.
+        self.squares = _row_squares(self.C)
+        norms = design.column_sq_norms().astype(dtype, copy=True)
+        self.residual = norms.copy()
+        self.open = np.ones(n_features, dtype=bool) if eligible is None else eligible.copy()
+        self.open &= norms > 0
+        self.spent = SPENT[np.dtype(dtype)] * norms
+        self.score = np.empty(n_features, dtype=dtype)
+        self._winner, self._advance = _winner, _advance
+        if n_features >= COMPILED:
+            from . import _forward_kernels as kernels
+
+            self._winner, self._advance = kernels.winner, kernels.advance
+
+    def winner(self) -> tuple[int, float]:
+        """The feature that gains most, and how much."""
+        if self.ridge == 0:
+            self.open &= self.residual > self.spent
+        j = self._winner(self.squares, self.residual, self.ridge, self.open, self.score)
+        return j, float(self.score[j])
+
+    def pull(self) -> float:
+        """Mean of ||x'R||^2 / nu over the features that are open."""
+        return float(np.mean(self.squares[self.open] / self.residual[self.open]))
+
+    def correlations(self, j: int) -> np.ndarray:
+        """Products of a feature with what is left of the outputs."""
+        return self.C[j]
+
+    def take(self, j: int, v: np.ndarray, r: np.ndarray, refresh: bool) -> None:
+        """Close a feature and take its direction v, with responses r, out of all others."""
+        if self.design.passes:  # X is read from a file: let the next winner come along
+            self.design.will_need(np.argsort(-self.score, kind="stable")[:CANDIDATES])
+        p = self.design.rmatmul(v[:, None])[:, 0]
+        self._advance(p, r, self.C, self.squares, self.residual)
+        if refresh:
+            self.squares[:] = _row_squares(self.C)
+        self.open[j] = False
+
+    def scores(self) -> np.ndarray:
+        """What each feature would gain if it came next."""
+        return self.score.astype(np.float64)
 
 
 def _winner(squares, residual, ridge: float, open_, score) -> int:

@@ -23,6 +23,8 @@ EAGER = 1.1
 # Features this close to entering come along, those this far from staying are left behind.
 CLOSE = 0.9
 FAR = 0.7
+# Columns of a remote X to begin with: each has to be brought here.
+REMOTE_ROOM = 32
 
 
 @dataclass
@@ -80,12 +82,12 @@ class RowNormRegression:
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
             wanting = np.flatnonzero(outside & (pulls > CLOSE * alpha))
-            room = max(100, len(features))
+            room = max(REMOTE_ROOM if data.design.is_remote else 100, len(features))
             if len(wanting) > room:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
             size = len(features)
             kept = np.arange(size)
-            if size + len(wanting) > 0.9 * self.eligible.sum():
+            if size + len(wanting) > 0.9 * self.eligible.sum() and not data.design.is_remote:
                 wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them
             elif rough and n_rounds <= 3:  # later it might only come back
                 kept = np.flatnonzero(~point.vanishing | (pulls[features] > FAR * alpha))
@@ -118,7 +120,7 @@ class RowNormRegression:
         data = self.data
         n_samples = data.design.shape[0]
         candidates = np.flatnonzero(self.eligible)
-        room = max(n_samples // 8, 200)
+        room = REMOTE_ROOM if data.design.is_remote else max(n_samples // 8, 200)
         if len(candidates) <= 1.5 * room:
             return candidates, None
         norms = row_norms(data.Y)

@@ -1,0 +1,69 @@
+"""What a search for the number of features tries: which numbers, on which folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from .._checks import check_choice, check_integer
+from .._cross_validation import Fold, make_folds
+from ..selectors.target import Target
+
+LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
+AUTO_POINTS = 20
+
+
+def numbers_to_try(ks: str | int | Iterable[int], n_features: int) -> np.ndarray:
+    """The numbers of features that ``ks`` stands for, in rising order."""
+    if isinstance(ks, str):
+        check_choice("ks", ks, ("auto",))
+        last = min(n_features, LARGEST_AUTO)
+        return np.unique(np.geomspace(1, last, AUTO_POINTS).round().astype(np.int64))
+    numbers = list(np.atleast_1d(np.asarray(ks, dtype=object)))
+    if not numbers:
+        raise ValueError('ks is empty; give numbers of features to try, or "auto"')
+    for k in numbers:
+        check_integer("every number in ks", k)
+    if max(numbers) > n_features:
+        raise ValueError(
+            f"ks asks for {max(numbers)} features, larger than the {n_features} "
+            f"feature{'s' * (n_features != 1)} of X; try at most {n_features}"
+        )
+    return np.unique(np.array(numbers, dtype=np.int64))
+
+
+def is_number_of_folds(cv: Any) -> bool:
+    """Whether folds are ours to make, and to repeat."""
+    return isinstance(cv, Integral) and not isinstance(cv, bool)
+
+
+def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None = None) -> Any:
+    """The scikit-learn splitter that ``cv`` stands for."""
+    if not is_number_of_folds(cv):
+        return check_cv(cv, None if target is None else target.codes)
+    is_classes = target is not None and target.task == "classification"
+    kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
+    return kind(n_splits=int(cv), n_repeats=n_repeats, random_state=random_state)
+
+
+def grouped_folds(
+    cv: int, n_repeats: int, random_state: Any, target: Target, groups: Any
+) -> list[Fold]:
+    """Repeated folds that keep groups together."""
+    random = check_random_state(random_state)
+    return [
+        fold
+        for _ in range(n_repeats)
+        for fold in make_folds(
+            target.Y[:, 0] if target.codes is None else target.codes,
+            int(cv),
+            seed=int(random.randint(2**31 - 1)),
+            stratified=target.codes is not None,
+            groups=groups,
+        )
+    ]

@@ -1,0 +1,174 @@
+"""Run a pass over chunks where Dask keeps them, and say so in one sentence when it cannot."""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+# How many results of chunks are merged by one task of the tree.
+FAN_IN = 8
+# Chunks are kept on the workers when X takes no more than this share of their memory.
+KEPT_SHARE = 0.5
+# Seconds that a cluster without workers or without an answer is waited for; users change it with
+# dask.config.set({"sparsieve.patience": ...}).
+PATIENCE = 30.0
+LOOK = 0.5  # seconds between two looks at the workers
+
+
+class ClusterError(RuntimeError):
+    """A Dask cluster could not do its part; the message says what to do."""
+
+
+class NoWorkersError(ClusterError):
+    """There is a cluster, but nobody in it."""
+
+
+def current_client() -> Any:
+    """The user's client of a cluster, or None where Dask computes in this process."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+def gathered(name: str, values: Any) -> Any:
+    """Values that Dask holds, as they are in memory: for y and sample_weight, never for X."""
+    if not type(values).__module__.startswith("dask") or not hasattr(values, "__dask_graph__"):
+        return values
+    try:
+        return computed([values])[0]
+    except ClusterError:
+        raise
+    except Exception as error:  # whatever the user's own tasks raise
+        raise ValueError(f"{name} could not be computed by Dask: {error}") from error
+
+
+def tree(merge: Callable[[Any, Any], Any], parts: Sequence[Any], fan_in: int = FAN_IN) -> Any:
+    """One delayed result of many: neighbours are merged where they are, then those results."""
+    from dask import delayed
+
+    together = delayed(_merge_all, pure=False)
+    while len(parts) > 1:
+        groups = [parts[start : start + fan_in] for start in range(0, len(parts), fan_in)]
+        parts = [together(merge, *few) if len(few) > 1 else few[0] for few in groups]
+    return parts[0]
+
+
+def _merge_all(merge: Callable[[Any, Any], Any], first: Any, *others: Any) -> Any:
+    # Merging may work in place, but what a task was given can be asked for again when the worker
+    # that holds its result dies.
+    total = copy.deepcopy(first)
+    for other in others:
+        total = merge(total, other)
+    return total
+
+
+def computed(results: Sequence[Any]) -> list[Any]:
+    """The values of delayed results, in one round trip to the cluster.
+
+    A worker that dies has its work done by others. Without any worker, or without an answer, the
+    wait ends after ``PATIENCE`` seconds.
+    """
+    client = current_client()
+    if client is None:
+        import dask
+
+        return list(dask.compute(*results))
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+
+    lost = (CancelledError, CommClosedError, OSError, TimeoutError)
+    futures: list[Any] = []
+    try:
+        if client.status != "running":
+            raise OSError("no scheduler")
+        with warnings.catch_warnings():
+            # The operands of a product travel with its graph, so that no death can lose them.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            futures = client.compute(list(results))
+        _wait(client, futures)
+        return list(client.gather(futures))
+    except KilledWorker as error:
+        raise ClusterError(
+            f"workers of the Dask cluster died again and again over one chunk of X ({error.task}), "
+            "probably for lack of memory; use smaller chunks (X.rechunk) or workers with more"
+        ) from None
+    except ModuleNotFoundError as error:
+        raise ClusterError(
+            f"the workers of the Dask cluster cannot import {error.name}; install the same "
+            "version of sparsieve there as here"
+        ) from None
+    except lost as error:
+        raise ClusterError(
+            "the connection to the Dask cluster was lost and nothing was fitted "
+            f"({type(error).__name__}); start the cluster again, connect a new Client and call "
+            "fit again"
+        ) from None
+    finally:
+        _release(client, futures)
+
+
+def _wait(client: Any, futures: list[Any]) -> None:
+    """Return when all is done; raise when nobody is left who could do it."""
+    from distributed import wait
+
+    watch = Watch(client)
+    while True:
+        try:
+            wait(futures, timeout=LOOK)
+            return
+        except TimeoutError:
+            watch.check()
+
+
+class Watch:
+    """Looks after the workers of a cluster while something waits for them."""
+
+    def __init__(self, client: Any):
+        import dask
+
+        self.client = client
+        self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
+        self._last_seen = time.monotonic()
+
+    def check(self) -> bool:
+        """Whether there are workers now; NoWorkersError when there were none for too long."""
+        if self.client.status != "running":
+            raise OSError("no scheduler")
+        if self.client.nthreads():
+            self._last_seen = time.monotonic()
+            return True
+        if time.monotonic() - self._last_seen > self.patience:
+            raise NoWorkersError(
+                f"the Dask cluster has had no worker for {self.patience:g} seconds and nothing was "
+                "fitted; start workers, with more memory if they died, and call fit again"
+            )
+        return False
+
+
+def _release(client: Any, futures: list[Any]) -> None:
+    """Forget the results; a dead cluster must not keep us from saying so."""
+    if client.status == "running":
+        unfinished = [future for future in futures if not future.done()]
+        if unfinished:
+            client.cancel(unfinished, asynchronous=False)
+
+
+def kept(X: Any) -> Any:
+    """X with its chunks kept in the memory of the workers, where they fit."""
+    client = current_client()
+    if client is None or client.status != "running":
+        return X
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    except TypeError:  # distributed before 2025 always names all of them
+        workers = client.scheduler_info()["workers"].values()
+    room = sum(worker["memory_limit"] or 0 for worker in workers)
+    return client.persist(X) if X.nbytes <= KEPT_SHARE * room else X

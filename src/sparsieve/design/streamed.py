@@ -1,0 +1,158 @@
+"""X in the memory of the host, worked on by a device: blocks are sent ahead of their use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+
+from ..device import Streamed, out_of_memory
+from .torch import TensorDesign, checked_tensor
+
+# Rows that are sent together; two such blocks are held on the device and two beside X.
+BLOCK_BYTES = 512 << 20
+
+
+def design_of(X: Any) -> TensorDesign | None:
+    """The design of a matrix that is streamed to a device; None for what is none."""
+    if not isinstance(X, Streamed):
+        return None
+    return StreamedDesign(checked_tensor(X.tensor), device=X.device)
+
+
+class StreamedDesign(TensorDesign):
+    """A tensor on the host whose blocks of rows visit a device in every pass."""
+
+    def __init__(self, X: Any, dtype=None, low=None, high=None, *, device: Any):
+        super().__init__(X, dtype, low, high)
+        self.device = device
+
+    def in_memory(self) -> np.ndarray | None:
+        return None
+
+    def project(self, U):
+        from . import _tensor_passes as passes
+
+        size = (self.shape[1], U.shape[1])
+        total = passes.torch.zeros(size, dtype=passes.torch.float64, device=self.device)
+        with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
+            for rows, block in self._visits():
+                total += passes.columns_on(block, U[rows], self.low, self.high)
+        return total.to(U.dtype)
+
+    def apply(self, W):
+        from . import _tensor_passes as passes
+
+        with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
+            parts = [passes.rows_on(block, W, self.low, self.high) for _, block in self._visits()]
+        return passes.torch.cat(parts)
+
+    def column_block(self, places):
+        from . import _tensor_passes as passes
+
+        here = places if isinstance(places, slice) else places.cpu()
+        block = self.tensor[:, here].to(self.device)
+        return passes.converted(block, passes.torch.float64, *self._bounds(places))
+
+    def rows(self, index):
+        places = self._places(index, 0).cpu()
+        return self._made(self.tensor[places])._in_unit_of(self)
+
+    def columns(self, index):
+        places = self._places(index, 1)
+        some = self._made(self.tensor[:, places.cpu()])
+        some.low, some.high = self._bounds(places)
+        return some._in_unit_of(self, index)
+
+    def taken(self, index) -> Any:
+        """These columns in the memory of the host, where X is."""
+        return self.tensor[:, self._places(index, 1).cpu()]
+
+    def _pass_for_moments(self, weights):
+        from . import _tensor_passes as passes
+
+        mean: Any = 0.0
+        square: Any = 0.0
+        size = 0.0
+        with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
+            for rows, block in self._visits():
+                some = None if weights is None else weights[rows]
+                part = float(len(block) if some is None else some.sum())
+                if part == 0.0:
+                    continue
+                own, spread = passes.moments(block, some, self.low, self.high)
+                share = part / (size + part)
+                gap = own - mean
+                mean, square = mean + share * gap, square + part * spread + size * share * gap**2
+                size += part
+        return mean, square / size
+
+    def _row_blocks(self) -> Iterator[Any]:
+        from . import _tensor_passes as passes
+
+        for _, block in self._visits():
+            yield passes.converted(block, passes.torch.float64, self.low, self.high)
+
+    def _made(self, tensor: Any) -> Self:
+        return type(self)(tensor, self.dtype, self.low, self.high, device=self.device)
+
+    def _visits(self) -> Iterator[tuple[slice, Any]]:
+        """(rows, block on the device); the next block is copied while this one is used."""
+        n_samples, n_features = self.shape
+        height = max(1, min(n_samples, BLOCK_BYTES // (self.held.itemsize * n_features)))
+        parts = [slice(i, min(i + height, n_samples)) for i in range(0, n_samples, height)]
+        if self.device.type != "cuda":
+            for rows in parts:
+                yield rows, self.tensor[rows].to(self.device)
+            return
+        lane = _Lane(self.tensor, self.device, height)
+        with ThreadPoolExecutor(1, "sparsieve-to-device") as sender:
+            coming = sender.submit(lane.send, 0, parts[0])
+            for i, rows in enumerate(parts):
+                coming.result()
+                if i + 1 < len(parts):
+                    coming = sender.submit(lane.send, i + 1, parts[i + 1])
+                yield rows, lane.received(i, rows)
+                lane.used(i)
+
+
+class _Lane:
+    """Two pinned buffers on the host and two on the device, and who may use them when."""
+
+    def __init__(self, tensor: Any, device: Any, height: int):
+        import torch
+
+        size = (height, tensor.shape[1])
+        self.tensor, self.device = tensor, device
+        self.stream = torch.cuda.Stream(device)
+        self.pinned = [torch.empty(size, dtype=tensor.dtype, pin_memory=True) for _ in range(2)]
+        self.there = [torch.empty(size, dtype=tensor.dtype, device=device) for _ in range(2)]
+        self.sent = [torch.cuda.Event() for _ in range(2)]
+        self.done = [torch.cuda.Event() for _ in range(2)]
+
+    def send(self, number: int, rows: slice) -> None:
+        """Start the copy of a block, once its buffers are free."""
+        import torch
+
+        slot, size = number % 2, rows.stop - rows.start
+        self.sent[slot].synchronize()  # an event that was never recorded is complete
+        self.pinned[slot][:size].copy_(self.tensor[rows])
+        with torch.cuda.stream(self.stream):
+            self.stream.wait_event(self.done[slot])
+            self.there[slot][:size].copy_(self.pinned[slot][:size], non_blocking=True)
+            self.sent[slot].record(self.stream)
+
+    def received(self, number: int, rows: slice) -> Any:
+        """The block on the device; work on it waits for the copy."""
+        import torch
+
+        torch.cuda.current_stream(self.device).wait_event(self.sent[number % 2])
+        return self.there[number % 2][: rows.stop - rows.start]
+
+    def used(self, number: int) -> None:
+        """Note that all work on a block was given to the device."""
+        import torch
+
+        self.done[number % 2].record(torch.cuda.current_stream(self.device))

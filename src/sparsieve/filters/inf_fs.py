@@ -1,0 +1,242 @@
+"""Infinite feature selection: features as nodes of a graph, scored by all paths through them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from scipy.stats import rankdata
+
+from .._checks import check_flag, check_real
+from ..design.neighbours import BLOCK_BYTES
+from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.unsupervised import UnsupervisedSelector
+from ..solvers.base import Result
+from .base import DEFAULT_COUNT, ClassMoments, class_moments, constant_columns
+from .path_energy import path_energies
+
+# A class without spread would make the criterion infinite and all other features nothing; a
+# millionth of the variance of the feature is as good as none.
+_LEAST_SPREAD = 1e-6
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class InfFSSelector(UnsupervisedSelector):
+    """Keep the features that varied and different other features lead to (inf-FS).
+
+    Features are the nodes of a graph whose edges have the weights
+
+        a_ij = mixing max(s_i, s_j) + (1 - mixing) (1 - |rho_ij|)
+
+    with the standard deviations s of the features, moved and scaled to lie between 0 and 1, and
+    Spearman's rank correlations rho: strong where one of the two varies much and neither repeats
+    the other. A path has the product of its weights, and a feature the sum over all paths of any
+    length that begin at it, with r = 0.9 / (spectral radius of A) for every step:
+    ((I - r A)^-1 - I) 1. With ``supervised=True`` the second term is replaced by the product
+    f_i f_j of the Fisher criteria of the two features, moved and scaled to lie between 0 and 1.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps the ten best.
+    mixing : float, default=0.5
+        Share of the spread in the weight of an edge (alpha of the paper), between 0 and 1.
+    supervised : bool, default=False
+        Whether to use class labels: relevance to them replaces the rank correlations. ``fit``
+        then needs y.
+    unit_range : bool, default=True
+        Divide every column by its range before its spread is taken, so that units do not count.
+        False takes the columns as they are, as the authors do: X should then have comparable
+        columns.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Energy of all paths from the feature; 9 where all features are alike, also for noise.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    spectral_radius_ : float
+        Of the matrix of weights.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels (supervised only).
+    objective_ : float
+        Sum of the scores.
+    optimality_ : float
+        Residual of the linear system that the scores solve, relative to its right-hand side.
+    n_iter_ : int
+        Products with the matrix of weights.
+    converged_ : bool
+        Whether ``optimality_`` came down to 1e-10.
+    history_ : list of float
+        Empty: the residual is what falls.
+
+    Notes
+    -----
+    Nothing is selected for a low correlation with noise: noise is uncorrelated with everything,
+    and scores high without labels. Constant features, which the formula would rank among the best
+    for being correlated with nothing, are left out of the graph.
+
+    The matrix of weights is held only where features are fewer than samples. Otherwise a product
+    with it computes the correlations block by block: ten to twenty passes of n_features^2
+    n_samples operations. The supervised weights need no pass over pairs of features.
+
+    The paper is unsupervised; the supervised weights are those of the code that its authors
+    released in 2016, which knows two classes: (m_1 - m_2)^2 / (v_1 + v_2) with means and variances
+    of the classes. More classes add up over their pairs here. A product of criteria is large only
+    where both features are relevant: one feature that tells the classes apart alone among noise
+    can rank behind features that merely vary more, unless ``mixing`` is small.
+
+    References
+    ----------
+    G. Roffo, S. Melzi, M. Cristani (2015). Infinite feature selection. IEEE International
+    Conference on Computer Vision, 4202-4210.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import InfFSSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> InfFSSelector(n_features_to_select=3).fit(X).get_support(indices=True)
+    array([ 1,  7, 11])
+    >>> InfFSSelector(3, supervised=True).fit(X, y).get_support(indices=True)
+    array([ 6, 11, 12])
+    """
+
+    mixing: float = 0.5
+    supervised: bool = False
+    unit_range: bool = True
+
+    _accepts_sparse: ClassVar[bool] = False
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Energy of all paths from the feature through a graph of features; 9 where all features "
+        "are alike, also for noise."
+    )
+
+    @property
+    def _scale_free(self) -> bool:  # type: ignore[override]
+        return bool(self.unit_range)
+
+    def _uses_target(self) -> bool:
+        return bool(self.supervised)
+
+    def _check_parameters(self) -> None:
+        check_flag("supervised", self.supervised)
+        check_flag("unit_range", self.unit_range)
+        check_real("mixing", self.mixing, minimum=0)
+        if self.mixing > 1:
+            raise ValueError(f"mixing must be between 0 and 1, got {self.mixing}")
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        constant = constant_columns(data)
+        varying = np.flatnonzero(~constant)
+        scores = np.zeros(len(constant))
+        if len(varying):
+            X = data.design.dense_columns(varying)
+            relation: _Weights
+            if self.supervised:
+                relation = _Relevance(_fisher_criterion(class_moments(data))[varying])
+            else:
+                relation = _Difference(X)
+            spread = _Spread(X, in_range=self.unit_range)
+            share = float(self.mixing)
+
+            def weigh(v: np.ndarray) -> np.ndarray:
+                return share * spread(v) + (1.0 - share) * relation(v)
+
+            found = path_energies(weigh, len(varying))
+            scores[varying], self.spectral_radius_ = found.solution
+        else:
+            self.spectral_radius_ = 0.0
+            found = Result((scores, 0.0), 0.0, 0.0, 1, True)
+        self._keep_result(found, measure="residual", remedy="the weights are hardly finite")
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+
+
+class _Weights(Protocol):
+    """A symmetric matrix of weights, known by its products."""
+
+    def __call__(self, v: np.ndarray) -> np.ndarray: ...
+
+
+class _Spread:
+    """max(s_i, s_j): sorted by s, every row is a number times one sum plus another sum."""
+
+    def __init__(self, X: np.ndarray, *, in_range: bool):
+        deviations = X.std(axis=0, dtype=np.float64)
+        if in_range:
+            deviations = deviations / np.ptp(X, axis=0)
+        self.values = _from_zero_to_one(deviations)
+        self.order = np.argsort(self.values, kind="stable")
+
+    def __call__(self, v: np.ndarray) -> np.ndarray:
+        values, sorted_v = self.values[self.order], v[self.order]
+        weighted = values * sorted_v
+        product = np.empty_like(v)
+        product[self.order] = values * np.cumsum(sorted_v) + weighted.sum() - np.cumsum(weighted)
+        return product
+
+
+class _Difference:
+    """1 - |rank correlation|, zero for a feature and itself."""
+
+    def __init__(self, X: np.ndarray):
+        ranks = rankdata(X, axis=0)
+        ranks -= ranks.mean(axis=0)
+        self.ranks = ranks / np.sqrt((ranks**2).sum(axis=0))
+        n_samples, n_features = X.shape
+        self.held = np.abs(self.ranks.T @ self.ranks) if n_features <= n_samples else None
+
+    def __call__(self, v: np.ndarray) -> np.ndarray:
+        if self.held is not None:
+            return v.sum() - self.held @ v
+        n_features = self.ranks.shape[1]
+        step = max(1, BLOCK_BYTES // (8 * n_features))
+        repeated = np.zeros_like(v)
+        for start in range(0, n_features, step):
+            stop = min(start + step, n_features)
+            block = np.abs(self.ranks[:, start:stop].T @ self.ranks[:, start:])
+            repeated[start:stop] += block @ v[start:]
+            # Below the diagonal stands what is above it.
+            repeated[stop:] += v[start:stop] @ block[:, stop - start :]
+        return v.sum() - repeated
+
+
+class _Relevance:
+    """f_i f_j, moved and scaled to lie between 0 and 1; nothing where all are the same."""
+
+    def __init__(self, criterion: np.ndarray):
+        self.criterion = criterion / max(float(criterion.max()), np.finfo(np.float64).tiny)
+        self.least = float(self.criterion.min()) ** 2
+        self.size = float(self.criterion.max()) ** 2 - self.least
+
+    def __call__(self, v: np.ndarray) -> np.ndarray:
+        if self.size <= 0.0:
+            return np.zeros_like(v)
+        product = self.criterion * float(self.criterion @ v) - self.least * v.sum()
+        return product / self.size
+
+
+def _fisher_criterion(moments: ClassMoments) -> np.ndarray:
+    """Squared distance of the means over the variances, summed over pairs of classes."""
+    sizes: Any = moments.sizes[:, None]
+    # The sample variance, as the authors take it; a class of one sample has none.
+    variances = moments.squares / np.maximum(sizes - 1.0, 1.0)
+    least = _LEAST_SPREAD * moments.total / sizes.sum()
+    total = np.zeros(moments.means.shape[1])
+    for a in range(len(sizes)):
+        for b in range(a):
+            spread = np.maximum(variances[a] + variances[b], least)
+            distance = (moments.means[a] - moments.means[b]) ** 2
+            total += np.divide(distance, spread, out=np.zeros_like(total), where=spread > 0)
+    return total
+
+
+def _from_zero_to_one(values: np.ndarray) -> np.ndarray:
+    """Moved and scaled; all the same are all zero."""
+    values = values - values.min()
+    largest = float(values.max())
+    return values / largest if largest > 1e-12 else np.zeros_like(values)

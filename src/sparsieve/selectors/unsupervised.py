@@ -1,0 +1,38 @@
+"""Selectors that look at X alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from .base import BaseSelector
+
+Self = TypeVar("Self", bound="UnsupervisedSelector")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class UnsupervisedSelector(BaseSelector):
+    """Base of the selectors whose ``fit`` needs no y.
+
+    Weights are not taken: these methods ask which samples are near each other, or rank them,
+    and a sample given twice is not a sample of weight two there.
+    """
+
+    _needs_target: ClassVar[bool] = False
+
+    def fit(self: Self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Rank the features of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : None
+            Not looked at; here so that pipelines and searches can pass it.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return super().fit(X, y)

@@ -1,0 +1,64 @@
+"""The account of forward selection beside an X on a device: one pass over X per feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+
+class DeviceFeatures:
+    """As ``_Features`` of ``forward``, with every array of length n_features on the device."""
+
+    def __init__(self, design: Any, R: np.ndarray, ridge: float, eligible: np.ndarray | None):
+        from .forward import SPENT
+
+        self.design, self.ridge = design, ridge
+        self.C = design.project(design.on_device(R)).T.contiguous()  # an output in every row
+        self.squares = (self.C * self.C).sum(dim=0)
+        norms = design.squares_there().to(self.C.dtype)
+        self.residual = norms.clone()
+        self.open = norms > 0
+        if eligible is not None:
+            self.open &= design.on_device(eligible)
+        self.spent = SPENT[np.dtype(design.dtype)] * norms
+        self.score = torch.zeros_like(norms)
+
+    def winner(self) -> tuple[int, float]:
+        """The feature that gains most, and how much."""
+        if self.ridge == 0:
+            self.open &= self.residual > self.spent
+        score = self.squares / (self.residual + self.ridge)
+        self.score = torch.where(self.open, score, 0.0).clamp_(min=0.0)
+        best, place = torch.max(self.score, dim=0)
+        # One transfer instead of two: a double holds every index exactly.
+        gain, j = torch.stack([best.double(), place.double()]).tolist()
+        return int(j), gain
+
+    def pull(self) -> float:
+        """Mean of ||x'R||^2 / nu over the features that are open."""
+        return float((self.squares[self.open] / self.residual[self.open]).mean())
+
+    def correlations(self, j: int) -> np.ndarray:
+        """Products of a feature with what is left of the outputs."""
+        return self.C[:, j].cpu().numpy()
+
+    def take(self, j: int, v: np.ndarray, r: np.ndarray, refresh: bool) -> None:
+        """Close a feature and take its direction v, with responses r, out of all others."""
+        # One transfer, before the pass; everything after it is queued while the pass runs.
+        both = self.design.on_device(np.concatenate([v, r]))
+        responses = both[len(v) :]
+        p = self.design.project(both[: len(v), None])[:, 0]
+        along = responses @ self.C
+        self.C.addr_(responses, p, alpha=-1.0)
+        if refresh:
+            self.squares = (self.C * self.C).sum(dim=0)
+        else:
+            self.squares += p * (p * float(np.vdot(r, r)) - 2.0 * along)
+        self.residual -= p * p
+        self.open[j].fill_(False)  # an assignment would wait for the device
+
+    def scores(self) -> np.ndarray:
+        """What each feature would gain if it came next."""
+        return self.score.double().cpu().numpy()

@@ -1,0 +1,75 @@
+"""Few features in which neighbours can be told apart by lines: the published iteration of UDFS."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+
+from ..base import Callback, Event, Result
+
+# Row norms are smoothed to sqrt(norm^2 + SMOOTHING^2), so that the penalty has a slope at zero.
+SMOOTHING = 1e-3
+_CHUNK_BYTES = 1 << 24
+
+
+def local_scatter(X: np.ndarray, neighbours: np.ndarray, ridge: float) -> np.ndarray:
+    """M = X' [sum_i S_i H (H X_i X_i' H + ridge I)^-1 H S_i'] X of features x features.
+
+    X_i are a sample and its neighbours, which S_i picks, and H centres. w'Mw is small for
+    directions w along which the differences of neighbours are small compared with those in other
+    directions.
+    """
+    n_samples, n_features = X.shape
+    members = np.column_stack([np.arange(n_samples), neighbours])
+    size = members.shape[1]
+    total = sparse.csr_array((n_samples, n_samples))
+    step = max(1, _CHUNK_BYTES // (8 * size * n_features))
+    for start in range(0, n_samples, step):
+        part = members[start : start + step]
+        local = X[part]
+        local = local - local.mean(axis=1, keepdims=True)
+        gram = local @ local.transpose(0, 2, 1)
+        gram[:, np.arange(size), np.arange(size)] += ridge
+        inverse = np.linalg.inv(gram)
+        inverse -= inverse.mean(axis=1, keepdims=True)
+        inverse -= inverse.mean(axis=2, keepdims=True)
+        rows = np.repeat(part, size, axis=1).ravel()
+        columns = np.tile(part, size).ravel()
+        entries = (inverse.ravel(), (rows, columns))
+        total = total + sparse.coo_array(entries, shape=(n_samples, n_samples)).tocsr()
+    M = X.T @ (total @ X)
+    return 0.5 * (M + M.T)
+
+
+def sparse_directions(
+    M: np.ndarray,
+    n_components: int,
+    alpha: float,
+    *,
+    max_iter: int,
+    tol: float,
+    callback: Callback | None = None,
+) -> Result[np.ndarray]:
+    """Minimise tr(W'MW) + alpha sum_j ||w_j|| over W'W = I, to a stationary point.
+
+    Every step takes the eigenvectors of M + alpha D with the smallest eigenvalues, where
+    D_jj = 1 / (2 ||w_j||) makes a quadratic bound of the penalty at the last W: the objective never
+    rises. ``optimality`` is ||(I - WW')(M + alpha D)W|| / ||(M + alpha D)W|| with D at W itself,
+    which is zero just where the objective is stationary under W'W = I.
+    """
+    D = np.ones(len(M))
+    trace: list[float] = []
+    for n_iter in range(1, max_iter + 1):
+        _, W = linalg.eigh(M + alpha * np.diag(D), subset_by_index=(0, n_components - 1))
+        norms = np.sqrt((W**2).sum(axis=1) + SMOOTHING**2)
+        D = 0.5 / norms
+        image = M @ W
+        trace.append(float(np.vdot(W, image)) + alpha * float(norms.sum()))
+        image += alpha * D[:, None] * W
+        size = float(np.linalg.norm(image))
+        rest = float(np.linalg.norm(image - W @ (W.T @ image)))
+        optimality = rest / size if size > 0 else 0.0
+        event = Event(n_iter, trace[-1], optimality, n_features=int((norms > 0.01).sum()))
+        if optimality <= tol or (callback is not None and callback(event)):
+            break
+    return Result(W, trace[-1], optimality, n_iter, optimality <= tol, trace)
