@@ -50,6 +50,8 @@ def nodes(node: Any, where: tuple = ()) -> Iterator[tuple]:
     """Where the document holds arrays and plain values."""
     if isinstance(node, dict) and any(isinstance(node.get(kind), list) for kind in ARRAYS):
         yield where
+    elif isinstance(node, dict) and str(node.get("object")).startswith("sklearn."):
+        return  # plain Python without indices of ours; a wrong value there is an error of Python
     elif isinstance(node, dict):
         for key, value in node.items():
             yield from nodes(value, (*where, key))

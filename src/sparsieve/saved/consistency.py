@@ -16,6 +16,7 @@ from ..selectors.hinge.base import _Model
 from ..selectors.least_squares.l20_greedy import SupportsBySize
 from ..selectors.least_squares.support_fit import SupportFit, SupportLeastSquares
 from ..selectors.margins import class_pairs
+from ..selectors.minimax.similarities import SimilarityMargins
 from ..selectors.mkl.kernel_machine import FittedKernelMachine
 from ..selectors.preparation import Units
 from ..selectors.row_norms.base import ModelOnSupports
@@ -24,14 +25,15 @@ from ..solvers.base import Path, Result
 from .errors import SavedFileError
 from .parts import are_places, has_declared_types, is_array, sizes_agree
 
-# Fitted attributes with one entry per feature in their last axis: number of axes, kinds of number.
+# Fitted attributes with one entry per feature in their last axis: number of axes (0 where it is one
+# or two), kinds of number.
 _PER_FEATURE = {
     "support_": (1, "b"),
     "ranking_": (1, "iu"),
     "scores_": (1, "f"),
     "feature_names_in_": (1, "O"),
     "coef_": (2, "f"),
-    "kernel_weights_": (2, "f"),
+    "kernel_weights_": (0, "f"),
     "pvalues_": (1, "f"),
     "rankings_": (2, "iu"),
     "relevance_": (1, "f"),
@@ -79,6 +81,7 @@ def _check_fitted(estimator: Any) -> None:
     fitted = vars(estimator)
     for name, (n_axes, kinds) in _PER_FEATURE.items():
         if name in fitted and not (name in _OF_SAMPLES and "support_vectors_" in fitted):
+            n_axes = n_axes or np.ndim(fitted[name])
             shape = (*(None,) * (n_axes - 1), d)
             _agree(estimator, _is_array_or_sparse(fitted[name], kinds, *shape))
     for name, cls in _PARTS.items():
@@ -96,7 +99,8 @@ def _check_fitted(estimator: Any) -> None:
             _agree(estimator, isinstance(one, BaseEstimator) and hasattr(one, "n_features_in_"))
             _agree(estimator, one.n_features_in_ == d or name == "estimator_")
     if isinstance(estimator, MetaSelector):
-        _agree(estimator, all(isinstance(one, BaseEstimator) for one in estimator._members()))
+        members = [*estimator._members(), getattr(estimator, "estimator", None)]
+        _agree(estimator, all(m is None or isinstance(m, BaseEstimator) for m in members))
     if isinstance(estimator, BaseSelector) and "support_" in fitted:
         _check_ranking(estimator, d)
     _check_models(estimator, d)
@@ -146,6 +150,7 @@ def _check_models(estimator: Any, d: int) -> None:
         _agree(estimator, is_array(directions, "f", None, k) and len(directions) >= k)
         _agree(estimator, is_array(responses, "f", None, None) and len(responses) >= k)
         _agree(estimator, len(estimator.path_) == k and is_array(estimator.gains_, "f", k))
+        _agree(estimator, estimator.path_.objective is not None)
         units.append(unit)
     else:
         _agree(estimator, model is None)
@@ -172,6 +177,8 @@ def _check_outputs(estimator: Any) -> None:
     if "_W" in fitted:
         _agree(estimator, is_array(fitted["_W"], "f", estimator.n_features_in_, None))
         _agree(estimator, fitted["_W"].shape[1] == rows[0])
+    if isinstance(estimator, SimilarityMargins):
+        _agree(estimator, (estimator.kernel is None) == ("support_vectors_" not in fitted))
     if "support_vectors_" in fitted:
         vectors = fitted["support_vectors_"]
         _agree(estimator, is_array(fitted["dual_coef_"], "f", None, vectors.shape[0]))
