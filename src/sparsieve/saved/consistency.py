@@ -178,7 +178,7 @@ def _check_outputs(estimator: Any) -> None:
         _agree(estimator, is_array(fitted["_W"], "f", estimator.n_features_in_, None))
         _agree(estimator, fitted["_W"].shape[1] == rows[0])
     if isinstance(estimator, SimilarityMargins):
-        _agree(estimator, (estimator.kernel is None) == ("support_vectors_" not in fitted))
+        _agree(estimator, (fitted.get("kernel") is None) == ("support_vectors_" not in fitted))
     if "support_vectors_" in fitted:
         vectors = fitted["support_vectors_"]
         _agree(estimator, is_array(fitted["dual_coef_"], "f", None, vectors.shape[0]))
