@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-oldest odd-inputs fuzz lint format bench reproduce docs clean
+.PHONY: help demo test test-slow test-oldest odd-inputs fuzz lint format bench reproduce docs docs-check pictures dist clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -87,8 +87,27 @@ reproduce: $(VENV)/.demo  ## the papers' experiments; PAPERS="l20" HOW="" for on
 	  $(ONE_THREAD) $(BIN)/sparsieve reproduce $$paper $(HOW) --jobs 2 --report $$paper.html || exit 1; \
 	done
 
-docs: $(VENV)/.docs  ## build the HTML documentation into docs/_build
-	$(BIN)/python -m sphinx -q -b html docs docs/_build
+# Warnings are errors: a broken link or an example that fails ends the build.
+SPHINX = $(ONE_THREAD) MPLBACKEND=Agg $(BIN)/python -m sphinx -q -W --keep-going -b html
+docs: $(VENV)/.docs  ## build the HTML documentation, the gallery run, into docs/_build
+	$(SPHINX) docs docs/_build
+
+docs-check: $(VENV)/.docs  ## the same without running the gallery: links and pages, in a minute
+	$(SPHINX) -D plot_gallery=0 docs docs/_build/check
+
+pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
+	$(ONE_THREAD) $(BIN)/python docs/make_pictures.py
+
+dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	@for archive in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf build/try && $(PYTHON) -m venv build/try && \
+	  build/try/bin/python -m pip install --quiet "$$archive" && \
+	  (cd build/try && bin/sparsieve --version && bin/sparsieve demo --json > demo.json && \
+	   bin/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')") || exit 1; \
+	done
+	rm -rf build/try
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(OLDEST) docs/_build dist build
+	rm -rf $(VENV) $(OLDEST) docs/_build docs/_generated docs/api docs/gallery dist build

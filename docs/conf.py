@@ -1,63 +1,68 @@
-"""Sphinx configuration: the API pages are generated from what all_selectors() finds."""
+"""Sphinx configuration. What can be found out is generated: see _ext/generated_pages.py."""
 
+import os
+import sys
 from pathlib import Path
 
 import sparsieve
-import sparsieve.datasets
-import sparsieve.displays
-import sparsieve.evaluation
-import sparsieve.oneline
-import sparsieve.papers
-import sparsieve.report
-import sparsieve.saved
-import sparsieve.studies
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "sparsieve"
 author = "The sparsieve developers"
 copyright = "2026, The sparsieve developers"
 release = version = sparsieve.__version__
+
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "generated_pages",
 ]
-html_theme = "furo"
-exclude_patterns = ["_build"]
-autosummary_generate = True
-suppress_warnings = ["myst.xref_missing"]  # the README links to files beside it
-numpydoc_show_class_members = False
-source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-
-
-def write_selector_list(app, config):
-    """A page that lists every public name, so that a new one appears by itself."""
-    rooms = {
-        "In one line": sparsieve.oneline,
-        "Saving and loading": sparsieve.saved,
-        "Displays": sparsieve.displays,
-        "Reports": sparsieve.report,
-        "Studies": sparsieve.studies,
-        "Measuring": sparsieve.evaluation,
-        "The papers' experiments": sparsieve.papers,
-        "Data sets": sparsieve.datasets,
+# Links into other projects' pages need their inventories, which only the network has.
+if os.environ.get("DOCS_ONLINE"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "numpy": ("https://numpy.org/doc/stable/", None),
+        "sklearn": ("https://scikit-learn.org/stable/", None),
     }
-    listed = {"Selectors": [f"sparsieve.{name}" for name in sparsieve.all_estimators()]}
-    listed["Selectors"].append("sparsieve.all_selectors")
-    for title, room in rooms.items():
-        listed[title] = [f"{room.__name__}.{name}" for name in room.__all__]
-    page = ""
-    for title, names in listed.items():
-        page += f"{title}\n{'=' * len(title)}\n\n"
-        page += ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
-        page += "".join(f"   {name}\n" for name in names) + "\n"
-    target = Path(app.srcdir) / "api" / "index.rst"
-    target.parent.mkdir(exist_ok=True)
-    if not target.exists() or target.read_text() != page:
-        target.write_text(page)
 
+exclude_patterns = ["_build", "_generated", "_ext"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+autosummary_generate = True
+numpydoc_show_class_members = False
+html_math_renderer = "mathml"
 
-def setup(app):
-    # Before Sphinx looks for files, which is before the builder exists.
-    app.connect("config-inited", write_selector_list)
+html_theme = "pydata_sphinx_theme"
+html_title = f"sparsieve {version}"
+html_static_path = ["_static"]
+html_css_files = ["sparsieve.css"]
+html_js_files = ["methods.js"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_end": ["version-switcher", "theme-switcher"],
+    "switcher": {"json_url": "_static/switcher.json", "version_match": version},
+    "check_switcher": False,  # it would be fetched from the network
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/plot_",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 0,
+    "remove_config_comments": True,
+    "copyfile_regex": r".*\.toml",
+    "doc_module": ("sparsieve",),
+    "only_warn_on_example_error": False,
+}

@@ -18,6 +18,11 @@ __all__ = ["all_estimators", "all_selectors"]
 def all_selectors() -> dict[str, type[BaseEstimator]]:
     """All public selectors of the package by class name, sorted.
 
+    Returns
+    -------
+    selectors : dict of str to type
+        Estimators that select features, wrappers included.
+
     Examples
     --------
     >>> from sparsieve import all_selectors
@@ -30,7 +35,19 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
 
 
 def all_estimators() -> dict[str, type[BaseEstimator]]:
-    """All public estimators of the package, selectors and classifiers, by class name."""
+    """All public estimators of the package, selectors and classifiers, by class name.
+
+    Returns
+    -------
+    estimators : dict of str to type
+        Sorted by name.
+
+    Examples
+    --------
+    >>> from sparsieve import all_estimators
+    >>> "MPMClassifier" in all_estimators()
+    True
+    """
     import sparsieve
 
     found = {}

@@ -118,6 +118,10 @@ class SelectorCV(FinalModel, MetaSelector):
     n_splits_ : int
         Number of folds.
 
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
+
     Notes
     -----
     ``groups`` goes to the splitter and ``sample_weight`` to the selector and the estimator;
@@ -136,10 +140,6 @@ class SelectorCV(FinalModel, MetaSelector):
 
     With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` are told of
     every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
-
-    See Also
-    --------
-    sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
 
     Examples
     --------

@@ -29,6 +29,7 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     Returns
     -------
     path : pathlib.Path
+        The folder.
 
     Examples
     --------

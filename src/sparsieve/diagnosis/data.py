@@ -84,7 +84,9 @@ def diagnose(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The data.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numbers.
     feature_names : sequence of str, default=None
         For an X without names.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -96,6 +98,7 @@ def diagnose(
     Returns
     -------
     diagnosis : Diagnosis
+        What was found, the gravest first; it prints as sentences.
 
     Examples
     --------

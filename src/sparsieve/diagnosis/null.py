@@ -68,7 +68,9 @@ def permutation_null(
     selector : selector
         Its parameters are used; it is not changed.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The data.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numbers.
     n_repeats : int, default=20
         How often the target is shuffled.
     random_state : int, RandomState instance or None, default=0

@@ -128,6 +128,7 @@ def accuracy_curve(
     Returns
     -------
     curve : Curve
+        Scores of every number of features and model.
 
     Examples
     --------

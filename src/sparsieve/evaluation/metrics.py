@@ -225,6 +225,7 @@ def sparsity_level(coef, tolerance=0.0) -> int:
     Returns
     -------
     level : int
+        Number of features.
 
     Examples
     --------
@@ -238,17 +239,19 @@ def sparsity_level(coef, tolerance=0.0) -> int:
 
 
 def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")) -> dict:
-    """Scores of predicted labels by name.
+    """Score predicted labels, by name of the metric.
 
     Parameters
     ----------
     y_true, y_predicted : array of shape (n_samples,)
+        Class labels.
     metrics : sequence of {"accuracy", "balanced_accuracy", "mcc", "f1"}
         F1 is the mean over the classes.
 
     Returns
     -------
     scores : dict of str to float
+        Value by name of the metric.
 
     Examples
     --------
@@ -271,7 +274,7 @@ def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")
 
 
 def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) -> dict:
-    """Scores of predicted numbers by name; those of several outputs are averaged.
+    """Score predicted numbers, by name of the metric; those of several outputs are averaged.
 
     Parameters
     ----------
@@ -285,6 +288,7 @@ def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) ->
     Returns
     -------
     scores : dict of str to float
+        Value by name of the metric.
 
     Examples
     --------

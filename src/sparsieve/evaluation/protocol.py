@@ -55,6 +55,7 @@ class RepeatedSplits:
         Share of the samples (of the groups, if ``grouped``) to train on; text such as "2/3" is
         understood.
     n_repeats : int, default=10
+        How often they are drawn anew.
     per_class : bool, default=False
         Take exactly the (rounded) fraction of every class. Otherwise the size of the training
         part is exact and the classes are in proportion as far as possible; a target of numbers
@@ -153,7 +154,9 @@ class Folds:
     Parameters
     ----------
     n_folds : int, default=5
+        Number of folds.
     n_repeats : int, default=1
+        How often they are drawn anew.
     grouped : bool, default=False
         Keep all samples of a group (a patient, say) in one fold; the classes are stratified as
         far as the groups allow.
@@ -208,6 +211,7 @@ class TimeOrdered:
     Parameters
     ----------
     n_folds : int, default=5
+        Number of folds.
     gap : int, default=0
         Moments left out between training and test part.
 

@@ -114,6 +114,7 @@ def jaccard_stability(supports) -> float:
     Parameters
     ----------
     supports : array of bool of shape (n_selections, n_features)
+        Masks of the selections.
 
     Returns
     -------

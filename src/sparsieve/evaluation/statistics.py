@@ -97,6 +97,7 @@ def average_ranks(scores) -> np.ndarray:
     Returns
     -------
     ranks : array of shape (n_methods,)
+        Average ranks.
 
     Examples
     --------
@@ -209,7 +210,17 @@ def _signed_rank_p(differences: np.ndarray) -> float:
 
 
 def holm(p_values) -> list[float]:
-    """Holm's correction of p-values for their number, in the order given.
+    """Correct p-values for their number by Holm's method.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        Of all tests made.
+
+    Returns
+    -------
+    corrected : list of float
+        In the order given.
 
     Examples
     --------
@@ -234,7 +245,9 @@ def bootstrap_interval(values, confidence_level: float = 0.95, random_state=0) -
         Independent scores, such as one per data set. Scores of overlapping splits of one data
         set are not independent, and their interval is too narrow.
     confidence_level : float, default=0.95
+        Share of such intervals that hold the true mean.
     random_state : int or Generator, default=0
+        Seed of the resampling.
 
     Returns
     -------

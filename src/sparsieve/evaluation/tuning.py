@@ -58,6 +58,7 @@ def tune(
     Parameters
     ----------
     selector : BaseSelector
+        It is copied, not changed.
     grid : dict of str to list
         Candidate values by parameter.
     X, y : arrays
@@ -68,12 +69,18 @@ def tune(
         Inner folds.
     seed : int, default=0
         Of the inner folds.
-    ks, task, zscore, preprocessor
-        See :func:`accuracy_curve`.
+    ks : sequence of int or "own", default="own"
+        See :func:`accuracy_curve`, also for the next three.
+    task : {"classification", "regression"}, default="classification"
+        How y is read.
     classifiers : sequence of str, default=None
         "1nn" and "svm" for classes, all regressors for numbers.
     metric : str, default=None
         "accuracy" for classes, "r2" for numbers.
+    zscore : bool, default=True
+        Whether columns are centred and scaled.
+    preprocessor : transformer, default=None
+        What comes before.
     ordered : bool, default=False
         The samples are in order of time: every inner fold learns from those before it.
 

@@ -25,7 +25,7 @@ _LEAST_SPREAD = 1e-6
 class InfFSSelector(UnsupervisedSelector):
     """Keep the features that varied and different other features lead to (inf-FS).
 
-    Features are the nodes of a graph whose edges have the weights
+    Features are the nodes of a graph whose edges have the weights::
 
         a_ij = mixing max(s_i, s_j) + (1 - mixing) (1 - |rho_ij|)
 

@@ -35,7 +35,7 @@ class LaplacianScoreSelector(UnsupervisedSelector):
         How many nearest samples count: a sample is joined to each of them, fewer where there are
         not as many others.
     width : float or None, default=None
-        t of the weights, a squared distance between samples; None is the mean squared distance
+        The t of the weights, a squared distance between samples; None is the mean squared distance
         between samples that are joined.
     standardize : bool, default=True
         Scale columns to unit variance inside the fit; constant columns are left alone. The unit

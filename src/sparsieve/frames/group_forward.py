@@ -55,6 +55,10 @@ class GroupForwardSelector(SelectorMixin, BaseEstimator):
     scores_, ranking_ : ndarray of shape (n_features,)
         Of the group of every column.
 
+    See Also
+    --------
+    sparsieve.make_preprocessor : Makes the columns and their names.
+
     Notes
     -----
     With the standardised columns :math:`X_S` of the groups chosen so far, :math:`\mu` the ridge
@@ -62,10 +66,6 @@ class GroupForwardSelector(SelectorMixin, BaseEstimator):
     :math:`Y'(H_{S+g} - H_S)Y`. White noise would gain its variance times the trace of
     :math:`H_{S+g} - H_S`; the variance is estimated by :math:`Y'(I - H_S)Y` over its degrees of
     freedom. The difference is the score. The search is greedy: it does not look back.
-
-    See Also
-    --------
-    sparsieve.make_preprocessor : Makes the columns and their names.
 
     Examples
     --------

@@ -50,6 +50,7 @@ def find_preset(paper: str) -> Preset:
     Returns
     -------
     preset : Preset
+        Its experiments, none of them run.
 
     Examples
     --------

@@ -31,6 +31,7 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     Returns
     -------
     report : Report
+        To be saved as one HTML file.
     """
     preset = reproduction.preset
     exhibits = reproduction.exhibits

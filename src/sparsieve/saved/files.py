@@ -118,7 +118,20 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST_FILE) -> Any:
 
     See Also
     --------
-    save : Writes it, and has an example.
+    save : Writes it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> selector = sparsieve.FisherSelector(3).fit(*load_wine(return_X_y=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "wine.sparsieve"
+    ...     sparsieve.save(selector, file)
+    ...     again = sparsieve.load(file)
+    >>> bool((again.ranking_ == selector.ranking_).all())
+    True
     """
     check_integer("max_bytes", max_bytes)
     try:

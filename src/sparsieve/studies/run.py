@@ -79,6 +79,7 @@ def run_study(
     Returns
     -------
     summary : RunSummary
+        How many cells there are, are done and have failed.
 
     Examples
     --------

@@ -21,7 +21,7 @@ def make_correlated_blocks(
     signal: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Relevant features that each sit in a block of noisy copies of themselves.
+    """Make relevant features that each sit in a block of noisy copies of themselves.
 
     A copy has the variance of its relevant feature and the given correlation with it; what it
     knows about the classes it knows through that feature alone.
@@ -29,6 +29,7 @@ def make_correlated_blocks(
     Parameters
     ----------
     n_samples, n_features : int
+        Rows and columns of X.
     n_relevant : int, default=5
         Number of blocks.
     block_size : int, default=10
@@ -36,9 +37,11 @@ def make_correlated_blocks(
     correlation : float, default=0.9
         Between a relevant feature and a copy, from 0 to 1.
     n_classes : int, default=2
+        Number of classes.
     signal : float, default=1.0
         Standard deviation of the class means on a relevant feature.
     random_state : int, RandomState or None
+        Seed of what is random.
 
     Returns
     -------

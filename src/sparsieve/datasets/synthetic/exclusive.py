@@ -1,4 +1,4 @@
-"""Classes that each have features of their own."""
+"""Make classes that each have features of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make_class_exclusive(
     signal: float = 2.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Classes that each have features of their own.
+    """Make classes that each have features of their own.
 
     An exclusive feature of class k is shifted by plus or minus ``signal`` in class k and has mean
     zero in all others. Shared features are those of :func:`make_shared_features`.
@@ -28,14 +28,18 @@ def make_class_exclusive(
     Parameters
     ----------
     n_samples, n_features : int
+        Rows and columns of X.
     n_relevant_per_class : int, default=5
+        Features of every class alone.
     n_shared : int, default=0
         Features that inform all classes, in addition.
     n_classes : int, default=4
+        Number of classes.
     signal : float, default=2.0
         Shift of an exclusive feature; half of it is the standard deviation of the class means on
         a shared one.
     random_state : int, RandomState or None
+        Seed of what is random.
 
     Returns
     -------

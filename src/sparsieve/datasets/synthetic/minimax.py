@@ -28,6 +28,7 @@ def make_minimax_gaussian(
     n_features : int, default=1000
         At least 10.
     random_state : int, RandomState or None
+        Seed of what is random.
 
     Returns
     -------

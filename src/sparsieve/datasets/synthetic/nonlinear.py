@@ -31,12 +31,17 @@ def make_nonlinear_additive(
     Parameters
     ----------
     n_samples, n_features : int
+        Rows and columns of X.
     kind : {"radial", "threshold"}, default="radial"
+        What a relevant feature does.
     n_relevant : int, default=4
+        Number of features in the sum.
     noise : float, default=0.1
         Standard deviation of the noise added to the sum, which is scaled to unit variance.
     task : {"classification", "regression"}, default="classification"
+        Classes, or the sum itself.
     random_state : int, RandomState or None
+        Seed of what is random.
 
     Returns
     -------

@@ -32,7 +32,9 @@ def make_outliers(
 
     Parameters
     ----------
-    n_samples, n_features, n_relevant, n_classes, signal
+    n_samples, n_features, n_relevant, n_classes : int
+        As for :func:`make_shared_features`.
+    signal : float, default=1.0
         As for :func:`make_shared_features`.
     row_fraction : float, default=0.1
         Fraction of samples with gross errors in X.
@@ -41,6 +43,7 @@ def make_outliers(
     magnitude : float, default=10.0
         Size of the gross errors; clean noise has size 1.
     random_state : int, RandomState or None
+        Seed of what is random.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Classes that all differ on the same few features."""
+"""Make classes that all differ on the same few features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def make_shared_features(
     signal: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Classes that all differ on the same few features.
+    """Make classes that all differ on the same few features.
 
     On every relevant feature the class means are equally spaced, in an order of its own, so that
     each of these features tells every pair of classes apart; the noise has unit variance.
@@ -27,11 +27,15 @@ def make_shared_features(
     Parameters
     ----------
     n_samples, n_features : int
+        Rows and columns of X.
     n_relevant : int, default=10
+        Number of features that tell the classes apart.
     n_classes : int, default=4
+        Number of classes.
     signal : float, default=1.0
         Standard deviation of the class means on a relevant feature.
     random_state : int, RandomState or None
+        Seed of what is random.
 
     Returns
     -------

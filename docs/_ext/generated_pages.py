@@ -1,0 +1,247 @@
+"""Pages and tables written from the package itself, so that a new selector appears by itself.
+
+Before Sphinx looks for files: the list of public names (``api/index.rst``), the table of methods
+with what was measured of them, one table per family, and the glossary of parameters and fitted
+attributes. Files are written only where they change, so that nothing is built twice.
+"""
+
+import html
+import importlib
+import inspect
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from decision import decision_figure
+
+import sparsieve
+
+ROOMS = {
+    "In one line": "oneline",
+    "Comparing methods": "comparing",
+    "Looking at data first": "diagnosis",
+    "Data frames": "frames",
+    "Memory": "memory",
+    "Device": "device",
+    "Saving and loading": "saved",
+    "Displays": "displays",
+    "Reports": "report",
+    "Studies": "studies",
+    "Measuring": "evaluation",
+    "The papers' experiments": "papers",
+    "Data sets": "datasets",
+}
+# Where the selectors of a family live.
+FAMILIES = {
+    "least_squares": "sparsieve.selectors.least_squares",
+    "robust": "sparsieve.selectors.row_norms",
+    "mkl": "sparsieve.selectors.mkl",
+    "minimax": "sparsieve.selectors.minimax",
+    "svm": "sparsieve.selectors.hinge",
+    "filters": "sparsieve.filters",
+    "wrappers": "sparsieve.choose",
+}
+EXCLUSIVE = re.compile("Exclusive")  # a page of their own, though solved as least squares
+
+
+def family_of(cls):
+    """Name of the page on which a selector is explained."""
+    if EXCLUSIVE.match(cls.__name__):
+        return "exclusive"
+    if not getattr(cls, "_needs_target", True):
+        return "unsupervised"
+    for family, package in FAMILIES.items():
+        if cls.__module__.startswith(package):
+            return family
+    raise ValueError(f"{cls.__name__} belongs to no family of docs/families")
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+# -- the list of public names ----------------------------------------------------------------
+
+
+def api_page():
+    listed = {"Selectors": [f"sparsieve.{name}" for name in sparsieve.all_estimators()]}
+    rooms = {}
+    for title, room in ROOMS.items():
+        if importlib.util.find_spec(f"sparsieve.{room}") is None:
+            continue
+        rooms[title] = importlib.import_module(f"sparsieve.{room}")
+        listed[title] = [f"{rooms[title].__name__}.{name}" for name in rooms[title].__all__]
+    named = {name.rpartition(".")[2] for names in listed.values() for name in names}
+    # Settings of solvers, certificates and whatever else is public but no estimator.
+    rest = [name for name in sparsieve.__all__ if name not in named and not name.startswith("_")]
+    listed["Settings, results and the rest"] = [f"sparsieve.{name}" for name in rest]
+    page = "Reference\n=========\n\nEverything public, found by looking through the package.\n\n"
+    for title, names in listed.items():
+        page += f"{title}\n{'-' * len(title)}\n\n"
+        page += ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
+        page += "".join(f"   {name}\n" for name in names) + "\n"
+    return page
+
+
+# -- what was measured -----------------------------------------------------------------------
+
+
+def measured_quality(quality_page):
+    """Rows of the table of docs/quality.md by class name: difference to the default, stability."""
+    rows = {}
+    for line in quality_page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip(" |").split("|")]
+        if len(cells) == 10 and cells[1].isdigit():
+            rows[cells[0]] = {"sets": cells[1], "difference": cells[6], "stability": cells[7]}
+    return rows
+
+
+def facts(quality_page):
+    """One dictionary per selector that runs by its name alone."""
+    from sparsieve.cli.catalogue import all_methods
+
+    quality = measured_quality(quality_page)
+    known = {method.class_name: method for method in all_methods().values()}
+    found = []
+    for name, cls in sparsieve.all_selectors().items():
+        method, measures = known.get(name), quality.get(name, {})
+        found.append(
+            {
+                "class": name,
+                "family": family_of(cls),
+                "command": method.name if method else "",
+                "words": method.words if method else inspect.getdoc(cls).partition("\n")[0],
+                "purposes": method.purposes if method else frozenset(),
+                "seconds": method.seconds if method else None,
+                "difference": measures.get("difference", ""),
+                "sets": measures.get("sets", ""),
+                "stability": measures.get("stability", ""),
+            }
+        )
+    return found
+
+
+def seconds(value):
+    return "" if value is None else f"{value:.2g}"
+
+
+def plain(text):
+    return html.escape(text)
+
+
+FILTERS = {
+    "regression": "the target is a number",
+    "sparse": "X is sparse",
+    "missing": "values are missing",
+    "panel": "a panel without repeats",
+    "markers": "features of single classes",
+    "outliers": "outliers, wrong labels",
+    "nonlinear": "non-linear",
+    "p-values": "p-values",
+    "proof": "proven",
+    "large": "fast (20,000 features within 1 s)",
+}
+
+
+def methods_table(rows, names=FILTERS):
+    """All methods, with boxes that a reader ticks to see only those that fit."""
+    boxes = "".join(
+        f'<label><input type="checkbox" value="{key}"> {plain(words)}</label>'
+        for key, words in names.items()
+    )
+    head = ("method", "command line", "what it does", "seconds")
+    head += ("points to ridge forward [95 %]", "sets", "stability", "good for")
+    body = ""
+    for row in rows:
+        purposes = " ".join(sorted(row["purposes"]))
+        link = f'<a href="api/sparsieve.{row["class"]}.html"><code>{row["class"]}</code></a>'
+        cells = (
+            link,
+            plain(row["command"]),
+            plain(row["words"]),
+            seconds(row["seconds"]),
+            plain(row["difference"]),
+            row["sets"],
+            row["stability"],
+            plain(", ".join(sorted(row["purposes"]))),
+        )
+        body += f'<tr data-purposes="{purposes}">'
+        body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>\n"
+    header = "".join(f"<th>{cell}</th>" for cell in head)
+    return (
+        "```{raw} html\n"
+        f'<fieldset class="method-filters"><legend>Show methods for</legend>{boxes}</fieldset>\n'
+        f'<div class="wide"><table class="table methods"><thead><tr>{header}</tr></thead>\n'
+        f"<tbody>\n{body}</tbody></table></div>\n```\n"
+    )
+
+
+def family_table(rows):
+    head = ("selector", "what it does", "s", "points to ridge forward [95 %]", "stability")
+    text = f"| {' | '.join(head)} |\n"
+    text += "|---|---|---|---|---|\n"
+    for row in rows:
+        cells = (row["words"], seconds(row["seconds"]), row["difference"], row["stability"])
+        link = f"{{py:obj}}`~sparsieve.{row['class']}`"
+        text += f"| {link} | {' | '.join(cells)} |\n"
+    return text
+
+
+# -- the glossary ----------------------------------------------------------------------------
+
+
+def glossary_table(section):
+    """Every parameter or attribute of every estimator: its first sentence, and who has it."""
+    from numpydoc.docscrape import ClassDoc
+
+    found = defaultdict(lambda: defaultdict(list))
+    for name, cls in sparsieve.all_estimators().items():
+        for entry in ClassDoc(cls, config={"show_class_members": False})[section]:
+            text = " ".join(" ".join(entry.desc).split())
+            sentence = re.split(r"(?<=[.;:])\s", text)[0] if text else entry.type
+            for one in entry.name.split(","):
+                found[one.strip()][sentence].append(name)
+    lines = ["| name | meaning | of |", "|---|---|---|"]
+    for name in sorted(found, key=str.lower):
+        for sentence, owners in sorted(found[name].items(), key=lambda item: -len(item[1])):
+            who = ", ".join(owners) if len(owners) <= 4 else f"{len(owners)} estimators"
+            meaning = sentence.replace("|", "\\|").replace("*", "\\*").replace("`", "")
+            lines.append(f"| `{name}` | {meaning} | {who} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_pages(app, config):
+    docs = Path(app.srcdir)
+    write(docs / "api" / "index.rst", api_page())
+    rows = facts(docs / "quality.md")
+    generated = docs / "_generated"
+    write(generated / "methods.md", methods_table(rows))
+    write(generated / "decision.md", decision_figure())
+    for family in (*FAMILIES, "exclusive", "unsupervised"):
+        write(
+            generated / f"{family}.md",
+            family_table([row for row in rows if row["family"] == family]),
+        )
+    # Pages on special hardware, where they are there.
+    further = sorted(page.stem for kind in ("gpu", "dask") for page in docs.glob(f"{kind}*.md"))
+    listed = "".join(f"/{name}\n" for name in further)
+    write(generated / "further.md", f"```{{toctree}}\n{listed}```\n" if listed else "\n")
+    write(generated / "parameters.md", glossary_table("Parameters"))
+    write(generated / "attributes.md", glossary_table("Attributes"))
+
+
+# Links of inherited docstrings into scikit-learn's own pages, which are not here.
+FOREIGN = re.compile(r":(?:ref|term):`([^<`]+?)(?:\s*<[^>`]+>)?`")
+
+
+def without_foreign_links(app, what, name, obj, options, lines):
+    lines[:] = [FOREIGN.sub(r"\1", line) for line in lines]
+
+
+def setup(app):
+    # Before Sphinx looks for files, which is before the builder exists.
+    app.connect("config-inited", write_pages, priority=100)
+    app.connect("autodoc-process-docstring", without_foreign_links)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,137 @@
+"""The start pages tell the truth: their snippets and commands are run, and links lead somewhere."""
+
+import ast
+import re
+import shlex
+import shutil
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+if not (DOCS / "start.md").exists():
+    pytest.skip("these tests were installed without the source tree", allow_module_level=True)
+
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "index.md",
+    DOCS / "start.md",
+    *sorted((DOCS / "guides").glob("*.md")),
+]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+# Commands that set a machine up or run for minutes; make and pip are tested by test_package.py,
+# reproduce by tests/papers.
+NOT_RUN = ("pip", "make", "export", "sparsieve reproduce", "sparsieve demo")
+
+
+def blocks(page, language):
+    """Contents of the fenced blocks of a language, comments of the console without."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)
+
+
+def commands(page):
+    for block in blocks(page, "console"):
+        for line in block.splitlines():
+            if line.startswith("$ ") and not line[2:].startswith(NOT_RUN):
+                yield shlex.split(line[2:], comments=True)
+
+
+def named(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A folder with the files that the pages speak of, and X and y to name."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    keep = np.r_[:40, 500:540]  # both diagnoses
+    X, y = X.iloc[keep].reset_index(drop=True), y.iloc[keep].reset_index(drop=True)
+    table = X.assign(diagnosis=np.where(y == 1, "benign", "malignant"))
+    table.to_csv(tmp_path / "expression.csv", index=False)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return {"X": X, "y": y}
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
+def test_snippets_run(page, desk):
+    for extra in ("pandas", "anndata", "matplotlib", "jinja2", "vl_convert"):
+        pytest.importorskip(extra)
+    if "study.sqlite" in page.read_text():
+        _small_study()
+    space = dict(desk)
+    for block in blocks(page, "python"):
+        ast.parse(block)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            exec(compile(block, named(page), "exec"), space)
+
+
+def _small_study():
+    from sparsieve.evaluation import Folds
+    from sparsieve.studies import Study, run_study
+
+    study = Study("small", ["wine"], ["fisher"], Folds(3), ks=[1, 2], classifiers=["svm"])
+    run_study(study, "study.sqlite")
+
+
+def test_commands_run(desk, capsys):
+    from sparsieve.cli.app import run
+
+    pytest.importorskip("vl_convert")
+    study = Path("examples/study.toml")  # a repeat and a data set of what the pages run
+    text = study.read_text().replace("n_repeats = 5", "n_repeats = 1")
+    study.write_text(text.replace('[[datasets]]\nname = "breast_cancer"\n', ""))
+    done = []
+    for command in (command for page in PAGES for command in commands(page)):
+        program, *arguments = command
+        if arguments[:2] == ["study", "run"]:
+            arguments = arguments[:3]  # in this process
+        if arguments in done:
+            continue
+        done.append(arguments)
+        assert program == "sparsieve", command
+        assert run(arguments) == 0, f"{' '.join(command)}: {capsys.readouterr().err}"
+    assert len(done) > 10
+
+
+def test_links_to_files_lead_somewhere():
+    written = [
+        page
+        for folder in (DOCS, DOCS / "families", DOCS / "guides")
+        for page in folder.glob("*.md")
+    ]
+    lost = [
+        f"{named(page)}: {target}"
+        for page in (ROOT / "README.md", *written)
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text())
+        if "://" not in target and "api/" not in target and not (page.parent / target).exists()
+    ]
+    assert lost == []
+
+
+def test_examples_of_the_gallery_are_gallery_pages():
+    """A title and an explanation on top; running them is `make docs`, and the slow test below."""
+    assert len(EXAMPLES) >= 15
+    for example in EXAMPLES:
+        text = ast.get_docstring(ast.parse(example.read_text()))
+        title, rule, blank, *rest = text.splitlines()
+        assert (rule, blank, bool(rest)) == ("=" * len(title), "", True), example.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_run(example, desk):
+    import runpy
+
+    plt = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("anndata")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        runpy.run_path(str(example))
+    assert plt.get_fignums()
+    plt.close("all")
