@@ -54,7 +54,7 @@ $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) tests/lower_bounds.py data report > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
 	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
-	  --editable '.[data,report]' pytest pytest-xdist hypothesis cvxpy
+	  --editable '.[data,report]' pytest pytest-xdist hypothesis cvxpy build hatchling
 	@touch $@
 
 test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions promised

@@ -5,43 +5,75 @@
 
 import re
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
-from odd_inputs import KINDS, Cell, cell, small  # noqa: E402
+from odd_cells import (  # noqa: E402
+    METHODS,
+    SECONDS,
+    SELECTORS,
+    Cell,
+    as_file,
+    cell,
+    command_line_cell,
+    study_cell,
+)
+from odd_inputs import KINDS, small  # noqa: E402
 from sparsieve import all_estimators  # noqa: E402
 
 HEAD = """# Odd inputs
 
 Every line is a kind of input that was handed to `fit`, and then to `transform` and `predict` where
 the estimator has them; lines that begin with "transform:" were handed to those two after a usual
-fit. An estimator answers, without NaN in its scores or coefficients and within {seconds} seconds,
-or refuses with a `ValueError` or `TypeError`. {n_kinds} kinds x {n_estimators} estimators, written
-by `make odd-inputs`; the data are 30 samples with 7 features.
+fit. An estimator answers within {seconds} seconds, without NaN in its scores or coefficients, with
+as many rows and columns as it should and no NaN that was not there before, or refuses with a
+`ValueError` or `TypeError` whose first sentence names the argument, the column or the class.
+{n_kinds} kinds x {n_estimators} estimators, written by `make odd-inputs`; the data are 30 samples
+with 7 features.
 
-| input | answered by | refused by | in these words |
-|---|---|---|---|
+{n_files} of the kinds can be a file (.csv, .npz or .svm). Those were also given to `sparsieve
+select` with {methods}, and to a study of {selectors}: an answer, or exit code 1 and a sentence.
+Masked values are refused; NaN in X is refused but by the filters that say they take it.
+
+| input | answered by | refused by | in these words | command line | study |
+|---|---|---|---|---|---|
 """
 
 
 def main() -> None:
     estimators = {name: small(cls) for name, cls in all_estimators().items()}
-    lines, wrong = [], []
+    lines, wrong, n_files = [], [], 0
     for kind in KINDS:
         cells = {name: cell(estimator, kind) for name, estimator in estimators.items()}
-        lines.append(_line(kind, cells))
         wrong += [f"{kind}: {name}: {c}" for name, c in cells.items() if not c.fine]
+        with tempfile.TemporaryDirectory() as folder:
+            path = as_file(kind, Path(folder))
+            of_file = {}
+            if path is not None:
+                n_files += 1
+                of_file = {f"{m} ({path.suffix})": command_line_cell(path, m) for m in METHODS}
+                of_file["study"] = study_cell(path, SELECTORS)
+                wrong += [f"{kind}: {name}: {c}" for name, c in of_file.items() if not c.fine]
+        lines.append(_line(kind, cells, path, of_file))
         print(lines[-1], flush=True)
-    head = HEAD.format(seconds=20, n_kinds=len(KINDS), n_estimators=len(estimators))
+    head = HEAD.format(
+        seconds=SECONDS,
+        n_kinds=len(KINDS),
+        n_estimators=len(estimators),
+        n_files=n_files,
+        methods=", ".join(METHODS),
+        selectors=", ".join(SELECTORS),
+    )
     text = head + "\n".join(lines) + "\n"
     (ROOT / "docs" / "odd_inputs.md").write_text(text, encoding="utf-8")
     print("\n".join(wrong) or "every cell is an answer or a sentence")
 
 
-def _line(kind: str, cells: dict[str, Cell]) -> str:
+def _line(kind: str, cells: dict[str, Cell], path: Path | None, of_file: dict[str, Cell]) -> str:
     names = defaultdict(list)
     sentences: dict[str, None] = {}
     for name, found in cells.items():
@@ -54,12 +86,27 @@ def _line(kind: str, cells: dict[str, Cell]) -> str:
         [n for o, ns in names.items() if o != "answer" for n in ns if o != "no such argument"],
         known,
     )
-    said = "; or: ".join(list(sentences)[:3]).replace("|", "\\|")
-    return f"| {kind} | {answered} | {refused} | {said} |"
+    said = "; or: ".join(list(sentences)[:3])
+    study = of_file.pop("study", None)
+    command = _outcomes(list(of_file.values()), path)
+    parts = [kind, answered, refused, said, command, "" if study is None else study.outcome]
+    return f"| {' | '.join(part.replace('|', chr(92) + '|') for part in parts)} |"
+
+
+def _outcomes(cells: list[Cell], path: Path | None) -> str:
+    """What the command line said of a file, in one word and its sentence."""
+    if path is None:
+        return ""
+    refused = [one for one in cells if one.outcome != "answer"]
+    if not refused:
+        return f"{path.suffix}: answer"
+    few = "refused" if len(refused) == len(cells) else f"refused by {len(refused)} of {len(cells)}"
+    said = refused[0].sentence.replace(str(path.parent) + "/", "")
+    return f"{path.suffix}: {few}: {_general(said, '')}"
 
 
 def _general(sentence: str, name: str) -> str:
-    short = sentence.replace(name, "the estimator")
+    short = sentence.replace(name, "the estimator") if name else sentence
     short = re.sub(r"\s+", " ", short)
     return short if len(short) <= 160 else short[:157] + "..."
 

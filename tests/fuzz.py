@@ -1,13 +1,17 @@
 """Attack everything that opens files, and the estimators, for a bounded time: `make fuzz`.
 
 Every input is answered or refused by a ValueError or OSError. What does otherwise is kept in the
-folder fuzz-corpus/ with the seed that made it, and named at the end.
+folder fuzz-corpus/ with the seed that made it, and named at the end. The attacks run in a process
+of their own: what kills it is kept as well, and the next attack starts a new one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +27,8 @@ import numpy as np
 from test_io_damaged import mutated, write
 
 import sparsieve
-from odd_inputs import KINDS, cell, small
+from odd_cells import cell
+from odd_inputs import KINDS, small
 from sparsieve.evaluation import Folds
 from sparsieve.io import read_table
 from sparsieve.studies import StoreReader, Study, result_rows, run_study
@@ -33,6 +38,9 @@ KEPT = Path("fuzz-corpus")
 READ = (".csv.gz", ".npz", ".mat", ".parquet", ".h5ad", ".svm")
 X = np.random.default_rng(0).standard_normal((12, 4))
 Y = np.arange(12) % 2
+AT = "attack"
+LONGEST = 60  # seconds of one attack
+ESTIMATORS = [small(cls) for cls in sparsieve.all_estimators().values()]
 STUDY = Path(__file__).parents[1] / "examples" / "study.toml"
 
 
@@ -63,40 +71,84 @@ def _read_store(path: Path) -> None:
         list(result_rows(store))
 
 
-def main() -> int:
+def attack(number: int, seed: int, files: dict, folder: Path) -> str:
+    """One attack, the same whenever it is repeated; what escaped, or nothing."""
+    rng = random.Random(f"{seed}-{number}")
+    if number % 20 == 0:
+        estimator, kind = rng.choice(ESTIMATORS), rng.choice(list(KINDS))
+        found = cell(estimator, kind)
+        return "" if found.fine else f"{type(estimator).__name__} on {kind}: {found}"
+    suffix = rng.choice(list(files))
+    whole, use = files[suffix]
+    path = folder / f"attack{suffix}"
+    content = mutated(whole, rng)
+    if suffix == ".sparsieve":  # a wrong checksum would end every attack
+        content = content[:-64] + hashlib.sha256(content[:-64]).hexdigest().encode()
+    path.write_bytes(content)
+    print(AT, number, path, flush=True)
+    try:
+        use(path)
+    except (ValueError, OSError):
+        return ""
+    except Exception:
+        return f"{_kept(path, seed, number)}:\n{traceback.format_exc(limit=-3)}"
+    return ""
+
+
+def _kept(path: Path, seed: int, number: int) -> Path:
+    KEPT.mkdir(exist_ok=True)
+    kept = KEPT / f"{seed}-{number}{path.suffix}"
+    kept.write_bytes(path.read_bytes())
+    return kept
+
+
+def work(seed: int, first: int, end: float, folder: Path) -> None:
+    """Attack from this number on; one line per attack, so that a crash can be told apart."""
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, _too_long)
+    files = wholes(folder)
+    number = first
+    while time.time() < end:
+        print(AT, number, flush=True)
+        signal.alarm(LONGEST)
+        wrong = attack(number, seed, files, folder)
+        signal.alarm(0)
+        if wrong:
+            print(wrong, flush=True)
+        number += 1
+
+
+def _too_long(*_: object) -> None:
+    raise RuntimeError(f"took more than {LONGEST} seconds")
+
+
+def main() -> int:
     seed = int(os.environ.get("FUZZ_SEED", time.time_ns() % 2**32))
-    rng, end, tried, failures = random.Random(seed), time.monotonic() + SECONDS, 0, []
-    estimators = [small(cls) for cls in sparsieve.all_estimators().values()]
+    number, end, failures = 0, time.time() + SECONDS, []
     print(f"seed {seed} (FUZZ_SEED={seed} repeats it), {SECONDS:g} seconds", flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        files = wholes(folder)
-        while time.monotonic() < end:
-            tried += 1
-            if tried % 20 == 0:
-                estimator, kind = rng.choice(estimators), rng.choice(list(KINDS))
-                found = cell(estimator, kind)
-                if not found.fine:
-                    failures.append(f"{type(estimator).__name__} on {kind}: {found}")
-                continue
-            suffix = rng.choice(list(files))
-            whole, use = files[suffix]
-            path = folder / f"attack{suffix}"
-            path.write_bytes(mutated(whole, rng))
-            try:
-                use(path)
-            except (ValueError, OSError):
-                continue
-            except Exception:
-                KEPT.mkdir(exist_ok=True)
-                kept = KEPT / f"{seed}-{tried}{suffix}"
-                kept.write_bytes(path.read_bytes())
-                failures.append(f"{kept}:\n{traceback.format_exc(limit=-3)}")
-    print(f"{tried} attacks, {len(failures)} got through")
+    while time.time() < end:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, __file__, str(seed), str(number), str(end), folder]
+            worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            assert worker.stdout is not None
+            last: list[str] = []
+            for line in worker.stdout:
+                if line.startswith(AT):
+                    last = line.split()
+                    number = int(last[1])
+                else:
+                    failures.append(line.rstrip())
+            if worker.wait() != 0:  # a crash: what it was reading is still there
+                kept = _kept(Path(last[2]), seed, number) if len(last) > 2 else "an estimator"
+                failures.append(f"attack {number} ended the process ({worker.returncode}): {kept}")
+        number += 1
+    print(f"{number} attacks, {'none' if not failures else 'some'} got through")
     print("\n".join(failures))
     return int(bool(failures))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) > 1:
+        work(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4]))
+    else:
+        sys.exit(main())

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
 
 SCALES = (1e200, 1e150, 1e-150, 1e-200, 1e-300)
-SECONDS = 20
 
 
 def small(cls):
@@ -315,78 +308,3 @@ def _kinds() -> dict[str, Kind]:
 
 
 KINDS = _kinds()
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What an estimator does with a kind of input."""
-
-    outcome: str  # "answer", "refused", "no such argument", or what went wrong
-    sentence: str = ""
-
-    @property
-    def fine(self) -> bool:
-        """A right answer or one sentence that names an argument."""
-        return self.outcome in ("answer", "refused", "no such argument")
-
-
-def cell(estimator: Any, name: str) -> Cell:
-    """Fit and use a copy of the estimator on this kind of input."""
-    kind, (X, y) = KINDS[name], usual_data()
-    estimator, fit = clone(estimator), {}
-    later: Any = None
-    if kind.group == "X and y":
-        X, y = kind.make(X, y)
-    elif kind.group == "sample_weight":
-        fit["sample_weight"] = kind.make(np.ones(len(y)))
-    elif kind.group == "class_weight":
-        if "class_weight" not in estimator.get_params(deep=False):
-            return Cell("no such argument")
-        estimator.set_params(class_weight=kind.make())
-    elif kind.group == "transform with names":
-        X = _named(X, LETTERS)
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        try:
-            estimator.fit(X, y, **fit)
-            later = kind.make(X) if kind.group.startswith("transform") else X
-            results = [
-                getattr(estimator, verb)(later)
-                for verb in ("transform", "predict")
-                if hasattr(estimator, verb)
-            ]
-        except (ValueError, TypeError) as error:
-            return _refusal(str(error), estimator)
-        except Exception as error:
-            return Cell(type(error).__name__, str(error)[:200])
-    if time.perf_counter() - start > SECONDS:
-        return Cell("slow")
-    noise = [w for w in heard if _is_noise(w)]
-    if noise:
-        return Cell("warns", f"{noise[0].category.__name__}: {str(noise[0].message)[:150]}")
-    values = [getattr(estimator, n, None) for n in ("scores_", "coef_", "intercept_")]
-    if any(v is not None and np.isnan(v).any() for v in values):
-        return Cell("NaN")
-    del results
-    return Cell("answer")
-
-
-def _is_noise(warning) -> bool:
-    """Warnings that are not ours and not meant for users."""
-    if issubclass(warning.category, ConvergenceWarning | UserWarning | FutureWarning):
-        return False
-    return issubclass(warning.category, RuntimeWarning | DeprecationWarning)
-
-
-ARGUMENTS = r"\b(X|y|sample_weight|class_weight|n_features_to_select|{names})\b"
-
-
-def _refusal(sentence: str, estimator: Any) -> Cell:
-    names = "|".join(estimator.get_params(deep=False))
-    first = sentence.strip().splitlines()[0]  # scikit-learn explains itself in further lines
-    names_one = re.search(ARGUMENTS.format(names=names), sentence)
-    says_where = names_one or re.search(r"class|sample|feature|column", first)
-    if len(first) < 600 and says_where:
-        return Cell("refused", first)
-    return Cell("no sentence", sentence[:200])

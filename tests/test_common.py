@@ -160,16 +160,6 @@ def test_feature_names_survive(selector, classes):
 
 
 @each
-def test_float32_stays_float32(selector, classes):
-    X, y = classes
-    X = (X - X.min()).astype(np.float32)
-    fitted = fitting(selector, X, y, n_features_to_select=4)
-    assert fitted.transform(X).dtype == np.float32
-    if hasattr(fitted, "coef_"):
-        assert fitted.coef_.dtype == np.float32
-
-
-@each
 def test_sparse_equals_dense(selector, classes):
     if not selector.__sklearn_tags__().input_tags.sparse:
         pytest.skip("takes dense data only")
@@ -445,3 +435,47 @@ def test_the_number_of_jobs_makes_no_difference(selector, clear_case):
     one, two = (fitting(selector, X, y, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.ranking_, two.ranking_)
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_float32_stays_float32_and_makes_little_difference(selector, clear_case):
+    X, y = clear_case
+    X = X.astype(np.float32)
+    wanted, found = fitting(selector, X.astype(np.float64), y), fitting(selector, X, y)
+    size = np.abs(wanted.scores_[np.isfinite(wanted.scores_)]).max(initial=0.0)
+    np.testing.assert_allclose(found.scores_, wanted.scores_, rtol=0, atol=1e-2 * (size or 1.0))
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+    assert found.transform(X).dtype == np.float32
+    if hasattr(found, "coef_"):
+        assert found.coef_.dtype == np.float32
+
+
+CLASSIFIERS = [e for e in INSTANCES if e not in SELECTORS and "selector" not in e.get_params()]
+CHANGES = {
+    "samples in another order": lambda X, y: (X[::-1], y[::-1], None),
+    "features in another order": lambda X, y: (X[:, ::-1], y, None),
+    "other names of classes": lambda X, y: (X, np.array(["x", "a"])[y], None),
+    "half the precision": lambda X, y: (X.astype(np.float32), y, None),
+    "copies instead of weights": lambda X, y: (X, y, 1 + np.arange(len(y)) % 3),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda c: type(c).__name__)
+def test_what_makes_no_difference_to_classifiers(classifier, change, clear_case):
+    X, y = clear_case
+    other, labels, times = CHANGES[change](X, y)
+    wanted = clone(classifier).fit(X, y, sample_weight=times).decision_function(X)
+    if times is None:
+        found = clone(classifier).fit(other, labels)
+    else:
+        found = clone(classifier).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    margins = found.decision_function(other)
+    if change == "samples in another order":
+        margins = margins[::-1]
+    if change == "other names of classes":  # the second in order is the positive one
+        margins = -margins
+    size = np.abs(wanted).max()
+    np.testing.assert_allclose(margins, wanted, rtol=0, atol=1e-2 * size)
+    assert list(found.classes_) == sorted(set(labels))

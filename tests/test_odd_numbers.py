@@ -28,6 +28,14 @@ from sparsieve.selectors.input import is_scale_free
 HERE = Path(__file__).parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
+from odd_cells import (  # noqa: E402
+    METHODS,
+    SELECTORS,
+    as_file,
+    cell,
+    command_line_cell,
+    study_cell,
+)
 from odd_inputs import (  # noqa: E402
     BAD_CLASS_WEIGHTS,
     KINDS,
@@ -36,7 +44,6 @@ from odd_inputs import (  # noqa: E402
     ODD_Y,
     SCALES,
     WEIGHTS,
-    cell,
     small,
     stored,
     usual_data,
@@ -72,6 +79,17 @@ def data():
 def numbers(data):
     X, _ = data
     return X, X[:, 6] - 0.7 * X[:, 4] + 0.05 * np.sin(np.arange(len(X)))
+
+
+USUAL = {}
+
+
+def usual_answer(estimator, case, X, y, **fit):
+    """The same as ``answer``, remembered: many odd cases are compared with one usual one."""
+    key = (type(estimator).__name__, case)
+    if key not in USUAL:
+        USUAL[key] = answer(estimator, X, y, **fit)
+    return USUAL[key]
 
 
 def answer(estimator, X, y, **fit):
@@ -119,7 +137,8 @@ def test_features_of_extreme_size(estimator, scale, kind, data):
         odd = X.copy()
         odd[:, 6] *= scale
     usual, odd = (sparse.csr_array(A) if kind == "sparse" else A for A in (X, odd))
-    usual, found = answer(estimator, usual, y), answer(estimator, odd, y)
+    case = "sparse" if kind == "sparse" else "dense"
+    usual, found = usual_answer(estimator, case, usual, y), answer(estimator, odd, y)
     if isinstance(usual, str):
         assert isinstance(found, str)
         return
@@ -136,16 +155,14 @@ def test_features_of_extreme_size(estimator, scale, kind, data):
 def test_features_as_they_are_of_extreme_size(estimator, scale, data):
     X, y = data
     estimator = clone(estimator).set_params(standardize=False)
-    usual, odd = answer(estimator, X, y), answer(estimator, X * scale, y)
-    assert isinstance(usual, str) or isinstance(odd, str)
-    assert "X holds" in odd
+    assert "X holds" in answer(estimator, X * scale, y)
 
 
 @by_name(takes_regression)
 @pytest.mark.parametrize("scale", SCALES)
 def test_targets_of_extreme_size(estimator, scale, numbers):
     X, y = numbers
-    usual, odd = answer(estimator, X, y), answer(estimator, X, y * scale)
+    usual, odd = usual_answer(estimator, "numbers", X, y), answer(estimator, X, y * scale)
     assert not isinstance(usual, str)
     assert_same_or_refused(estimator, usual, odd, ("y holds",))
 
@@ -154,7 +171,7 @@ def test_targets_of_extreme_size(estimator, scale, numbers):
 @pytest.mark.parametrize("case", WEIGHTS)
 def test_weights_of_extreme_size(estimator, case, data):
     X, y = data
-    usual = answer(estimator, X, y, sample_weight=np.ones(len(y)))
+    usual = usual_answer(estimator, "weighted", X, y, sample_weight=np.ones(len(y)))
     odd = answer(estimator, X, y, sample_weight=WEIGHTS[case](len(y)))
     if isinstance(usual, str):
         assert isinstance(odd, str)
@@ -164,7 +181,7 @@ def test_weights_of_extreme_size(estimator, case, data):
 
 
 @each
-@pytest.mark.parametrize("scale", [1e-45, 1e-20, 1e10, 1e15])
+@pytest.mark.parametrize("scale", [1e-45, 1e15])
 def test_weights_of_usual_size_are_answered_or_refused(estimator, scale, data):
     X, y = data
     fit = answer(estimator, X, y, sample_weight=np.full(len(y), scale))
@@ -219,7 +236,8 @@ def test_how_a_sparse_matrix_is_stored_makes_no_difference(estimator, kind, to_f
     odd = stored(X, kind, to_format)
     np.testing.assert_allclose(odd.toarray(), X, atol=1e-12)
     before = [part.copy() for part in (odd.data, odd.indices, odd.indptr)]
-    usual, found = answer(estimator, to_format(X), y), answer(estimator, odd, y)
+    usual = usual_answer(estimator, f"stored {to_format.__name__}", to_format(X), y)
+    found = answer(estimator, odd, y)
     for part, copy in zip((odd.data, odd.indices, odd.indptr), before, strict=True):
         np.testing.assert_array_equal(part, copy)
     if isinstance(usual, str):
@@ -350,8 +368,32 @@ def test_cells_of_the_table(estimator, kind):
     assert cell(estimator, kind).fine
 
 
+FILES = ("NaN in X", "infinity in X", "lists", "complex X", "date column X", "doubled names")
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_files_of_the_table(kind, tmp_path):
+    path = as_file(kind, tmp_path)
+    assert command_line_cell(path, METHODS[0]).fine
+
+
+def test_a_study_of_an_odd_file(tmp_path):
+    found = study_cell(as_file("NaN in X", tmp_path), SELECTORS[:1])
+    assert found.fine, found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @each
 def test_every_cell_of_the_table(estimator, kind):
     assert cell(estimator, kind).fine, cell(estimator, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_file_of_the_table(kind, tmp_path):
+    path = as_file(kind, tmp_path)
+    if path is None:
+        pytest.skip("cannot be a file")
+    for found in (*(command_line_cell(path, m) for m in METHODS), study_cell(path, SELECTORS)):
+        assert found.fine, found

@@ -115,3 +115,9 @@ def test_missing_values_and_bad_shapes(rng):
         diagnose(X, [0, 1, 0])
     with pytest.raises(ValueError, match="feature_names holds 1 names for 5 features"):
         diagnose(X, np.arange(50) % 2, feature_names=["a"])
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e200, 1e-300])
+def test_columns_of_which_none_can_be_compared(rng, scale):
+    found = kinds(diagnose(scale * rng.standard_normal((30, 4)), np.arange(30) % 2))
+    assert found == (["constant"] if scale == 0.0 else [])

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..selectors.foreign import check_same_features, is_tensor, places_beside
-from ..selectors.plain import plain_matrix
+from ..selectors.plain import naming_arguments, plain_matrix
 from .folds import dense
 
 
@@ -45,14 +45,15 @@ class FinalModel:
             check_same_features(self, X)
             return X[:, places_beside(X, self.support_)].detach().cpu().numpy()
         X = plain_matrix(X)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr" if self._accepts_sparse else False,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=not self._accepts_nan,
-        )
+        with naming_arguments():
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse="csr" if self._accepts_sparse else False,
+                dtype=(np.float64, np.float32),
+                ensure_all_finite=not self._accepts_nan,
+            )
         return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
 
     @available_if(_model_has("predict"))

@@ -41,8 +41,8 @@ class SampleUnits:
         if groups is None:
             if labels is not None and (np.bincount(labels) >= 2).sum() < 2:
                 raise ValueError(
-                    "StabilitySelection halves the samples: at least two classes need two samples "
-                    "each"
+                    "StabilitySelection halves the samples: at least two classes of y need two "
+                    "samples each"
                 )
             return cls(labels, None, n_samples, labels)
         groups = np.asarray(plain_vector("groups", groups))

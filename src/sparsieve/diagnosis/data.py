@@ -129,6 +129,8 @@ def diagnose(
     whole = np.isfinite(low) & np.isfinite(high) & np.isfinite(std)
     constant = np.flatnonzero(whole & (low == high))
     usable = np.flatnonzero(whole & (low < high) & (std > 0))
+    if not len(usable):
+        return Diagnosis([*_constants(constant, names)])
     part = X[:, usable] if len(usable) < X.shape[1] else X
     if target.codes is not None:
         leaks = usable[separating(part, target)]

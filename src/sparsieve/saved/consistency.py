@@ -2,81 +2,204 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..kernels.bank import KernelBank
+from ..choose.base import MetaSelector
+from ..kernels.functions import FeatureKernel
 from ..selectors.base import BaseSelector
 from ..selectors.fixed import FixedColumns
-from ..solvers.base import Path
-from ..solvers.mkl.model import MKLModel
-from ..solvers.row_norms.problem import RobustData
+from ..selectors.hinge.base import _Model
+from ..selectors.least_squares.l20_greedy import SupportsBySize
+from ..selectors.least_squares.support_fit import SupportFit, SupportLeastSquares
+from ..selectors.margins import class_pairs
+from ..selectors.minimax.similarities import SimilarityMargins
+from ..selectors.mkl.kernel_machine import FittedKernelMachine
+from ..selectors.preparation import Units
+from ..selectors.row_norms.base import ModelOnSupports
+from ..selectors.settings import SolverSettings
+from ..solvers.base import Path, Result
 from .errors import SavedFileError
+from .parts import are_places, has_declared_types, is_array, sizes_agree
+
+# Fitted attributes with one entry per feature in their last axis: number of axes (0 where it is one
+# or two), kinds of number.
+_PER_FEATURE = {
+    "support_": (1, "b"),
+    "ranking_": (1, "iu"),
+    "scores_": (1, "f"),
+    "feature_names_in_": (1, "O"),
+    "coef_": (2, "f"),
+    "kernel_weights_": (0, "f"),
+    "pvalues_": (1, "f"),
+    "rankings_": (2, "iu"),
+    "relevance_": (1, "f"),
+    "selection_probabilities_": (1, "f"),
+    "support_per_class_": (2, "b"),
+    "support_vectors_": (2, "f"),
+    "_centre": (1, "f"),
+    "_constant": (1, "b"),
+    "_leftover": (1, "f"),
+    "_scale": (1, "f"),
+}
+# Attributes that hold an object, and of which class; lists of them where it is in brackets.
+_PARTS: dict[str, Any] = {
+    "_by_size": SupportsBySize | None,
+    "_fixed": FixedColumns,
+    "_machines": [FittedKernelMachine],
+    "_models": [_Model],
+    "_own": SupportFit | None,
+    "_units": Units,
+    "_used": [FittedKernelMachine],
+    "_way": Result,
+    "kernel_": FeatureKernel,
+    "path_": Path,
+}
+# Other samples would give other ones: these are samples, not features, where there are vectors.
+_OF_SAMPLES = ("support_",)
+_NUMBERS = ("lam_", "objective_", "optimality_", "_gamma", "_guess")
 
 
 def check_consistent(instance: Any) -> None:
     """Refuse an instance whose parts contradict each other."""
-    if isinstance(instance, Path):
-        instance.__post_init__()
-    elif isinstance(instance, RobustData):
-        n_samples = instance.design.shape[0]
-        _agree(instance, len(instance.Y) == n_samples == len(instance.weights))
-    elif isinstance(instance, KernelBank):
-        _agree(instance, instance.values.ndim == 2)
-        _agree(instance, instance.weights.shape == (instance.n_samples,))
-        _agree(instance, instance.weights.dtype == np.float64)
-    elif isinstance(instance, MKLModel):
-        _agree(instance, instance.y.shape == (instance.bank.n_samples,))
-    elif isinstance(instance, BaseEstimator) and hasattr(instance, "n_features_in_"):
-        _check_fitted(instance)
+    if isinstance(instance, BaseEstimator):
+        if hasattr(instance, "n_features_in_") and _is_ours(instance):
+            _check_fitted(instance)
+        return
+    is_state = dataclasses.is_dataclass(instance) and not isinstance(instance, SolverSettings)
+    if is_state or isinstance(instance, tuple):
+        _agree(instance, has_declared_types(instance))
+    _agree(instance, sizes_agree(instance))
 
 
 def _check_fitted(estimator: Any) -> None:
-    n_features = estimator.n_features_in_
-    _agree(estimator, type(n_features) is int and n_features > 0)
-    _check_columns(estimator, "feature_names_in_", "O", n_features)
-    if isinstance(estimator, BaseSelector) and hasattr(estimator, "support_"):
-        for name, kinds in (("support_", "b"), ("ranking_", "iu"), ("scores_", "f")):
-            _check_columns(estimator, name, kinds, n_features)
-        places = np.sort(estimator.ranking_)
-        _agree(estimator, np.array_equal(places, np.arange(1, n_features + 1)))
-        fixed = getattr(estimator, "_fixed", None)
-        if fixed is not None:
-            _agree(estimator, isinstance(fixed, FixedColumns))
-            _check_columns(fixed, "always", "b", n_features)
-            _check_columns(fixed, "never", "b", n_features)
-            counts = (estimator._n_kept, estimator._n_ranked)
-            _agree(estimator, all(0 <= count <= n_features for count in counts))
-    if "sparsieve" in type(estimator).__module__:
-        coef = getattr(estimator, "coef_", None)
-        _agree(estimator, coef is None or np.shape(coef)[-1] == n_features)
-        path = getattr(estimator, "path_", None)
-        if isinstance(path, Path):
-            _check_path(estimator, path, n_features)
+    d = estimator.n_features_in_
+    _agree(estimator, type(d) is int and d > 0)
+    fitted = vars(estimator)
+    for name, (n_axes, kinds) in _PER_FEATURE.items():
+        if name in fitted and not (name in _OF_SAMPLES and "support_vectors_" in fitted):
+            n_axes = n_axes or np.ndim(fitted[name])
+            shape = (*(None,) * (n_axes - 1), d)
+            _agree(estimator, _is_array_or_sparse(fitted[name], kinds, *shape))
+    for name, cls in _PARTS.items():
+        if name in fitted:
+            many = fitted[name] if isinstance(cls, list) else [fitted[name]]
+            _agree(estimator, isinstance(many, list))
+            wanted = cls[0] if isinstance(cls, list) else cls
+            _agree(estimator, all(isinstance(one, wanted) for one in many))
+    for name in _NUMBERS:
+        if fitted.get(name) is not None:
+            _agree(estimator, isinstance(fitted[name], int | float | np.floating))
+    for name in ("estimator_", "selector_", "selectors_"):
+        inside = fitted.get(name, [])
+        for one in inside if isinstance(inside, list) else [inside]:
+            _agree(estimator, isinstance(one, BaseEstimator) and hasattr(one, "n_features_in_"))
+            _agree(estimator, one.n_features_in_ == d or name == "estimator_")
+    if isinstance(estimator, MetaSelector):
+        members = [*estimator._members(), getattr(estimator, "estimator", None)]
+        _agree(estimator, all(m is None or isinstance(m, BaseEstimator) for m in members))
+    if isinstance(estimator, BaseSelector) and "support_" in fitted:
+        _check_ranking(estimator, d)
+    _check_models(estimator, d)
+    _check_outputs(estimator)
 
 
-def _check_path(estimator: Any, path: Path, n_features: int) -> None:
-    for support in path.supports:
-        _agree(estimator, support.dtype.kind == "i" and support.ndim == 1)
-        if len(support):
-            _agree(estimator, support.min() >= 0 and support.max() < n_features)
-    for coef in path.coefs or ():
-        _agree(estimator, coef.shape[1] == n_features)
+def _check_ranking(selector: Any, d: int) -> None:
+    fitted = vars(selector)
+    _agree(selector, {"support_", "ranking_", "scores_"} <= set(fitted))
+    _agree(selector, np.array_equal(np.sort(selector.ranking_), np.arange(1, d + 1)))
+    if "_fixed" in fitted:
+        _agree(selector, len(selector._fixed.always) == d)
+        for count in (selector._n_kept, selector._n_ranked):
+            _agree(selector, type(count) is int and 0 <= count <= d)
+    path = fitted.get("path_")
+    if path is not None:
+        _agree(selector, all(are_places(support, d) for support in path.supports))
+        _agree(selector, all(coef.shape[1] == d for coef in path.coefs or ()))
 
 
-def _check_columns(owner: Any, name: str, kinds: str, n_features: int) -> None:
-    """One value per feature."""
-    values = vars(owner).get(name)
-    if values is None:
-        return
-    fits = isinstance(values, np.ndarray) and values.shape == (n_features,)
-    _agree(owner, fits and values.dtype.kind in kinds)
+def _check_models(estimator: Any, d: int) -> None:
+    """Features that models name exist, and units are those of all features."""
+    fitted = vars(estimator)
+    for one in (*fitted.get("_machines", ()), *fitted.get("_used", ())):
+        _agree(estimator, are_places(one.weights.features, d))
+    for one in fitted.get("_models", ()):
+        _agree(estimator, are_places(one.features, d))
+    for support in fitted.get("_supports", ()):
+        _agree(estimator, are_places(support, d))
+    units = [fitted["_units"]] if "_units" in fitted else []
+    model = fitted.get("_model")
+    if isinstance(model, SupportLeastSquares):
+        units.append(model.units)
+        known = estimator.path_.supports if "path_" in fitted else ()
+        _agree(estimator, all(np.isin(support, model.features).all() for support in known))
+    elif isinstance(model, ModelOnSupports):
+        units.append(model.problem.units)
+        kept = [*fitted.get("_supports", ()), *([fitted["_kept"]] if "_kept" in fitted else [])]
+        _agree(estimator, all(np.isin(support, model.features).all() for support in kept))
+        if "_kept" in fitted:
+            kept_first = np.argsort(estimator.ranking_)[: len(fitted["_kept"])]
+            always = np.flatnonzero(estimator._fixed.always)
+            _agree(estimator, np.isin(kept_first, [*fitted["_kept"], *always]).all())
+    elif isinstance(model, tuple):
+        directions, responses, unit = model
+        k = len(estimator.path_.features)
+        _agree(estimator, is_array(directions, "f", None, k) and len(directions) >= k)
+        _agree(estimator, is_array(responses, "f", None, None) and len(responses) >= k)
+        _agree(estimator, len(estimator.path_) == k and is_array(estimator.gains_, "f", k))
+        _agree(estimator, estimator.path_.objective is not None)
+        units.append(unit)
+    else:
+        _agree(estimator, model is None)
+    if fitted.get("_by_size") is not None:
+        units.append(fitted["_by_size"].model.units)
+    _agree(estimator, all(isinstance(u, Units) and len(u.scale) == d for u in units))
+
+
+def _check_outputs(estimator: Any) -> None:
+    """As many rows of coefficients, intercepts and machines as there are models."""
+    fitted = vars(estimator)
+    classes = fitted.get("classes_")
+    _agree(estimator, classes is None or (isinstance(classes, np.ndarray) and classes.ndim == 1))
+    rows = [len(fitted[n]) for n in ("_machines", "_used", "_models") if n in fitted]
+    rows += [fitted[n].shape[0] for n in ("coef_", "kernel_weights_", "dual_coef_") if n in fitted]
+    for name in ("intercept_", "_lengths"):
+        if fitted.get(name) is not None:
+            _agree(estimator, is_array(fitted[name], "f", None))
+            rows.append(len(fitted[name]))
+    _agree(estimator, len(set(rows)) <= 1)
+    if rows and classes is not None and hasattr(estimator, "decision_function"):
+        pairs = class_pairs(len(classes), getattr(estimator, "multi_class", "ovr"))
+        _agree(estimator, len(classes) >= 2 and rows[0] == len(pairs))
+    if "_W" in fitted:
+        _agree(estimator, is_array(fitted["_W"], "f", estimator.n_features_in_, None))
+        _agree(estimator, fitted["_W"].shape[1] == rows[0])
+    if isinstance(estimator, SimilarityMargins):
+        _agree(estimator, (fitted.get("kernel") is None) == ("support_vectors_" not in fitted))
+    if "support_vectors_" in fitted:
+        vectors = fitted["support_vectors_"]
+        _agree(estimator, is_array(fitted["dual_coef_"], "f", None, vectors.shape[0]))
+
+
+def _is_array_or_sparse(value: Any, kinds: str, *shape: int | None) -> bool:
+    if kinds == "O":
+        return isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.shape == shape
+    if isinstance(value, np.ndarray):
+        return is_array(value, kinds, *shape)
+    is_sparse = getattr(value, "format", None) in ("csr", "csc") and value.dtype.kind in kinds
+    return is_sparse and len(shape) == 2 and value.shape[1] == shape[1]
+
+
+def _is_ours(estimator: Any) -> bool:
+    return type(estimator).__module__.startswith("sparsieve")
 
 
 def _agree(instance: Any, holds: Any) -> None:
     if not holds:
         raise SavedFileError(
-            f"the parts of its {type(instance).__name__} contradict each other; fit and save anew"
+            f"the parts of its {type(instance).__name__.lstrip('_')} contradict each other; fit "
+            "and save anew"
         )

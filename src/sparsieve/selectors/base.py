@@ -23,7 +23,7 @@ from .foreign import check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
-from .plain import canonical, plain_matrix
+from .plain import canonical, naming_arguments, plain_matrix
 from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
 from .table import as_frame, selection_columns
@@ -126,7 +126,8 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         design = foreign_design(X)
         if design is None:
             check_is_fitted(self)
-            return super().transform(plain_matrix(X))
+            with naming_arguments():
+                return super().transform(plain_matrix(X))
         check_is_fitted(self)
         check_same_features(self, design)
         return design.taken(np.flatnonzero(self._get_support_mask()))

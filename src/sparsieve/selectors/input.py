@@ -16,7 +16,7 @@ from .class_weights import class_weights
 from .fixed import FixedColumns
 from .foreign import check_foreign
 from .magnitudes import check_target_size, check_weight_size, with_usual_columns
-from .plain import canonical, plain_matrix, plain_vector
+from .plain import canonical, naming_arguments, plain_matrix, plain_vector
 from .target import NO_TARGET, Target, encode_target
 
 
@@ -158,10 +158,11 @@ def _validated(
         "ensure_all_finite": False,
         "ensure_min_samples": 2,
     }
-    if y is None and not estimator.__sklearn_tags__().target_tags.required:
-        X = validate_data(estimator, X, **checks)
-    else:
-        X, y = validate_data(estimator, X, y, multi_output=True, **checks)
+    with naming_arguments():
+        if y is None and not estimator.__sklearn_tags__().target_tags.required:
+            X = validate_data(estimator, X, **checks)
+        else:
+            X, y = validate_data(estimator, X, y, multi_output=True, **checks)
     is_frame = estimator._frame_library is not None
     check_finite(
         X,

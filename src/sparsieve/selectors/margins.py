@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .plain import canonical, plain_matrix
+from .plain import canonical, naming_arguments, plain_matrix
 from .target import Target
 
 # Margins closer than this share of their size are equal up to rounding.
@@ -95,13 +95,14 @@ class MarginPredictions:
         """
         check_is_fitted(self)
         X = plain_matrix(X)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse=("csr", "csc") if self._accepts_sparse else False,
-            dtype=(np.float64, np.float32),
-        )
+        with naming_arguments():
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse=("csr", "csc") if self._accepts_sparse else False,
+                dtype=(np.float64, np.float32),
+            )
         margins = self._margins(canonical(X))
         lengths = getattr(self, "_lengths", None)
         if lengths is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,19 @@ from .._frames import check_numbers
 from ..design.cluster import gathered
 
 _MISSING_TYPES = ("NAType", "NaTType")
+
+
+@contextmanager
+def naming_arguments() -> Iterator[None]:
+    """Say of which argument scikit-learn speaks where its own message does not."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        if re.search(r"(?<!\w)[Xy](?!\w)", message.partition("\n")[0]):
+            raise
+        both = "inconsistent numbers of samples" in message
+        raise ValueError(f"{'X and y' if both else 'X'}: {message}") from None
 
 
 def plain_matrix(X: Any) -> Any:

@@ -234,8 +234,8 @@ def _encode_classes(y, dtype) -> Target:
         raise ValueError("Cannot select features from one sample (n_samples = 1)")
     if n_classes == 1:
         raise ValueError(
-            f"y has only one class ({classes[0]!r}); at least 2 classes are needed to select "
-            "features that tell them apart"
+            f"y has only one class ({classes.tolist()[0]!r}); at least 2 classes are needed to "
+            "select features that tell them apart"
         )
     if n_classes == n_samples:
         raise ValueError(

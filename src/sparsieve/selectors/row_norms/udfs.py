@@ -134,7 +134,7 @@ class UDFSSelector(UnsupervisedSelector):
         n_samples, n_features = data.design.shape
         if len(varying) > n_samples:
             raise ValueError(
-                f"UDFSSelector needs at least as many samples as features, got {n_samples} samples "
+                f"UDFSSelector needs at least as many samples as features, but X has {n_samples} "
                 f"of {len(varying)} features that vary: combinations of features that vanish on "
                 "all samples would be preferred; use LaplacianScoreSelector, also to reduce the "
                 "features first"
