@@ -268,7 +268,7 @@ def test_bad_parameters(planted, parameters, message):
 
 def test_classes_too_small_to_halve(rng):
     X = rng.standard_normal((10, 4))
-    with pytest.raises(ValueError, match="two classes need two samples"):
+    with pytest.raises(ValueError, match="two classes of y need two samples"):
         StabilitySelection().fit(X, np.append(np.zeros(9, dtype=int), 1))
 
 
