@@ -92,7 +92,7 @@ def fitted_attribute(estimator: Any, name: str, display: type, hint: str) -> Any
     """An attribute to draw, or a sentence that says why it cannot be drawn."""
     check_fitted(estimator, display)
     value = getattr(estimator, name, None)
-    if value is None:
+    if value is None or (isinstance(value, list) and not value):
         if hasattr(getattr(estimator, "selector_", None), name):
             hint = "draw its selector_ instead"
         raise ValueError(f"{type(estimator).__name__} has no {name} to draw; {hint}")
