@@ -134,10 +134,10 @@ class UDFSSelector(UnsupervisedSelector):
         n_samples, n_features = data.design.shape
         if len(varying) > n_samples:
             raise ValueError(
-                f"UDFSSelector needs at least as many samples as features, but X has {n_samples} "
-                f"of {len(varying)} features that vary: combinations of features that vanish on "
-                "all samples would be preferred; use LaplacianScoreSelector, also to reduce the "
-                "features first"
+                "UDFSSelector needs at least as many samples as features, but X has "
+                f"{n_samples} samples of {len(varying)} features that vary: combinations that "
+                "vanish on all samples would be preferred; use LaplacianScoreSelector, also to "
+                "reduce the features first"
             )
         scores = np.zeros(n_features)
         n_components = min(int(self.n_components), max(1, len(varying) - 1))
