@@ -28,8 +28,6 @@ distributed = pytest.importorskip("distributed")
 # What two computations of one cell need not have in common.
 MEASURED = ("seconds", "cell_seconds", "peak_mib", "memory_source", "machine")
 
-pytestmark = pytest.mark.xdist_group("dask")
-
 
 @pytest.fixture(scope="module")
 def running():

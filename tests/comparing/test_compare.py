@@ -20,9 +20,6 @@ from sparsieve.evaluation import Folds, split_difference
 from sparsieve.evaluation.protocol import derive_seed
 from sparsieve.selectors.base import BaseSelector, FeatureScores
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("compare")
-
 X, Y = load_wine(return_X_y=True, as_frame=True)
 FAST = ["f-statistic", "fisher", "mrmr"]
 

@@ -14,9 +14,6 @@ from sparsieve.displays import ScoreCurve
 from sparsieve.evaluation import Folds
 from sparsieve.studies import SelectorSpec, Store, Study, result_rows, run_study
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("accuracy curve")
-
 
 @pytest.fixture(scope="module")
 def search():

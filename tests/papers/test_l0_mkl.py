@@ -11,9 +11,6 @@ from sparsieve.papers.l0_mkl import choices, figures, printed, tables, work
 from sparsieve.papers.published import published
 from sparsieve.papers.splits import PaperSplits
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("l0-mkl")
-
 SETS = {"Isolet": "wine"}
 GRIDS = {
     "PiE-SVM": [{"C": 1.0, "theta": 5.0}],

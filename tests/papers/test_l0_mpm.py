@@ -13,9 +13,6 @@ from sparsieve.papers.l0_mpm import figures, synthetic, work
 from sparsieve.papers.l0_mpm.tables import largest_mcc
 from sparsieve.papers.published import published
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("l0-mpm")
-
 
 class SmallBench(Bench):
     """A bench where one small set goes by the name of Spam and of Sonar."""

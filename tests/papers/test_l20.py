@@ -13,9 +13,6 @@ from sparsieve.papers import Bench, find_preset, published
 from sparsieve.papers.l20 import plan, sensitivity, work
 from sparsieve.papers.l20.table import _table_row, best_of_selectors
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("l20")
-
 TINY = plan.Scale(
     most_sets=2,
     n_repeats=2,

@@ -28,9 +28,6 @@ from sparsieve.papers.robust_l20.methods import (
 from sparsieve.penalties.top_k import TopKGap
 from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("robust-l20")
-
 
 def penalised_objective(data, penalty, solution):
     """Residual norms plus penalty, written out."""

@@ -20,10 +20,7 @@ EXECUTABLE = os.environ.get("SPARSIEVE_BROWSER") or next(
     filter(None, map(shutil.which, BROWSERS)), None
 )
 
-pytestmark = [
-    pytest.mark.skipif(EXECUTABLE is None, reason="there is no chromium on this machine"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="there is no chromium on this machine")
 SIZES = {"desktop": (1200, 900), "phone": (390, 844)}
 
 

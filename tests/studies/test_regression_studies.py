@@ -27,9 +27,6 @@ from sparsieve.studies import (
 )
 from sparsieve.studies.targets import read_target, read_times
 
-# One worker: what all tests look at is computed once.
-pytestmark = pytest.mark.xdist_group("regression studies")
-
 
 def numbers(n_samples=45, seed=0, outputs=1):
     rng = np.random.default_rng(seed)
