@@ -36,7 +36,7 @@ class SmallBench(Bench):
 
 @pytest.fixture
 def bench(tmp_path):
-    return SmallBench("exclusive-l21", tmp_path / "small.sqlite", quick=True)
+    return SmallBench("exclusive-l21", tmp_path / "small.sqlite", level="quick")
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_figure_2_and_its_resumption(bench, monkeypatch):
     def fail(title, progress):
         assert progress.computed == 0
 
-    again = SmallBench(bench.paper, bench.store, quick=True, on_progress=fail)
+    again = SmallBench(bench.paper, bench.store, level="quick", on_progress=fail)
     assert compared(again)[0] == exhibits["Figure 2"]
 
 
@@ -216,7 +216,7 @@ def test_claims_follow_the_rows():
 
 def test_without_any_data(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path / "nothing"))
-    reproduction = reproduce("exclusive-l21", tmp_path / "none.sqlite", quick=True)
+    reproduction = reproduce("exclusive-l21", tmp_path / "none.sqlite", level="quick")
     assert not reproduction.errors
     assert {"Yale", "TOX", "Tumor-14"} <= set(reproduction.missing)
     shown = {exhibit.name: exhibit for exhibit in reproduction.exhibits}

@@ -38,7 +38,7 @@ class SmallBench(Bench):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    return SmallBench("l0-mkl", tmp_path_factory.mktemp("mkl") / "store.sqlite", quick=True)
+    return SmallBench("l0-mkl", tmp_path_factory.mktemp("mkl") / "store.sqlite", level="quick")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def exhibits(bench):
             for exhibit in experiment.run(bench)
         }
         again = SmallBench(
-            "l0-mkl", bench.store, quick=True, on_progress=lambda _, now: computed.append(now)
+            "l0-mkl", bench.store, level="quick", on_progress=lambda _, now: computed.append(now)
         )
         computed: list = []
         for experiment in find_preset("l0-mkl").experiments:

@@ -36,7 +36,7 @@ def exhibits(tmp_path_factory):
         patch.setattr(synthetic, "N_REPEATS", 2)
         patch.setattr(synthetic, "ALPHAS", (1.0, 10.0))
         patch.setattr(synthetic, "DELTAS", (0.5, 0.9))
-        bench = SmallBench("l0-mpm", store, quick=True)
+        bench = SmallBench("l0-mpm", store, level="quick")
         found = {
             exhibit.name: exhibit
             for experiment in find_preset("l0-mpm").experiments
@@ -44,7 +44,7 @@ def exhibits(tmp_path_factory):
         }
         computed: list = []
         again = SmallBench(
-            "l0-mpm", store, quick=True, on_progress=lambda _, now: computed.append(now)
+            "l0-mpm", store, level="quick", on_progress=lambda _, now: computed.append(now)
         )
         for experiment in find_preset("l0-mpm").experiments:
             list(experiment.run(again))

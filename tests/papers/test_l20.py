@@ -43,9 +43,9 @@ def run(tmp_path_factory):
     patch.setattr(plan, "QUICK", TINY)
     again = []
     store = tmp_path_factory.mktemp("l20") / "l20.sqlite"
-    bench = SmallBench("l20", store, quick=True)
+    bench = SmallBench("l20", store, level="quick")
     watched = SmallBench(
-        "l20", store, quick=True, on_progress=lambda name, now: again.append(now.computed)
+        "l20", store, level="quick", on_progress=lambda name, now: again.append(now.computed)
     )
     exhibits = [e for x in find_preset("l20").experiments for e in x.run(bench)]
     resumed = [e for x in find_preset("l20").experiments for e in x.run(watched)]
@@ -300,7 +300,7 @@ def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):
     store = tmp_path / "l20.sqlite"
     assert plan.data_sets(Bench("l20", store)) == {"Lung (stand-in lung_203)": "lung_203"}
     assert plan.printed_name("Lung (stand-in lung_203)") == "Lung"
-    quick = Bench("l20", store, quick=True)
+    quick = Bench("l20", store, level="quick")
     assert plan.data_sets(quick) == {}
     for experiment in find_preset("l20").experiments:
         assert list(experiment.run(quick)) == []

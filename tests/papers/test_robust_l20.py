@@ -55,7 +55,7 @@ class SmallBench(Bench):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    return SmallBench("robust-l20", tmp_path_factory.mktemp("store") / "all.sqlite", quick=True)
+    return SmallBench("robust-l20", tmp_path_factory.mktemp("store") / "all.sqlite", level="quick")
 
 
 @pytest.fixture(scope="module")
@@ -398,7 +398,7 @@ def test_a_full_run_follows_the_paper(tmp_path):
 def test_a_second_run_computes_nothing(bench, exhibits):
     seen = []
     again = SmallBench(
-        bench.paper, bench.store, quick=True, on_progress=lambda name, now: seen.append(now)
+        bench.paper, bench.store, level="quick", on_progress=lambda name, now: seen.append(now)
     )
     found = [e for x in find_preset("robust-l20").experiments for e in x.run(again)]
     assert {e.name: list(e.rows) for e in found} == {
@@ -410,7 +410,7 @@ def test_a_second_run_computes_nothing(bench, exhibits):
 
 def test_missing_data_are_named_and_nothing_is_computed(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
-    empty = Bench("robust-l20", tmp_path / "none.sqlite", quick=True)
+    empty = Bench("robust-l20", tmp_path / "none.sqlite", level="quick")
     for experiment in find_preset("robust-l20").experiments:
         for exhibit in experiment.run(empty):
             assert not exhibit.rows

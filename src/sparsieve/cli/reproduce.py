@@ -27,7 +27,11 @@ def reproduce(
     ],
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Fewer repeats, data sets and settings: minutes, not hours."),
+        typer.Option("--quick", help="A part of the data sets, repeats and settings: minutes."),
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Exactly the paper's protocol: hours or days."),
     ] = False,
     only: Annotated[
         list[str] | None,
@@ -73,6 +77,9 @@ def reproduce(
     """
     check_jobs(jobs)
     check_page(report)
+    if quick and full:
+        raise UsageError("--quick and --full exclude each other: leave one away")
+    level = "quick" if quick else "full" if full else "standard"
     if data is not None:
         if not data.is_dir():
             raise UsageError(f"--data: there is no folder {data}")
@@ -94,7 +101,7 @@ def reproduce(
             outcome = reproduce(
                 paper,
                 file,
-                quick=quick,
+                level=level,
                 only=only or (),
                 n_jobs=jobs,
                 retry_failed=retry_failed,
@@ -166,7 +173,7 @@ def _as_dict(outcome: Any) -> dict:
     return {
         "paper": outcome.preset.paper,
         "citation": outcome.preset.citation,
-        "quick": outcome.quick,
+        "level": outcome.level,
         "exhibits": [
             {"name": e.name, "title": e.title, "note": e.note, "rows": list(e.rows)}
             for e in outcome.exhibits

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from ..datasets import list_datasets
 from ..datasets.registry import DatasetInfo
@@ -16,6 +17,9 @@ from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from ..studies.worker import Progress
 from .fingerprints import fingerprint_of
+
+T = TypeVar("T")
+LEVELS = ("quick", "standard", "full")
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,14 @@ class Preset:
     citation : str
         Authors, title, year.
     experiments : sequence of Experiment
+    coarser : dict of str to str
+        What the levels "quick" and "standard" leave out of the paper's protocol, in sentences.
     """
 
     paper: str
     citation: str
     experiments: Sequence[Experiment]
+    coarser: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,9 @@ class Bench:
     paper : str
     store : path
         SQLite file of all results; what it holds is not computed again.
-    quick : bool
-        Fewer repeats, data sets and settings: minutes instead of hours.
+    level : {"quick", "standard", "full"}
+        A part of the paper's protocol in minutes, all of its data sets and methods with coarser
+        grids, or exactly its protocol.
     n_jobs : int
     retry_failed : bool
     on_progress : callable or None
@@ -75,11 +83,28 @@ class Bench:
 
     paper: str
     store: Path
-    quick: bool = False
+    level: str = "standard"
     n_jobs: int = 1
     retry_failed: bool = False
     on_progress: Callable[[str, Progress], None] | None = None
     errors: list[str] = field(default_factory=list)
+
+    @property
+    def quick(self) -> bool:
+        """Whether only a part of the data sets is used."""
+        return self.level == "quick"
+
+    def pick(self, *, quick: T, standard: T, full: T) -> T:
+        """The one of three values that belongs to the level.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from sparsieve.papers import Bench
+        >>> Bench("l20", Path("l20.sqlite"), "full").pick(quick=2, standard=5, full=10)
+        10
+        """
+        return {"quick": quick, "standard": standard, "full": full}[self.level]
 
     def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """The paper's data sets at hand: printed name to name here, in the paper's order.

@@ -12,7 +12,7 @@ from ..datasets.registry import PAPERS
 from ..studies.exhibits import Exhibit
 from ..studies.kinds import StudyError
 from ..studies.worker import Progress
-from .base import Bench, Experiment, Preset
+from .base import LEVELS, Bench, Experiment, Preset
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Reproduction:
         Data sets of the paper that are not at hand, and why.
     errors : list of str
         What failed; run it again with ``retry_failed=True``.
-    quick : bool
+    level : {"quick", "standard", "full"}
     store : Path
     """
 
@@ -36,7 +36,7 @@ class Reproduction:
     exhibits: list[Exhibit]
     missing: dict[str, str]
     errors: list[str]
-    quick: bool
+    level: str
     store: Path
 
 
@@ -66,7 +66,7 @@ def reproduce(
     paper: str,
     store,
     *,
-    quick: bool = False,
+    level: str = "standard",
     only: Sequence[str] = (),
     n_jobs: int = 1,
     retry_failed: bool = False,
@@ -82,8 +82,10 @@ def reproduce(
     paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
     store : str or path
         SQLite file of the results, on a local disk; it is made when it does not exist.
-    quick : bool, default=False
-        Fewer repeats, data sets and settings: minutes on two cores.
+    level : {"quick", "standard", "full"}, default="standard"
+        A part of the paper's protocol in minutes; all data sets at hand, all methods and the
+        paper's rule of splitting with coarser grids, at most 25 minutes on two cores; or exactly
+        the paper's protocol, which may take days. What is coarser stands in ``preset.coarser``.
     only : sequence of str
         Only experiments whose name contains one of these, such as "figure 4".
     n_jobs : int, default=1
@@ -100,15 +102,16 @@ def reproduce(
     reproduction : Reproduction
     """
     preset = find_preset(paper)
+    check_choice("level", level, LEVELS)
     store = Path(store)
-    bench = Bench(paper, store, quick, n_jobs, retry_failed, on_progress)
+    bench = Bench(paper, store, level, n_jobs, retry_failed, on_progress)
     exhibits = []
     for experiment in _wanted(preset, only):
         for exhibit in experiment.run(bench):
             exhibits.append(exhibit)
             if on_exhibit is not None:
                 on_exhibit(exhibit)
-    return Reproduction(preset, exhibits, bench.missing(), bench.errors, quick, store)
+    return Reproduction(preset, exhibits, bench.missing(), bench.errors, level, store)
 
 
 def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:

@@ -37,10 +37,11 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     exhibits = reproduction.exhibits
     compared = sum(_n_compared(exhibit) for exhibit in exhibits)
     warnings = []
-    if reproduction.quick:
+    coarser = preset.coarser.get(reproduction.level)
+    if reproduction.level != "full":
         warnings.append(
-            "Quick: fewer repeats, data sets and settings than in the paper, so the numbers "
-            "scatter more than the paper's."
+            f"{reproduction.level.capitalize()} level: less was computed than in the paper, so the "
+            f"numbers may scatter more than the paper's. {coarser or ''}".strip()
         )
     if reproduction.errors:
         warnings.append(

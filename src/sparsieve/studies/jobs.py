@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from .kinds import StudyError
 from .store import Store
 from .store_reader import FORMAT
 from .worker import Progress, Worker, chosen_backend
+
+SECONDS = "cell_seconds"  # beside what the function gives, as in the cells of a study
 
 
 def run_jobs(
@@ -56,8 +59,9 @@ def run_jobs(
     Returns
     -------
     outcomes : list of dict
-        In the order of the settings: ``setting``, and either ``result`` or, where the function
-        failed or another process is still at work, ``error``.
+        In the order of the settings: ``setting``, and either ``result`` and the ``seconds`` of
+        CPU that it took or, where the function failed or another process is still at work,
+        ``error``.
 
     Examples
     --------
@@ -96,10 +100,12 @@ def _called(
     fingerprint: Callable[[Mapping[str, Any]], str] | None,
     planned: str,
 ) -> dict[str, Any]:
+    start = time.process_time()
     result = function(setting)
+    seconds = time.process_time() - start
     if fingerprint is not None and fingerprint(setting) != planned:
         raise StudyError("the data changed while this was computed; run it again")
-    return result
+    return {**result, SECONDS: seconds}
 
 
 def _key(function: Callable, setting: Mapping, data: str) -> str:
@@ -110,5 +116,6 @@ def _key(function: Callable, setting: Mapping, data: str) -> str:
 
 def _outcome(setting: dict, cell: dict) -> dict:
     if cell["result"] is not None:
-        return {"setting": setting, "result": cell["result"]}
+        result = dict(cell["result"])
+        return {"setting": setting, "seconds": result.pop(SECONDS, None), "result": result}
     return {"setting": setting, "error": cell["error"] or "not computed: under way elsewhere"}
