@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sparsieve import ExclusiveL21Selector, L21Selector
 from sparsieve.evaluation.protocol import Folds
 from sparsieve.papers import Bench, find_preset, reproduce
-from sparsieve.papers.exclusive_l21 import comparison, data
+from sparsieve.papers.exclusive_l21 import data, plan
 from sparsieve.papers.exclusive_l21.claims import claims
 from sparsieve.papers.exclusive_l21.comparison import compare_fold, compared
 from sparsieve.papers.exclusive_l21.convergence import (
@@ -106,7 +106,7 @@ def test_models_have_the_sparsity_of_l21(wine_fold):
 
 
 def test_figure_2_and_its_resumption(bench, monkeypatch):
-    monkeypatch.setattr(comparison, "N_FOLDS", 3)
+    monkeypatch.setattr(plan, "N_FOLDS", 3)
     exhibits = {exhibit.name: exhibit for exhibit in compared(bench)}
     assert not bench.errors
     rows = exhibits["Figure 2"].rows
@@ -230,12 +230,12 @@ def test_stand_ins_are_labelled(bench, monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     (tmp_path / "lung_203.npz").touch()
     full = Bench(bench.paper, bench.store)
-    found = data.data_at_hand(full, comparison.QUICK_SETS)
+    found = data.data_at_hand(full)
     assert found["Lung (stand-in lung_203)"] == "lung_203"
     assert "Stand-ins" in data.absent(full, found)
     assert "Lung" not in data.absent(full, found).split("Not at hand")[-1]
     assert "Lung" in data.absent(full, ["Yale"]).split("Not at hand")[-1]
-    assert data.data_at_hand(bench, comparison.QUICK_SETS) == bench.datasets()
+    assert data.data_at_hand(bench, plan.QUICK.sets) == bench.datasets()
 
 
 def test_preset_names_its_exhibits():
