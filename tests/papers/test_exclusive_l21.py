@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from sparsieve import ExclusiveL21Selector, L21Selector
 from sparsieve.evaluation.protocol import Folds
 from sparsieve.papers import Bench, find_preset, reproduce
+from sparsieve.papers.base import LEVELS
 from sparsieve.papers.exclusive_l21 import data, plan
 from sparsieve.papers.exclusive_l21.claims import claims
 from sparsieve.papers.exclusive_l21.comparison import compare_fold, compared
@@ -22,6 +23,7 @@ from sparsieve.papers.exclusive_l21.convergence import (
 )
 from sparsieve.papers.exclusive_l21.illustration import illustrated
 from sparsieve.papers.exclusive_l21.methods import METHODS
+from sparsieve.papers.planning import plan_of
 
 
 class SmallBench(Bench):
@@ -243,6 +245,46 @@ def test_preset_names_its_exhibits():
     names = [experiment.name for experiment in preset.experiments]
     assert names == ["equation 2", "figure 1", "figure 2"]
     assert "2019" in preset.citation
+
+
+def test_the_standard_level_has_all_sets_and_methods_of_the_full_one():
+    preset = find_preset("exclusive-l21")
+    assumed = ["warppie10p", "yale", "isolet", "yaleb", "glioma", "cnae9", "lung_203"]
+    plans = {level: plan_of(preset.paper, level, preset.experiments, assumed) for level in LEVELS}
+    places = {
+        level: {(kind.experiment, kind.dataset, kind.method) for kind in plans[level].kinds}
+        for level in LEVELS
+    }
+    assert places["standard"] == places["full"] > places["quick"]
+    assert {kind.dataset for kind in plans["standard"].kinds} == {*assumed, ""}
+    cells = {
+        (level, kind.dataset, kind.method): kind.cells
+        for level in LEVELS
+        for kind in plans[level].kinds
+    }
+    assert cells["full", "yaleb", "mRMR"] == cells["quick", "yale", "mRMR"] == 5
+    assert cells["standard", "yaleb", "mRMR"] == 2  # a standard error needs two
+
+
+def test_majority_votes_are_held_where_asked():
+    often = compare_fold(setting("F-statistic", [2, 5]))
+    once = compare_fold({**setting("F-statistic", [2, 5]), "majority_counts": [5]})
+    assert once["majority"] == [None, often["majority"][1]]
+    assert {**once, "majority": often["majority"]} == often
+
+
+def test_what_is_coarser_is_listed():
+    said = find_preset("exclusive-l21").coarser
+    assert "4 instead of 8 numbers of features (10, 20, 40, 80)" in said["standard"]
+    assert "the first 2 of 5 folds on" in said["standard"]
+    assert "YaleB" in said["standard"]
+    assert "only the sets Yale, Glioma, CNAE-9" in said["quick"]
+    assert plan.coarser(plan.FULL) == ""
+    labels = ["Yale", "YaleB"]
+    said = plan.about_folds(plan.STANDARD, labels)
+    assert "first 3 of the 5 folds: Yale. Only the first 2 of the 5 folds: YaleB." in said
+    assert said.endswith(" Majority votes with 20 features only: YaleB.")
+    assert plan.about_folds(plan.FULL, labels) == ""
 
 
 def test_real_data(real_data):

@@ -15,7 +15,7 @@ from . import plan
 from .claims import claims
 from .data import absent, data_at_hand, loaded, standardised_parts
 from .methods import FACTS, METHODS, choose
-from .plan import about_folds, folds_of, scale_of
+from .plan import about_folds, folds_of, scale_of, votes_of
 
 
 def compare_fold(setting: dict) -> dict:
@@ -34,6 +34,9 @@ def compare_fold(setting: dict) -> dict:
     for count in counts:
         own = choice.per_class(count)
         for vote in VOTES:
+            if vote == "majority" and count not in setting.get("majority_counts", counts):
+                found[vote].append(None)
+                continue
             labels = predict_per_class(X_train, y_train, X_test, own, vote=vote)
             found[vote].append(_percent(labels, y_test))
         found["features_used"].append(int(own.any(axis=0).sum()))
@@ -56,6 +59,7 @@ def compared(bench: Bench) -> list[Exhibit]:
             "n_folds": plan.N_FOLDS,
             "counts": list(scale.counts),
             "seed": 0,
+            **votes_of(scale, label),
         }
         for label, name in names.items()
         for method in METHODS

@@ -26,6 +26,9 @@ class Scale:
         Numbers of features per class, or in all.
     folds, large_folds : int
         How many of the five folds are computed, and on the sets in ``LARGE``.
+    large_votes : tuple of int
+        Those of the counts at which the majority vote is held on the sets in ``LARGE``, where it
+        takes ten times as long as all else.
     """
 
     sets: tuple[str, ...] | None
@@ -33,6 +36,7 @@ class Scale:
     counts: tuple[int, ...]
     folds: int
     large_folds: int
+    large_votes: tuple[int, ...]
 
 
 FULL = Scale(
@@ -42,13 +46,15 @@ FULL = Scale(
     counts=(10, 20, 30, 40, 50, 60, 70, 80),
     folds=N_FOLDS,
     large_folds=N_FOLDS,
+    large_votes=(10, 20, 30, 40, 50, 60, 70, 80),
 )
 STANDARD = Scale(
     sets=None,
     converging=FULL.converging,
     counts=(10, 20, 40, 80),
-    folds=N_FOLDS,
+    folds=3,
     large_folds=2,
+    large_votes=(20,),
 )
 QUICK = Scale(
     sets=("Yale", "Glioma", "CNAE-9"),
@@ -56,6 +62,7 @@ QUICK = Scale(
     counts=(10, 20, 40, 80),
     folds=N_FOLDS,
     large_folds=N_FOLDS,
+    large_votes=(10, 20, 40, 80),
 )
 
 
@@ -66,7 +73,14 @@ def scale_of(bench: Bench) -> Scale:
 
 def folds_of(scale: Scale, label: str) -> range:
     """The folds of a data set that are computed: the first ones of the paper's rule."""
-    return range(min(N_FOLDS, scale.large_folds if _is_large(label) else scale.folds))
+    return range(min(N_FOLDS, scale.large_folds if is_large(label) else scale.folds))
+
+
+def votes_of(scale: Scale, label: str) -> dict[str, list[int]]:
+    """What a setting says of the majority vote; nothing where it is held at every count."""
+    if is_large(label) and scale.large_votes != scale.counts:
+        return {"majority_counts": list(scale.large_votes)}
+    return {}
 
 
 def coarser(scale: Scale) -> str:
@@ -77,29 +91,43 @@ def coarser(scale: Scale) -> str:
     if scale.converging != FULL.converging:
         parts.append(f"{len(scale.converging)} instead of {len(FULL.converging)} in Figure 1")
     if scale.counts != FULL.counts:
-        values = ", ".join(map(str, scale.counts))
         parts.append(
-            f"{len(scale.counts)} instead of {len(FULL.counts)} numbers of features ({values})"
+            f"{len(scale.counts)} instead of {len(FULL.counts)} numbers of features "
+            f"({_listed(scale.counts)})"
         )
     shortened = [name for name in LARGE if scale.sets is None or name in scale.sets]
     if scale.folds != N_FOLDS:
         parts.append(f"the first {scale.folds} of {N_FOLDS} folds")
     if scale.large_folds != scale.folds and shortened:
         parts.append(f"the first {scale.large_folds} of {N_FOLDS} folds on {', '.join(shortened)}")
+    if scale.large_votes != scale.counts and shortened:
+        parts.append(f"majority votes there with {_listed(scale.large_votes)} features only")
     return f"Coarser than the paper: {'; '.join(parts)}." if parts else ""
 
 
 def about_folds(scale: Scale, labels: Iterable[str]) -> str:
-    """Which of these sets have fewer folds than the paper, in a sentence; nothing if none."""
+    """Which of these sets are split less often than in the paper, in sentences; "" if none."""
+    labels = list(labels)
     fewer: dict[int, list[str]] = {}
     for label in labels:
         if len(folds_of(scale, label)) < N_FOLDS:
             fewer.setdefault(len(folds_of(scale, label)), []).append(label)
-    return "".join(
+    said = "".join(
         f" Only the first {count} of the {N_FOLDS} folds: {', '.join(names)}."
         for count, names in fewer.items()
     )
+    unheld = [label for label in labels if votes_of(scale, label)]
+    if unheld:
+        said += (
+            f" Majority votes with {_listed(scale.large_votes)} features only: {', '.join(unheld)}."
+        )
+    return said
 
 
-def _is_large(label: str) -> bool:
+def is_large(label: str) -> bool:
+    """Whether a set, stand-in or not, takes minutes a fold."""
     return printed_name(label) in LARGE
+
+
+def _listed(counts: Iterable[int]) -> str:
+    return ", ".join(map(str, counts))

@@ -73,8 +73,8 @@ FULL = Scale(
 )
 STANDARD = Scale(
     most_sets=8,
-    n_repeats=4,
-    ks=(20, 60, 100, 160, 240, 400),
+    n_repeats=3,
+    ks=(20, 60, 120, 240, 400),
     sensitivity_ks=tuple(range(30, 181, 30)),
     lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
     gammas=(1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e5),
