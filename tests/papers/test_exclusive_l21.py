@@ -274,7 +274,8 @@ def test_majority_votes_are_held_where_asked():
 
 
 def test_what_is_coarser_is_listed():
-    said = find_preset("exclusive-l21").coarser
+    preset = find_preset("exclusive-l21")
+    said = preset.coarser
     assert "4 instead of 8 numbers of features (10, 20, 40, 80)" in said["standard"]
     assert "the first 2 of 5 folds on" in said["standard"]
     assert "YaleB" in said["standard"]
@@ -283,7 +284,8 @@ def test_what_is_coarser_is_listed():
     labels = ["Yale", "YaleB"]
     said = plan.about_folds(plan.STANDARD, labels)
     assert "first 3 of the 5 folds: Yale. Only the first 2 of the 5 folds: YaleB." in said
-    assert said.endswith(" Majority votes with 20 features only: YaleB.")
+    assert said.endswith(" No majority vote on YaleB.")
+    assert "majority votes with 20 features only on ISOLET, MNIST" in preset.coarser["standard"]
     assert plan.about_folds(plan.FULL, labels) == ""
 
 
