@@ -30,7 +30,7 @@ def compare_fold(setting: dict) -> dict:
     y_train, y_test = codes[split.train], codes[split.test]
     counts = [count for count in setting["counts"] if count <= X.shape[1]]
     choice = choose(setting["method"], X_train, y_train, max(counts))
-    found = defaultdict(list)
+    found: dict[str, list[float | None]] = defaultdict(list)
     for count in counts:
         own = choice.per_class(count)
         for vote in VOTES:
