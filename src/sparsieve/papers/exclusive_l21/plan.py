@@ -53,7 +53,7 @@ STANDARD = Scale(
     counts=(10, 20, 40, 80),
     folds=3,
     large_folds=2,
-    votes={"ISOLET": (20,), "MNIST": (20,), "YaleB": (), "20-Newsgroups": ()},
+    votes={"ISOLET": (20,), "MNIST": (20,), "20-Newsgroups": (20,), "YaleB": ()},
 )
 QUICK = Scale(
     sets=("Yale", "Glioma", "CNAE-9"),
