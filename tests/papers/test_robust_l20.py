@@ -203,7 +203,7 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     signed, absolute = rates(FisherSelector(5))
     assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
     assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
-    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in plan.QUICK.gammas])
+    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in plan.FEW_GAMMAS])
     lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
@@ -250,7 +250,7 @@ def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
     mean, error = percent(FisherSelector(5))
     assert rows["Fisher"]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
     assert rows["Fisher"]["standard_error"] == pytest.approx(error, rel=1e-2)
-    best = max(percent(RFSSelector(5, alpha=g))[0] for g in plan.QUICK.gammas)
+    best = max(percent(RFSSelector(5, alpha=g))[0] for g in plan.FEW_GAMMAS)
     assert rows["RFS (best on test)"]["accuracy_percent"] == pytest.approx(best, rel=1e-3)
     mean, _ = percent(
         SelectionPerK("nmAPG", {**curves.ALGORITHM_2, "rho_share": 0.01}, [1, 2, 5], 5)
@@ -405,15 +405,18 @@ def test_the_standard_level_looks_at_large_sets_less_often():
     bench = planned("standard")
     rest, large = (study for study in bench.studies if "curves" in study.name)
     assert [spec.name for spec in large.datasets] == ["digits"]
-    assert (rest.protocol, large.protocol) == (Folds(5, 1), FirstFolds(5, 1, n_first=2))
+    assert (rest.protocol, large.protocol) == (
+        FirstFolds(5, 1, n_first=3),
+        FirstFolds(5, 1, n_first=2),
+    )
     assert {(s.repeat, s.fold) for s in large.protocol.splits(np.arange(40) % 2, seed=0)} == {
         (job["repeat"], job["fold"])
         for job in bench.asked
         if job["dataset"] == "digits" and job.get("protocol") == large.protocol.as_dict()
     }
     (note,) = {e.note.split(" (paper")[0] for e in curves.accuracy_figures(bench)}
-    less = "on USPS only the first 2 of 1 x 5 folds and K = 5, 20 and 50"
-    assert note == f"Means over 1 x 5 folds, {less}"
+    less = "on USPS only the first 2 of 1 x 5 folds; K = 20 and 50; gamma = 0.1 of RFS"
+    assert note == f"Means over the first 3 of 1 x 5 folds, {less}"
     assert "on COIL20, USPS and Isolet only" in find_preset("robust-l20").coarser["standard"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,10 +18,11 @@ LARGE = ("COIL20", "USPS", "Isolet")  # by their printed names: over a thousand 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Numbers of features and the splits to look at them on."""
+    """Numbers of features, the splits to look at them on, and candidates gamma of RFS."""
 
     ks: tuple[int, ...]
     protocol: Protocol
+    gammas: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,6 @@ class Scale:
 
     Parameters
     ----------
-    gammas : tuple of float
-        Candidates of RFS.
     curves, large_curves : Sampling
         Of Figures 2 and 3; of the largest data sets where that is less.
     redundancy, large_redundancy : Sampling
@@ -46,7 +45,6 @@ class Scale:
         By their printed names; None for all.
     """
 
-    gammas: tuple[float, ...]
     curves: Sampling
     redundancy: Sampling
     sparsity_ks: tuple[int, ...]
@@ -58,28 +56,27 @@ class Scale:
     redundancy_sets: tuple[str, ...] | None = None
 
 
+GAMMAS = (0.001, 0.01, 0.1, 0.2, 0.8, 1.0)
+FEW_GAMMAS = (0.01, 0.1, 1.0)
 FULL = Scale(
-    gammas=(0.001, 0.01, 0.1, 0.2, 0.8, 1.0),
-    curves=Sampling(tuple(range(1, 51)), Folds(5, 10)),
-    redundancy=Sampling((2, *range(5, 51, 5)), RepeatedSplits(0.7, 10)),
+    curves=Sampling(tuple(range(1, 51)), Folds(5, 10), GAMMAS),
+    redundancy=Sampling((2, *range(5, 51, 5)), RepeatedSplits(0.7, 10), GAMMAS),
     sparsity_ks=tuple(range(1, 51)),
     descent_rows=None,
     reference_iterations=300,
 )
 STANDARD = Scale(
-    gammas=(0.01, 0.1, 1.0),
-    curves=Sampling((1, 5, 10, 20, 50), Folds(5, 1)),
-    redundancy=Sampling((5, 20, 50), RepeatedSplits(0.7, 2)),
+    curves=Sampling((5, 20, 50), FirstFolds(5, 1, n_first=3), FEW_GAMMAS),
+    large_curves=Sampling((20, 50), FirstFolds(5, 1, n_first=2), (0.1,)),
+    redundancy=Sampling((5, 20, 50), RepeatedSplits(0.7, 2), FEW_GAMMAS),
+    large_redundancy=Sampling((20,), RepeatedSplits(0.7, 2), (0.1,)),
     sparsity_ks=(1, 5, 10, 20, 30, 50),
-    descent_rows=None,
+    descent_rows=2000,
     reference_iterations=100,
-    large_curves=Sampling((5, 20, 50), FirstFolds(5, 1, n_first=2)),
-    large_redundancy=Sampling((5, 50), RepeatedSplits(0.7, 2)),
 )
 QUICK = Scale(
-    gammas=(0.01, 0.1, 1.0),
-    curves=Sampling((1, 2, 5, 10, 20, 30, 50), Folds(3, 1)),
-    redundancy=Sampling((5, 20, 50), RepeatedSplits(0.7, 2)),
+    curves=Sampling((1, 2, 5, 10, 20, 30, 50), Folds(3, 1), FEW_GAMMAS),
+    redundancy=Sampling((5, 20, 50), RepeatedSplits(0.7, 2), FEW_GAMMAS),
     sparsity_ks=(1, 5, 10, 20, 30, 50),
     descent_rows=400,
     reference_iterations=100,
@@ -96,12 +93,15 @@ def scale_of(bench: Bench) -> Scale:
 def studies_of(
     name: str,
     sets: Mapping[str, str],
-    selectors: Sequence[SelectorSpec],
+    selectors: Callable[[tuple[float, ...]], Sequence[SelectorSpec]],
     classifiers: Sequence[str],
     sampling: Sampling,
     large: Sampling | None,
 ) -> list[Study]:
-    """A study of ``sets`` (printed name to name here), the largest in one of their own if asked."""
+    """A study of ``sets`` (printed name to name here), the largest in one of their own if asked.
+
+    ``selectors`` gives those to compare, from the candidates gamma of RFS.
+    """
     apart = [name for shown, name in sets.items() if large is not None and shown in LARGE]
     rest = [name for name in sets.values() if name not in apart]
     parts = [(name, rest, sampling), (f"{name}, large sets", apart, large)]
@@ -109,7 +109,7 @@ def studies_of(
         Study(
             title,
             names,
-            selectors,
+            selectors(amount.gammas),
             amount.protocol,
             ks=amount.ks,
             classifiers=classifiers,
@@ -132,7 +132,7 @@ def about_splits(protocol: Protocol) -> str:
 def about_large(sets: Mapping[str, str], sampling: Sampling, large: Sampling | None) -> str:
     """In which way the largest of these sets are looked at less often; nothing where they are not.
 
-    Such as ", on Isolet only 2 random splits and K = 5 and 50".
+    Such as ", on Isolet only K = 5 and 50 and gamma = 0.1 of RFS".
     """
     apart = [shown for shown in sets if shown in LARGE]
     if large is None or not apart:
@@ -141,43 +141,43 @@ def about_large(sets: Mapping[str, str], sampling: Sampling, large: Sampling | N
     if large.protocol != sampling.protocol:
         less.append(about_splits(large.protocol))
     if large.ks != sampling.ks:
-        less.append(f"K = {listed(list(map(str, large.ks)))}")
-    return f", on {listed(apart)} only {' and '.join(less)}"
+        less.append(f"K = {_numbers(large.ks)}")
+    if large.gammas != sampling.gammas:
+        less.append(f"gamma = {_numbers(large.gammas)} of RFS")
+    return f", on {listed(apart)} only {'; '.join(less)}"
 
 
 def coarser(scale: Scale) -> str:
     """What a scale leaves out of the paper's protocol, in sentences."""
-    every = dict.fromkeys(LARGE, "")
+    figure_1 = _amount(scale.redundancy, scale.large_redundancy)
+    figures_2_and_3 = _amount(scale.curves, scale.large_curves)
     said = [
-        f"Figure 1: {_amount(scale.redundancy)}"
-        f"{about_large(every, scale.redundancy, scale.large_redundancy)} "
-        f"(whole: {_amount(FULL.redundancy)}){_only(scale.redundancy_sets)}.",
-        f"Figures 2 and 3: {_amount(scale.curves)}"
-        f"{about_large(every, scale.curves, scale.large_curves)} "
-        f"(paper: {_amount(FULL.curves)}){_only(scale.curve_sets)}; nmAPG starts from the K before,"
-        " so that fewer K change its results.",
-        f"RFS: gamma = {_numbers(scale.gammas)} (paper: {_numbers(FULL.gammas)}).",
-        f"Figure 4: K = {_numbers(scale.sparsity_ks)} (whole: 1 to 50).",
+        f"Figure 1: {figure_1}{_only(scale.redundancy_sets)} (whole: {_amount(FULL.redundancy)}).",
+        f"Figures 2 and 3: {figures_2_and_3}{_only(scale.curve_sets)} (paper: "
+        f"{_amount(FULL.curves)}); nmAPG starts from the K before, so that fewer K change its "
+        "results.",
+        f"Figure 4: K = {_numbers(scale.sparsity_ks)} (whole: {_numbers(FULL.sparsity_ks)}).",
+        f"Figure 5: at most {scale.descent_rows} random samples (paper: all), "
+        f"{scale.reference_iterations} iterations of our reference (whole: "
+        f"{FULL.reference_iterations}).",
     ]
-    if scale.descent_rows is not None:
-        said.append(f"Figure 5: at most {scale.descent_rows} random samples (paper: all).")
-    said.append(
-        f"Our reference in Figure 5: {scale.reference_iterations} iterations "
-        f"(whole: {FULL.reference_iterations})."
-    )
     return " ".join(said)
 
 
-def _amount(sampling: Sampling) -> str:
-    return f"{about_splits(sampling.protocol)} at K = {_numbers(sampling.ks)}"
+def _amount(sampling: Sampling, large: Sampling | None = None) -> str:
+    """What is looked at on all sets, and what on the largest."""
+    return (
+        f"{about_splits(sampling.protocol)}, K = {_numbers(sampling.ks)}, "
+        f"gamma = {_numbers(sampling.gammas)} of RFS"
+        + about_large(dict.fromkeys(LARGE, ""), sampling, large)
+    )
 
 
 def _numbers(values: Sequence[float]) -> str:
-    steps = {round(b - a, 9) for a, b in pairwise(values)}
-    if len(values) > 3 and steps == {1}:
+    if len(values) > 3 and all(b - a == 1 for a, b in pairwise(values)):
         return f"{values[0]} to {values[-1]}"
     return listed([f"{value:g}" for value in values])
 
 
 def _only(names: tuple[str, ...] | None) -> str:
-    return "" if names is None else f"; of the data sets only {listed(names)}"
+    return "" if names is None else f", only {listed(names)}"

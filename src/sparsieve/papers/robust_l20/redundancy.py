@@ -39,14 +39,10 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     if not sets:
         yield Exhibit("Figure 1", title, [], note=left_out(bench, sets).strip())
         return
-    rfs = [
-        SelectorSpec("RFSSelector", {"alpha": gamma}, label=f"RFS gamma={gamma}")
-        for gamma in scale.gammas
-    ]
     studies = studies_of(
         "robust-l20 redundancy",
         sets,
-        [*rfs, *FILTERS, GREEDY],
+        _selectors,
         ["1nn"],
         scale.redundancy,
         scale.large_redundancy,
@@ -78,6 +74,11 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     )
 
 
+def _selectors(gammas: tuple[float, ...]) -> list[SelectorSpec]:
+    rfs = (SelectorSpec("RFSSelector", {"alpha": g}, label=f"RFS gamma={g}") for g in gammas)
+    return [*rfs, *FILTERS, GREEDY]
+
+
 def _lowest_rfs(means: list[dict]) -> list[dict]:
     """RFS at its lowest over gamma, separately for both measures, in the place of all gammas."""
     others, rfs = [], defaultdict(list)
@@ -95,6 +96,7 @@ def _lowest_rfs(means: list[dict]) -> list[dict]:
 
 
 def _note(scale: Scale, sets: Mapping[str, str], rows: list[dict], runs: int | None) -> str:
+    gammas = ", ".join(map(str, scale.redundancy.gammas))
     large = about_large(sets, scale.redundancy, scale.large_redundancy)
     said = (
         f"RED of the training part of {about_splits(scale.redundancy.protocol)} of the whole set "
@@ -104,7 +106,7 @@ def _note(scale: Scale, sets: Mapping[str, str], rows: list[dict], runs: int | N
         "mean correlation, at most 0.5); the paper does not say whether correlations keep their "
         "sign, so both are shown, nor for which K. nmAPG is Algorithm 1 from zero for every K with "
         "gamma = 1, mu = 0.01, rho = 0.01, at most 1000 iterations; TopK is fitted for every K. "
-        f"RFS shows the lowest of gamma = {', '.join(map(str, scale.gammas))} at every K, which "
+        f"RFS shows the lowest of gamma = {gammas} at every K, which "
         f"favours it. {OURS} is an extra line: the default of this library. {PREPARATION}"
     )
     for measure in MEASURES:
