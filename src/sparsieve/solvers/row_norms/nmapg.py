@@ -23,7 +23,7 @@ from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
 from ..base import Callback, Event, Result, relative
 from .problem import RobustData, RobustSolution
-from .smoothing import smoothed_norms
+from .smoothing import onto_balls, smoothed_norms
 
 STEP_CONSTANTS = ("printed", "spectral")
 
@@ -147,7 +147,7 @@ class _Run:
         self.free = data.free.astype(dtype)
         rows = self.n_features + self.free.shape[1]
         W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
-        # Room for what is needed within a step only: allocating it anew costs as much as the rest.
+        # Room for what is needed from one step to the next only.
         self.U, self.change = np.empty_like(W), np.empty_like(W)
         self.XU, self.XW_change, self.R = (np.empty_like(self.Y) for _ in range(3))
         if start is None:
@@ -180,10 +180,10 @@ class _Run:
         self.tried = self.now = self._proximal_step(U, XU)
         value = self._smoothed(self.tried)
         U -= self.tried.W
-        if value > self.average - 0.5 * self.delta * float(np.vdot(U, U)):
+        if not value <= self.average - 0.5 * self.delta * float(np.vdot(U, U)):
             other = self._proximal_step(last.W, last.XW)
             at_other = self._smoothed(other)
-            if value > at_other:
+            if not value <= at_other:
                 self.now, value = other, at_other
         np.subtract(self.now.W, last.W, out=self.change)
         np.subtract(self.now.XW, last.XW, out=self.XW_change)
@@ -194,20 +194,20 @@ class _Run:
 
     def _proximal_step(self, U: np.ndarray, XU: np.ndarray) -> _Point:
         d = self.n_features
-        slopes = np.subtract(XU, self.Y, out=self.R)
-        slopes /= np.maximum(row_norms(slopes), self.mu)[:, None]
+        residuals = np.subtract(XU, self.Y, out=self.R)
+        slopes = onto_balls(residuals, self.mu, out=residuals)
         if self.weighted:
             slopes *= self.weights
         W = np.empty_like(U)
         np.subtract(U[d:], self.free.T @ slopes / self.tau, out=W[d:])
         gradient = self.data.design.rmatmul(slopes)
-        # Of the smoothed norms: alpha times the projection of the rows of U / mu onto the ball.
-        pull = self.penalty.alpha / np.maximum(row_norms(U[:d]), self.mu)
-        moved = np.multiply(U[:d], pull[:, None], out=W[:d])
+        moved = onto_balls(U[:d], self.mu, out=W[:d])
+        moved *= self.penalty.alpha
         gradient += moved
         gradient /= self.tau
         np.subtract(U[:d], gradient, out=moved)
-        moved *= self.gap.shrinkage(row_norms(moved), 1.0 / self.tau)[:, None]
+        factors = self.gap.shrinkage(row_norms(moved), 1.0 / self.tau)
+        moved *= factors[:, None].astype(W.dtype, copy=False)
         return self._point(W, self._product(W))
 
     def _point(self, W: np.ndarray, XW: np.ndarray) -> _Point:
