@@ -84,7 +84,7 @@ STANDARD = Scale(
     n_repeats=3,
     inner_folds=2,
     Cs=(0.0625, 0.25, 1.0, 4.0, 16.0),
-    linear_thetas=(10.0,),
+    linear_thetas=(1.0, 10.0),
     kernels=((0.1, 0.01), (0.01, 1.0)),
     lambda1s=(0.1, 1.0),
     lambda2s=(0.1, 1.0),
@@ -156,7 +156,7 @@ def grids(scale: Scale, printed: str) -> dict[str, list[dict]]:
     ]
     mkl += [{name: value for name, value in own.items() if name != "theta"}]
     capped = [{**setting, "theta": theta} for setting, theta in product(mkl, scale.thetas)]
-    capped += [own, {**own, "theta": 100.0}]  # as printed, and where theta counts features
+    capped = [own, *capped, {**own, "theta": 100.0}]  # as printed, and where theta counts features
     linear = [{"C": C, "theta": theta} for C, theta in product(scale.Cs, scale.linear_thetas)]
     plain = [setting for setting in capped if is_l1(setting)]
     return {

@@ -97,7 +97,7 @@ def _in_the_printed_algorithms(bench: Bench) -> Exhibit:
             f"and as given{_except(left_out)}. "
             "The algorithms as printed: the shift rho I, the gradient of step 5 of "
             "Algorithm 3 (half of the true one), the bias held while the weights move, no limit on "
-            f" the weights; {ROUNDS} rounds of Algorithm 1 at most. Start: equal weights, "
+            f"the weights; {ROUNDS} rounds of Algorithm 1 at most. Start: equal weights, "
             "coefficients zero, where the objective is the number of training samples and a "
             "little. " + _words(runs) + f" An objective has fallen once it is below -{STEEP:.0e} "
             "times the number of samples; steps_to_fall counts rounds of Algorithm 1 and, in the "
