@@ -200,7 +200,7 @@ class KernelBank:
         self._rest = np.sort(np.concatenate(rest)) if rest else np.empty(0, dtype=np.int64)
 
     def _expanded_shifts(self, features, expansion: Expansion) -> np.ndarray:
-        """With B C B' = A_m, C = V D V' and BV = Q R, the nonzero eigenvalues are those of R D R'."""
+        """With A_m = B C B', C = V D V' and BV = Q R, the eigenvalues are those of R D R'."""
         eigenvalues, vectors = expansion.spectrum
         found = np.empty(len(features))
         step = max(1, BLOCK_BYTES // (8 * self.n_samples * expansion.size))

@@ -37,7 +37,6 @@ from .hyperplane import Hyperplane, achieved_accuracy, class_norms
 from .moments import TwoClassMoments
 from .polish import polish_weighted_l1
 
-
 # Times that features join an exact optimum before the cone solver is asked again.
 MAX_CHANGES = 6
 
