@@ -17,6 +17,8 @@ import numpy as np
 WORTHWHILE = 8
 # P is held while it is this many times smaller than X.
 SMALLER = 8
+# Blocks whose products are kept.
+KEPT_BLOCKS = 4
 # Where so little of a column is left, the difference above loses too many digits: a share of its
 # squared norm, below which a pass of its own is taken.
 FAITHFUL = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
@@ -46,14 +48,13 @@ class CandidateBlocks:
         self.passes = 0
         room = n_samples // SMALLER
         self._most = min(n_steps, room // 2, n_features)
-        self._rows = room - self._most
         self._at: dict[int, Any] = {}
         self._taken = self._room(min(16, self._most))
         self._faithful = FAITHFUL[np.dtype(design.dtype)]
 
     @classmethod
     def if_they_pay(cls, design: Any, n_steps: int) -> Self | None:
-        """Blocks, where X is held in memory and has many samples, and many features may enter."""
+        """Blocks, where they save passes that cost something: see ``columns_at_once``."""
         at_once, room = design.columns_at_once, design.shape[0] // SMALLER
         pays = at_once > 1 and min(n_steps, room // 2, room - at_once) >= WORTHWHILE
         return cls(design, n_steps) if pays else None
@@ -78,7 +79,7 @@ class CandidateBlocks:
         places = [j, *others[: self.design.columns_at_once - 1]]
         for place, product in zip(places, self._pass(self._columns(places)), strict=True):
             self._at[place] = product
-        while len(self._at) > self._rows:  # the oldest are the least likely to win still
+        while len(self._at) > KEPT_BLOCKS * self.design.columns_at_once:  # the oldest are the least likely to win still
             del self._at[next(iter(self._at))]
 
     def _keep(self, step: int, product: Any) -> None:
