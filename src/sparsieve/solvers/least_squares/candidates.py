@@ -79,8 +79,8 @@ class CandidateBlocks:
         places = [j, *others[: self.design.columns_at_once - 1]]
         for place, product in zip(places, self._pass(self._columns(places)), strict=True):
             self._at[place] = product
-        while len(self._at) > KEPT_BLOCKS * self.design.columns_at_once:  # the oldest are the least likely to win still
-            del self._at[next(iter(self._at))]
+        while len(self._at) > KEPT_BLOCKS * self.design.columns_at_once:
+            del self._at[next(iter(self._at))]  # the oldest is the least likely to win still
 
     def _keep(self, step: int, product: Any) -> None:
         if step == len(self._taken):
