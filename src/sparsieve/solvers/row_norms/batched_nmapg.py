@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from ...device import out_of_memory
@@ -105,7 +104,7 @@ class _Point(NamedTuple):
         return _Point(*(pair[0] for pair in pairs)), _Point(*(pair[1] for pair in pairs))
 
     def where(self, chosen: torch.Tensor, other: _Point) -> _Point:
-        """This one for the problems chosen, the other one for the rest."""
+        """Itself for the problems chosen, the other one for the rest."""
         return _Point(
             *(
                 torch.where(chosen.view(chosen.shape + (1,) * (mine.dim() - 2)), mine, theirs)
