@@ -82,8 +82,8 @@ bench: $(VENV)/.bench  ## measure against the peers, one thread each
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm
-HOW ?= --quick
-reproduce: $(VENV)/.demo  ## the papers' experiments; PAPERS="l20" HOW="" for one in full
+HOW ?= --record src/sparsieve/papers/records
+reproduce: $(VENV)/.demo  ## renew the records of the papers' experiments; PAPERS="l20" HOW="--full"
 	@for paper in $(PAPERS); do \
 	  $(ONE_THREAD) $(BIN)/sparsieve reproduce $$paper $(HOW) --jobs 2 --report $$paper.html || exit 1; \
 	done

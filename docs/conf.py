@@ -21,6 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "generated_pages",
+    "recorded_pages",
 ]
 # Links into other projects' pages need their inventories, which only the network has.
 if os.environ.get("DOCS_ONLINE"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -48,6 +49,12 @@ def all_estimators() -> dict[str, type[BaseEstimator]]:
     >>> "MPMClassifier" in all_estimators()
     True
     """
+    return dict(_walked())
+
+
+@functools.cache
+def _walked() -> dict[str, type[BaseEstimator]]:
+    """The estimators; the package does not change while it runs, so it is walked once."""
     import sparsieve
 
     found = {}

@@ -115,9 +115,51 @@ def test_reproduce(sparsieve, small_paper, tmp_path):
 def test_reproduce_as_json_quick_and_resumed(sparsieve, small_paper):
     quick = sparsieve("reproduce", "l20", "--quick", "--only", "table 1", "--json", "-q").json()
     assert [row["twice"] for row in quick["exhibits"][0]["rows"]] == [0, 2]
-    full = sparsieve("reproduce", "l20", "--only", "table 1", "--json")
-    assert [row["twice"] for row in full.json()["exhibits"][0]["rows"]] == [0, 2, 4, 6, 8]
-    assert "l20 doubles: 2/5 cells" in full.err  # what the quick run had found is kept
+    assert quick["level"] == "quick"
+    found = sparsieve("reproduce", "l20", "--only", "table 1", "--json")
+    assert [row["twice"] for row in found.json()["exhibits"][0]["rows"]] == [0, 2, 4, 6, 8]
+    assert "standard level: 5 cells" in found.err
+    again = sparsieve("reproduce", "l20", "--only", "table 1", "--json")
+    assert "l20 doubles: 5/5 cells" in again.err
+
+
+def test_levels_have_stores_of_their_own(sparsieve, small_paper, tmp_path):
+    for option in ("--quick", "--full"):
+        assert sparsieve("reproduce", "l20", option, "--only", "table 1", "-q").code == 0
+    assert {path.name for path in tmp_path.glob("*.sqlite")} == {
+        "l20-quick.sqlite",
+        "l20-full.sqlite",
+    }
+    mixed = sparsieve("reproduce", "l20", "--only", "table 1", "--store", "l20-full.sqlite")
+    assert mixed.code == 1
+    assert "l20-full.sqlite holds the full level of l20; ask for that level" in mixed.err
+
+
+def test_a_plan_computes_nothing_and_knows_what_was_measured(sparsieve, small_paper, tmp_path):
+    before = sparsieve("reproduce", "l20", "--plan", "--only", "table 1")
+    assert before.code == 0
+    assert before.out.splitlines()[1].split("\t")[3:] == ["5", "not measured"]
+    assert not (tmp_path / "l20.sqlite").exists()
+    assert sparsieve("reproduce", "l20", "--only", "table 1", "-q").code == 0
+    after = sparsieve("reproduce", "l20", "--plan", "--only", "table 1", "--json").json()
+    assert (after["cells"], after["cells_without_estimate"]) == (5, 0)
+
+
+def test_a_full_run_says_first_how_long_it_takes(sparsieve, small_paper):
+    result = sparsieve("reproduce", "l20", "--full", "--only", "table 1", "--jobs", 2)
+    assert "full level: 5 cells, about 0 s of CPU, 0 s with 2 processes" in result.err
+
+
+def test_a_record_is_written_and_shown(sparsieve, small_paper, tmp_path, monkeypatch):
+    small = Experiment("table 1", "Doubles", small_experiment)
+    monkeypatch.setattr(l20, "PRESET", Preset("l20", "Somebody: Doubling (2020)", [small]))
+    assert sparsieve("reproduce", "l20", "-q", "--record", tmp_path / "records").code == 0
+    folder = tmp_path / "records" / "l20"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "record.json",
+        "table-1.csv",
+        "times.csv",
+    ]
 
 
 def test_a_failure_is_said_and_gives_code_1(sparsieve, small_paper):
@@ -133,6 +175,10 @@ def test_wrong_usage(sparsieve, small_paper):
     )
     assert "there is no folder" in sparsieve("reproduce", "l20", "--data", "nowhere").err
     assert sparsieve("reproduce", "l20", "--jobs", 0).code == 2
+    for one, other in (("--quick", "--full"), ("--recorded", "--plan"), ("--recorded", "--quick")):
+        refused = sparsieve("reproduce", "l20", one, other)
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+        assert f"{one} and {other} exclude each other" in refused.err
 
 
 def test_reproduce_says_what_is_wrong_with_a_store(sparsieve, small_paper, tmp_path):
@@ -151,7 +197,7 @@ def test_a_full_disk_loses_nothing_of_a_reproduction(sparsieve, small_paper, mon
     finish, finished = Store.finish, []
 
     def full(self, key, result):
-        if len(finished) == 3:
+        if len(finished) == 4:  # the first is the level
             pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
             self._connection.execute(f"PRAGMA max_page_count = {pages}")
             result = {**result, "padding": "x" * 10**6}
@@ -174,7 +220,7 @@ def test_an_interrupted_reproduction_goes_on_where_it_was(sparsieve, small_paper
 
     def interrupted(self, key, result):
         finished.append(key)
-        if len(finished) == 3:
+        if len(finished) == 4:  # the first is the level
             raise KeyboardInterrupt
         return finish(self, key, result)
 

@@ -22,7 +22,7 @@ def test_report():
     exhibit = Exhibit("Table II", "Accuracy", ROWS, [LINES], note="First.\nSecond.")
     preset = Preset("l20", "Somebody (2020)", ())
     outcome = Reproduction(
-        preset, [exhibit], {"LUNG": "not at hand"}, ["it broke"], True, Path("x")
+        preset, [exhibit], {"LUNG": "not at hand"}, ["it broke"], "quick", Path("x")
     )
     report = reproduction_report(outcome, command="sparsieve reproduce l20")
     titles = [section.title for section in report.sections]

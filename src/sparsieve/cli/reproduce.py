@@ -12,7 +12,13 @@ from .errors import ExitCode, UsageError
 from .live import live
 from .options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from .output import check_page, command_line, print_json, print_rows, progress, say
+from .reproduction_plan import print_plan, say_plan, times_in
 
+_STORES = {
+    "quick": "{}-quick.sqlite",
+    "standard": "{}.sqlite",
+    "full": "{}-full.sqlite",
+}
 _SHOWN = 60  # rows of one table on a terminal; longer ones are shown in short
 
 
@@ -53,13 +59,35 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="SQLite file of the results; PAPER.sqlite in this folder if not given.",
+            help="SQLite file of the results, one for every level; PAPER.sqlite, "
+            "PAPER-quick.sqlite or PAPER-full.sqlite in this folder if not given.",
             show_default=False,
         ),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="OUT", help="Write an HTML report as well.", show_default=False),
+    ] = None,
+    plan_only: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Compute nothing: print what would be computed and how long it takes."
+        ),
+    ] = False,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded",
+            help="Compute nothing: show what the experiments gave when they were last recorded.",
+        ),
+    ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write what came of it into FOLDER/PAPER, as the package keeps its records.",
+            show_default=False,
+        ),
     ] = None,
     jobs: Jobs = 1,
     retry_failed: RetryFailed = False,
@@ -69,16 +97,18 @@ def reproduce(
 ) -> None:
     """Do a paper's experiments again and print our numbers beside the published ones.
 
-    Data sets that are not at hand are left out, with the reason. Interrupt or kill it at any
-    time and run it again: nothing finished is lost or computed twice. Leaves with code 1 when a
-    computation failed.
+    All data sets at hand, all methods and the paper's way of splitting, with coarser grids: at
+    most 25 minutes on two cores. Data sets that are not at hand are left out, with the reason.
+    Interrupt or kill it at any time and run it again: nothing finished is lost or computed twice.
+    Leaves with code 1 when a computation failed.
 
-    Example: sparsieve reproduce l20 --quick --jobs 2 --report l20.html
+    Example: sparsieve reproduce l20 --recorded --report l20.html
     """
     check_jobs(jobs)
     check_page(report)
-    if quick and full:
-        raise UsageError("--quick and --full exclude each other: leave one away")
+    _check_combination(
+        quick=quick, full=full, plan=plan_only, recorded=recorded, only=only, record=record
+    )
     level = "quick" if quick else "full" if full else "standard"
     if data is not None:
         if not data.is_dir():
@@ -87,18 +117,26 @@ def reproduce(
     from ..io.errors import DataError
 
     with progress("Loading"):
-        from ..papers import find_preset, reproduce
+        from .. import papers
         from ..studies import StoreError, StudyError
     try:
-        preset = find_preset(paper)
+        preset = papers.find_preset(paper)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if not quiet:
         say(preset.citation)
-    file = store if store is not None else Path(f"{paper}.sqlite")
+    file = store if store is not None else Path(_STORES[level].format(paper))
     try:
+        if plan_only:
+            planned = papers.plan(paper, level, only or ())
+            print_plan(planned, preset, file, as_json=as_json)
+            return
+        if recorded:
+            found = papers.read_record(paper)
+            _show_record(found, report, as_json=as_json)
+            return
         with live(quiet) as tell:
-            outcome = reproduce(
+            outcome = papers.reproduce(
                 paper,
                 file,
                 level=level,
@@ -107,11 +145,12 @@ def reproduce(
                 retry_failed=retry_failed,
                 on_progress=tell,
                 on_exhibit=None if as_json else _print_exhibit,
+                on_plan=None if quiet else lambda planned: say_plan(planned, preset, jobs),
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
         raise
-    except (StudyError, StoreError) as error:
+    except (StudyError, StoreError, papers.RecordError) as error:
         raise DataError(str(error)) from error
     if not any(exhibit.rows for exhibit in outcome.exhibits) and not outcome.errors:
         from ..datasets import get_data_home
@@ -123,14 +162,53 @@ def reproduce(
     if as_json:
         print_json(_as_dict(outcome))
     _say_what_is_missing(outcome)
-    if report is not None:
-        from ..report import reproduction_report
-
-        with progress("Writing the report"):
-            reproduction_report(outcome, command=command_line()).save(report)
-        say(f"wrote {report}")
+    _write_report(outcome, report)
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
+    if record is not None:
+        planned = papers.plan(paper, level)
+        papers.save_record(outcome, planned, times_in(file, planned), record / paper)
+        say(f"wrote the record into {record / paper}")
+
+
+def _check_combination(**given: Any) -> None:
+    """Refuse options of which one would be ignored."""
+    asked = [f"--{name}" for name, value in given.items() if value]
+    apart = [
+        ("--quick", "--full"),
+        ("--recorded", "--plan"),
+        *(("--recorded", other) for other in ("--quick", "--full", "--only", "--record")),
+        *(("--record", other) for other in ("--plan", "--only")),
+    ]
+    for one, other in apart:
+        if one in asked and other in asked:
+            raise UsageError(f"{one} and {other} exclude each other: leave one away")
+
+
+def _show_record(found: Any, report: Path | None, *, as_json: bool) -> None:
+    outcome = found.reproduction
+    if as_json:
+        made = {"date": found.date, "version": found.version, "out_of_date": found.remarks}
+        print_json({**_as_dict(outcome), "store": None, "recorded": made})
+    else:
+        for exhibit in outcome.exhibits:
+            _print_exhibit(exhibit)
+    for name, reason in outcome.missing.items():
+        say(f"left out {name}: {reason}")
+    say(found.in_words)
+    for remark in found.remarks:
+        say(f"the record is out of date: {remark}")
+    _write_report(outcome, report)
+
+
+def _write_report(outcome: Any, report: Path | None) -> None:
+    if report is None:
+        return
+    from ..report import reproduction_report
+
+    with progress("Writing the report"):
+        reproduction_report(outcome, command=command_line()).save(report)
+    say(f"wrote {report}")
 
 
 def _print_exhibit(exhibit: Any) -> None:

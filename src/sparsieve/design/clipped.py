@@ -20,6 +20,7 @@ class ClippedDense(DesignMatrix):
         self.dtype = base.dtype
         self.low = np.asarray(low, dtype=self.dtype)
         self.high = np.asarray(high, dtype=self.dtype)
+        self.columns_at_once = base.columns_at_once
         self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
     def matmul(self, W):

@@ -18,6 +18,7 @@ class Scaled(DesignMatrix):
         self.base = base
         self.shape = base.shape
         self.dtype = base.dtype
+        self.columns_at_once = base.columns_at_once
         self.centre = None if centre is None else np.asarray(centre, dtype=self.dtype)
         self.scale = None if scale is None else np.asarray(scale, dtype=self.dtype)
         self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)

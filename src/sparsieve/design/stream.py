@@ -10,6 +10,10 @@ import numpy as np
 
 # Columns whose moments are taken together: all their rows should fit the second-level cache.
 MOMENTS_BYTES = 1 << 19
+# So many outputs are cheaper by matrix products of clipped blocks than by a pass for each: of
+# rows that are contiguous, and of columns.
+MANY_OUTPUTS = {True: 12, False: 4}
+BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
 # Fewer numbers than this are not worth a second thread.
 WORTH_A_THREAD = 1 << 22
 
@@ -44,15 +48,41 @@ def can_stream(array: np.ndarray) -> bool:
 
 def products(array: np.ndarray, low: np.ndarray, high: np.ndarray, U: np.ndarray) -> np.ndarray:
     """clip(X)' U, of shape (n_features, n_outputs) in Fortran order."""
+    by_row = array.flags.c_contiguous
+    if U.shape[1] >= MANY_OUTPUTS[by_row]:
+        return _products_of_blocks(array, low, high, U)
     from . import _stream_kernels as kernels
 
-    by_row = array.flags.c_contiguous
     kernel = kernels.products_by_row if by_row else kernels.products_by_column
     out = np.empty((array.shape[1], U.shape[1]), dtype=array.dtype, order="F")
     for k in range(U.shape[1]):
         u = np.ascontiguousarray(U[:, k], dtype=array.dtype)
         work = partial(_strip, kernel, (array, low, high, u), out[:, k])
         in_strips(work, array.shape[1], array.size)
+    return out
+
+
+def _products_of_blocks(array, low, high, U: np.ndarray) -> np.ndarray:
+    n_samples, n_features = array.shape
+    out = np.empty((n_features, U.shape[1]), dtype=array.dtype, order="F")
+    height, width = BLOCK
+
+    def work(start: int, stop: int) -> None:
+        buffer = np.empty((height, width), dtype=array.dtype)
+        if not array.flags.c_contiguous:
+            buffer = np.asfortranarray(buffer)
+        for first in range(start, stop, width):
+            last = min(first + width, stop)
+            total = np.zeros((last - first, U.shape[1]))
+            for top in range(0, n_samples, height):
+                block = array[top : top + height, first:last]
+                clipped = buffer[: block.shape[0], : block.shape[1]]
+                np.maximum(block, low[first:last], out=clipped)
+                np.minimum(clipped, high[first:last], out=clipped)
+                total += clipped.T @ U[top : top + height]
+            out[first:last] = total
+
+    in_strips(work, n_features, array.size)
     return out
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..device import Streamed, out_of_memory
-from .torch import TensorDesign, checked_tensor
+from .torch import COLUMNS_AT_ONCE, TensorDesign, checked_tensor
 
 # Rows that are sent together; two such blocks are held on the device and two beside X.
 BLOCK_BYTES = 512 << 20
@@ -28,6 +28,7 @@ class StreamedDesign(TensorDesign):
     def __init__(self, X: Any, dtype=None, low=None, high=None, *, device: Any):
         super().__init__(X, dtype, low, high)
         self.device = device
+        self.columns_at_once = COLUMNS_AT_ONCE  # every pass sends all of X
 
     def in_memory(self) -> np.ndarray | None:
         return None

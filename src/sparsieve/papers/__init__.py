@@ -1,15 +1,24 @@
 """The experiments of the five papers, one file each."""
 
 from .base import Bench, Experiment, Preset
+from .planning import Kind, Plan
 from .published import published
-from .reproduce import Reproduction, find_preset, reproduce
+from .records import Record, RecordError, read_record, save_record
+from .reproduce import Reproduction, find_preset, plan, reproduce
 
 __all__ = [
     "Bench",
     "Experiment",
+    "Kind",
+    "Plan",
     "Preset",
+    "Record",
+    "RecordError",
     "Reproduction",
     "find_preset",
+    "plan",
     "published",
+    "read_record",
     "reproduce",
+    "save_record",
 ]

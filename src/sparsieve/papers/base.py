@@ -116,13 +116,13 @@ class Bench:
         """
         found = {info.papers[self.paper]: info for info in list_datasets(paper=self.paper)}
         wanted = list(found) if printed is None else printed
-        return {name: found[name].name for name in wanted if _at_hand(found[name])}
+        return {name: found[name].name for name in wanted if self._at_hand(found[name])}
 
     def missing(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """The paper's data sets that are not at hand, and why."""
         found = {info.papers[self.paper]: info for info in list_datasets(paper=self.paper)}
         wanted = list(found) if printed is None else printed
-        return {name: _reason(found[name]) for name in wanted if not _at_hand(found[name])}
+        return {name: _reason(found[name]) for name in wanted if not self._at_hand(found[name])}
 
     def stand_ins(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """Sets at hand with the samples of missing ones: a label that says so, and the name."""
@@ -133,14 +133,22 @@ class Bench:
             for info in list_datasets(paper=self.paper)
             if info.papers[self.paper] in missing
             and info.stand_in
-            and _at_hand(registered[info.stand_in])
+            and self._at_hand(registered[info.stand_in])
         }
 
-    def study(self, study: Study) -> list[dict]:
-        """Run a study and return its rows, see :func:`sparsieve.studies.result_rows`."""
+    def study(self, study: Study, *, first: bool = False) -> list[dict]:
+        """Run a study and return its rows, see :func:`sparsieve.studies.result_rows`.
+
+        Parameters
+        ----------
+        study : Study
+        first : bool, default=False
+            Only the first cell of every selector on every data set, to see what it costs.
+        """
         run_study(
             study,
             self.store,
+            first=first,
             n_jobs=self.n_jobs,
             retry_failed=self.retry_failed,
             on_progress=self._progress_of(study.name),
@@ -176,6 +184,9 @@ class Bench:
             if "result" in outcome
         ]
 
+    def _at_hand(self, info: DatasetInfo) -> bool:
+        return info.status in ("embedded", "present")
+
     def _failed(self, message: str) -> None:
         if message not in self.errors:
             self.errors.append(message)
@@ -206,10 +217,6 @@ def printed_name(label: str) -> str:
 
 def _data_of(setting: Mapping) -> str:
     return fingerprint_of(setting["dataset"]) if "dataset" in setting else ""
-
-
-def _at_hand(info: DatasetInfo) -> bool:
-    return info.status in ("embedded", "present")
 
 
 def _reason(info: DatasetInfo) -> str:

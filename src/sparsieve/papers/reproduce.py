@@ -11,8 +11,11 @@ from .._checks import check_choice
 from ..datasets.registry import PAPERS
 from ..studies.exhibits import Exhibit
 from ..studies.kinds import StudyError
+from ..studies.store_reader import StoreReader
+from ..studies.study import Study
 from ..studies.worker import Progress
 from .base import LEVELS, Bench, Experiment, Preset
+from .planning import Plan, Planner, measured_times, place_of, plan_of
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def reproduce(
     retry_failed: bool = False,
     on_progress: Callable[[str, Progress], None] | None = None,
     on_exhibit: Callable[[Exhibit], None] | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
 ) -> Reproduction:
     """Do the experiments of a paper on the data sets that are at hand.
 
@@ -96,6 +100,9 @@ def reproduce(
         Called with the title of what is under way and a :class:`Progress`.
     on_exhibit : callable, default=None
         Called with every :class:`Exhibit` as soon as it is there.
+    on_plan : callable, default=None
+        Called with the :class:`Plan` before the work begins. At the level "full" one cell of
+        every kind is computed first, so that the plan says how long all will take.
 
     Returns
     -------
@@ -106,12 +113,78 @@ def reproduce(
     store = Path(store)
     bench = Bench(paper, store, level, n_jobs, retry_failed, on_progress)
     exhibits = []
-    for experiment in _wanted(preset, only):
+    experiments = _wanted(preset, only)
+    _claim(bench)
+    if on_plan is not None:
+        on_plan(_measured(bench, experiments) if level == "full" else plan(paper, level, only))
+    for experiment in experiments:
         for exhibit in experiment.run(bench):
             exhibits.append(exhibit)
             if on_exhibit is not None:
                 on_exhibit(exhibit)
     return Reproduction(preset, exhibits, bench.missing(), bench.errors, level, store)
+
+
+def plan(paper: str, level: str = "standard", only: Sequence[str] = ()) -> Plan:
+    """What :func:`reproduce` will compute on the data sets that are at hand.
+
+    Parameters
+    ----------
+    paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
+    level : {"quick", "standard", "full"}, default="standard"
+    only : sequence of str
+        Only experiments whose name contains one of these.
+
+    Returns
+    -------
+    plan : Plan
+        With no times; see :meth:`Plan.timed`.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import plan
+    >>> plan("l0-mpm", "quick", only=["synthetic"]).level
+    'quick'
+    """
+    check_choice("level", level, LEVELS)
+    return plan_of(paper, level, _wanted(find_preset(paper), only))
+
+
+def _claim(bench: Bench) -> None:
+    """Note the level in the store, unless it holds another one: the two would be mixed."""
+    name = f"{bench.paper} level"
+    if bench.store.exists():
+        with StoreReader(bench.store) as reader:
+            for cell in reader.cells(name):
+                held = str(cell["spec"].get("level"))
+                if held != bench.level:
+                    raise StudyError(
+                        f"{bench.store} holds the {held} level of {bench.paper}; ask for that "
+                        f"level, or name another store for the {bench.level} one"
+                    )
+    bench.jobs(name, level_noted, [{"level": bench.level}])
+
+
+def level_noted(setting: dict) -> dict:
+    """The level of a store, as a cell of it."""
+    return {"level": setting["level"]}
+
+
+def _measured(bench: Bench, experiments: Sequence[Experiment]) -> Plan:
+    """The plan with the seconds of one cell of every kind, which are computed for it."""
+    found = plan_of(bench.paper, bench.level, experiments)
+    for experiment in experiments:
+        planner = Planner(bench.paper, bench.store, bench.level)
+        for _ in experiment.run(planner):
+            pass
+        for name, function, asked in planner.asked:
+            if isinstance(asked, Study):
+                bench.study(asked, first=True)
+            elif function is not None:
+                firsts = {place_of(setting): setting for setting in reversed(asked)}
+                bench.jobs(name, function, list(firsts.values()))
+    works = dict.fromkeys(kind.work for kind in found.kinds)
+    return found.timed(measured_times(bench.store, works))
 
 
 def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:

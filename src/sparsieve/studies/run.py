@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from joblib import delayed
@@ -53,6 +53,7 @@ def run_study(
     n_jobs: int = 1,
     cluster: str | None = None,
     retry_failed: bool = False,
+    first: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
     """Compute every cell of a study that is not in the store yet.
@@ -73,6 +74,9 @@ def run_study(
         seconds and memory are those of one fit). Needs the extra ``dask``.
     retry_failed : bool, default=False
         Compute cells again that failed before.
+    first : bool, default=False
+        Only the first cell of every selector on every data set, to see what it costs; the others
+        stay open.
     on_progress : callable, default=None
         Called with a :class:`Progress` at the start and after every cell.
 
@@ -101,6 +105,8 @@ def run_study(
         worker = Worker(study.name, store, retry_failed=retry_failed, on_progress=on_progress)
         for spec in study.dataset_specs:
             cells = {cell.key: cell for cell in planned.get(spec.name, [])}
+            if first:
+                cells = {cell.key: cell for cell in _one_of_each(cells.values())}
             todo = [cells[key] for key in worker.open_keys(cells)]
             if todo:
                 try:
@@ -120,6 +126,13 @@ def run_study(
         skipped=skipped,
         notes=notes,
     )
+
+
+def _one_of_each(cells: Iterable[Cell]) -> list[Cell]:
+    firsts: dict[str, Cell] = {}
+    for cell in cells:
+        firsts.setdefault(cell.spec["label"], cell)
+    return list(firsts.values())
 
 
 def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str], list[str]]:

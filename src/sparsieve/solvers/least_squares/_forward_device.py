@@ -1,4 +1,4 @@
-"""The account of forward selection beside an X on a device: one pass over X per feature."""
+"""The account of forward selection beside an X on a device."""
 
 from __future__ import annotations
 
@@ -7,11 +7,43 @@ from typing import Any
 import numpy as np
 import torch
 
+from .candidates import CandidateBlocks
+
+
+class DeviceBlocks(CandidateBlocks):
+    """As ``CandidateBlocks``, with everything beside X."""
+
+    def _room(self, n_rows):
+        size = (n_rows, self.design.shape[1])
+        return torch.empty(size, dtype=self._dtype(), device=self.design.device)
+
+    def _promising(self, scores, n_columns):
+        return scores.topk(min(n_columns, len(scores))).indices.cpu().numpy()
+
+    def _columns(self, places):
+        there = torch.as_tensor(places, device=self.design.device)
+        return self.design.column_block(there).to(self._dtype())
+
+    def _pass(self, U):
+        self.passes += 1
+        return self.design.project(U).T
+
+    def _combined(self, product, h, length):
+        if len(h):
+            h = self.design.on_device(h)
+            product = torch.addmv(product, self._taken[: len(h)].T, h, alpha=-1)
+        return product / length
+
+    def _dtype(self):
+        return getattr(torch, np.dtype(self.design.dtype).name)
+
 
 class DeviceFeatures:
     """As ``_Features`` of ``forward``, with every array of length n_features on the device."""
 
-    def __init__(self, design: Any, R: np.ndarray, ridge: float, eligible: np.ndarray | None):
+    def __init__(
+        self, design: Any, R: np.ndarray, ridge: float, eligible: np.ndarray | None, n_steps: int
+    ):
         from .forward import SPENT
 
         self.design, self.ridge = design, ridge
@@ -24,6 +56,7 @@ class DeviceFeatures:
             self.open &= design.on_device(eligible)
         self.spent = SPENT[np.dtype(design.dtype)] * norms
         self.score = torch.zeros_like(norms)
+        self.blocks = DeviceBlocks.if_they_pay(design, n_steps)
 
     def winner(self) -> tuple[int, float]:
         """The feature that gains most, and how much."""
@@ -44,18 +77,22 @@ class DeviceFeatures:
         """Products of a feature with what is left of the outputs."""
         return self.C[:, j].cpu().numpy()
 
-    def take(self, j: int, v: np.ndarray, r: np.ndarray, refresh: bool) -> None:
-        """Close a feature and take its direction v, with responses r, out of all others."""
+    def take(self, j: int, new: Any, refresh: bool) -> None:
+        """Close a feature and take its direction out of all others."""
         # One transfer, before the pass; everything after it is queued while the pass runs.
-        both = self.design.on_device(np.concatenate([v, r]))
-        responses = both[len(v) :]
-        p = self.design.project(both[: len(v), None])[:, 0]
+        both = self.design.on_device(np.concatenate([new.v, new.responses]))
+        v, responses = both[: len(new.v)], both[len(new.v) :]
+        if self.blocks is None:
+            p = self.design.project(v[:, None])[:, 0]
+        else:
+            p = self.blocks.product(j, new._replace(v=v), self.score)
         along = responses @ self.C
         self.C.addr_(responses, p, alpha=-1.0)
         if refresh:
             self.squares = (self.C * self.C).sum(dim=0)
         else:
-            self.squares += p * (p * float(np.vdot(r, r)) - 2.0 * along)
+            power = float(np.vdot(new.responses, new.responses))
+            self.squares += p * (p * power - 2.0 * along)
         self.residual -= p * p
         self.open[j].fill_(False)  # an assignment would wait for the device
 

@@ -1,4 +1,4 @@
-"""Forward selection for (ridge) least squares: one pass over X per feature, one run for all k.
+"""Forward selection for (ridge) least squares: at most one pass over X per feature, one run.
 
 The ridge problem on a support S, min ||Y - X_S W||^2 + ridge ||W||^2, is ordinary least squares
 on the augmented columns a_j = (x_j; sqrt(ridge) e_j). Adding feature j to S therefore lowers
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
 from ...design import DesignMatrix
 from ..base import Callback, Event, Path, Result
+from .candidates import CandidateBlocks
 
 # From this many features on, compiled loops do the bookkeeping: NumPy would read and write every
 # array a dozen times a step, which then costs as much as the product with X.
@@ -54,6 +55,16 @@ class Standing:
     residual: float
     pull: float
     spent: float
+
+
+class Direction(NamedTuple):
+    """The part of a column that is new: v = (x_j - V along) / length, and what the target shows."""
+
+    v: np.ndarray
+    responses: np.ndarray
+    along: np.ndarray
+    length: float
+    share: float  # of the column's own squared norm that is new
 
 
 EndRule = Callable[[Standing], bool]  # asked before every step: is this the end?
@@ -114,7 +125,7 @@ def forward_path(
     n_outputs = Y.shape[1]
     ger = get_blas_funcs("ger", dtype=dtype)
     R = np.array(Y, dtype=dtype, order="F")
-    features = _bookkeeping(design)(design, R, ridge, eligible)
+    features = _bookkeeping(design)(design, R, ridge, eligible, n_steps)
 
     V = np.zeros((n_samples, 16), dtype=dtype, order="F")
     U = np.zeros((16, 16), dtype=dtype)
@@ -138,16 +149,19 @@ def forward_path(
         column = v = design.dense_columns([j])[:, 0]
         u = np.zeros(t + 1, dtype=dtype)
         u[t] = 1.0
+        along = np.zeros(t, dtype=dtype)
         for _ in range(2):  # the second pass removes what rounding left of the first
             inner = V[:, :t].T @ v + ridge * (U[:t, : t + 1] @ u)
             v = v - V[:, :t] @ inner
             u[:t] -= inner @ U[:t, :t]
+            along += inner
         length = float(np.sqrt(np.vdot(v, v) + ridge * np.vdot(u, u)))
         v /= length
         u /= length
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
         r = features.correlations(j) / length if t == 0 else (column @ R) / length
-        features.take(j, v, r, refresh=t % 8 == 7)
+        share = length**2 / (float(np.vdot(column, column)) + ridge)
+        features.take(j, Direction(v, r, along, length, share), refresh=t % 8 == 7)
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         V[:, t] = v
         U[t, : t + 1] = u
@@ -184,7 +198,7 @@ def _bookkeeping(design: DesignMatrix) -> Any:
 class _Features:
     """What every feature has left to give, kept up to date as features are taken."""
 
-    def __init__(self, design: DesignMatrix, R: np.ndarray, ridge: float, eligible):
+    def __init__(self, design: DesignMatrix, R: np.ndarray, ridge: float, eligible, n_steps: int):
         n_features, dtype = design.shape[1], design.dtype
         self.design, self.ridge = design, ridge
         # Outputs are the slow axis, so that rank-one updates run over contiguous features.
@@ -197,6 +211,7 @@ class _Features:
         self.open &= norms > 0
         self.spent = SPENT[np.dtype(dtype)] * norms
         self.score = np.empty(n_features, dtype=dtype)
+        self.blocks = CandidateBlocks.if_they_pay(design, n_steps)
         self._winner, self._advance = _winner, _advance
         if n_features >= COMPILED:
             from . import _forward_kernels as kernels
@@ -218,15 +233,20 @@ class _Features:
         """Products of a feature with what is left of the outputs."""
         return self.C[j]
 
-    def take(self, j: int, v: np.ndarray, r: np.ndarray, refresh: bool) -> None:
-        """Close a feature and take its direction v, with responses r, out of all others."""
-        if self.design.passes:  # X is read from a file: let the next winner come along
-            self.design.will_need(np.argsort(-self.score, kind="stable")[:CANDIDATES])
-        p = self.design.rmatmul(v[:, None])[:, 0]
-        self._advance(p, r, self.C, self.squares, self.residual)
+    def take(self, j: int, new: Direction, refresh: bool) -> None:
+        """Close a feature and take its direction out of all others."""
+        p = self._products(j, new)
+        self._advance(p, new.responses, self.C, self.squares, self.residual)
         if refresh:
             self.squares[:] = _row_squares(self.C)
         self.open[j] = False
+
+    def _products(self, j: int, new: Direction) -> np.ndarray:
+        if self.blocks is not None:
+            return self.blocks.product(j, new, self.score)
+        if self.design.passes:  # X is read from a file: let the next winner come along
+            self.design.will_need(np.argsort(-self.score, kind="stable")[:CANDIDATES])
+        return self.design.rmatmul(new.v[:, None])[:, 0]
 
     def scores(self) -> np.ndarray:
         """What each feature would gain if it came next."""

@@ -1,0 +1,165 @@
+"""One page per paper, written from the record that comes with the package.
+
+A record that cannot be read ends the build; one that is out of date says so on its page.
+"""
+
+import re
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from sparsieve.datasets.registry import PAPERS
+from sparsieve.papers import RecordError, read_record
+from sparsieve.report import reproduction_report
+
+MOST_ROWS = 60  # of a table on a page; the interactive report has all
+MOST_PANELS = 12
+SENTENCES = 3  # of a paragraph
+
+
+def plain(text):
+    """Text that Markdown leaves as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>$|#])", r"\\\1", str(text))
+
+
+def cell(value):
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else plain(value)
+
+
+def table(rows):
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [f"| {' | '.join(plain(name.replace('_', ' ')) for name in names)} |"]
+    lines.append("|" + "---|" * len(names))
+    lines += [f"| {' | '.join(cell(row.get(name)) for name in names)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def paragraphs(note):
+    """A few sentences at a time, and the verdict on a claim always on a line of its own."""
+    sentences = re.split(r"(?<=[.;]) (?=[A-Z])", " ".join(note.split()))
+    found, current = [], []
+    for sentence in sentences:
+        if current and (sentence.startswith("Claim ") or len(current) == SENTENCES):
+            found.append(" ".join(current))
+            current = []
+        current.append(sentence)
+    return [*found, " ".join(current)] if current else found
+
+
+def picture(exhibit, drawing, path):
+    """All panels of a drawing, a line, bar or point per colour."""
+    rows = [row for row in exhibit.rows if None not in (row.get(drawing.x), row.get(drawing.y))]
+    if not rows:
+        return False
+    panels = list(dict.fromkeys(row.get(drawing.panel, "") for row in rows))[:MOST_PANELS]
+    colours = list(dict.fromkeys(row.get(drawing.colour, "") for row in rows))
+    across = min(3, len(panels))
+    down = -(-len(panels) // across)
+    figure, axes = plt.subplots(
+        down, across, figsize=(3.6 * across, 2.7 * down + 0.5), squeeze=False
+    )
+    for place, axis in enumerate(axes.flat):
+        if place >= len(panels):
+            axis.set_axis_off()
+            continue
+        here = [row for row in rows if row.get(drawing.panel, "") == panels[place]]
+        names = list(dict.fromkeys(str(row[drawing.x]) for row in here))
+        for number, colour in enumerate(colours):
+            same = [row for row in here if row.get(drawing.colour, "") == colour]
+            y = [row[drawing.y] for row in same]
+            style = {"label": str(colour), "color": f"C{number % 10}"}
+            if drawing.kind == "bars":
+                height = 0.8 / len(colours)
+                at = [names.index(str(row[drawing.x])) + number * height for row in same]
+                axis.barh(at, y, height=height, **style)
+            else:
+                x = [row[drawing.x] for row in same]
+                line = "-" if drawing.kind == "lines" else ""
+                dashed = "--" if line and number >= 10 else line
+                axis.plot(x, y, linestyle=dashed, marker="." if len(x) < 40 else "", **style)
+        if drawing.kind == "bars":
+            axis.set_yticks(range(len(names)), names, fontsize=7)
+            axis.set_xlabel(drawing.y_title or drawing.y.replace("_", " "), fontsize=8)
+            if drawing.log_y:
+                axis.set_xscale("log")
+        else:
+            axis.set_xlabel(drawing.x_title or drawing.x.replace("_", " "), fontsize=8)
+            axis.set_ylabel(drawing.y_title or drawing.y.replace("_", " "), fontsize=8)
+            if drawing.log_x:
+                axis.set_xscale("log")
+            if drawing.log_y:
+                axis.set_yscale("log")
+        axis.set_title(str(panels[place]), fontsize=9)
+        axis.tick_params(labelsize=7)
+    if drawing.colour:
+        handles, labels = axes.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), fontsize=7)
+    figure.tight_layout(rect=(0, 0.06 + 0.03 * (len(colours) // 4), 1, 1))
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+    return True
+
+
+def page(paper, record, folder):
+    """The page of a paper; its pictures and its interactive report lie beside it."""
+    outcome = record.reproduction
+    preset = outcome.preset
+    text = f"# The experiments of {paper}, done again\n\n{plain(preset.citation)}.\n\n"
+    text += f"{record.in_words}\n"
+    if preset.coarser.get(outcome.level):
+        text += f"\n{plain(preset.coarser[outcome.level])}\n"
+    for remark in record.remarks:
+        text += f"\n:::{{warning}}\nThis record is out of date: {plain(remark)}.\n:::\n"
+    link = f"../_static/reproductions/{paper}.html"
+    text += (
+        f'\n```{{raw}} html\n<p><a href="{link}">The interactive report</a> has every number, and '
+        f"<code>sparsieve reproduce {paper} --recorded</code> prints them.</p>\n```\n"
+    )
+    for exhibit in outcome.exhibits:
+        text += f"\n## {plain(exhibit.name)}: {plain(exhibit.title)}\n\n"
+        text += "\n\n".join(plain(part) for part in paragraphs(exhibit.note)) + "\n\n"
+        for number, drawing in enumerate(exhibit.drawings):
+            stem = re.sub("[^a-z0-9]+", "-", exhibit.name.lower()).strip("-")
+            name = f"{paper}-{stem}-{number}.png"
+            if picture(exhibit, drawing, folder / name):
+                title = plain(f"{exhibit.name}: {drawing.y.replace('_', ' ')}")
+                text += f"![{title}]({name})\n\n"
+        rows = exhibit.rows if len(exhibit.rows) <= MOST_ROWS else exhibit.summary
+        if rows:
+            text += table(rows) + "\n"
+    if outcome.missing:
+        text += "\n## Data sets left out\n\n"
+        text += table([{"data set": n, "why": why} for n, why in outcome.missing.items()]) + "\n"
+    return text
+
+
+def write_pages(app, config):
+    docs = Path(app.srcdir)
+    folder, reports = docs / "reproductions", docs / "_static" / "reproductions"
+    folder.mkdir(exist_ok=True)
+    reports.mkdir(exist_ok=True)
+    listed = []
+    for paper in PAPERS:
+        try:
+            record = read_record(paper)
+        except RecordError as error:
+            if "there is no record" in str(error):
+                continue
+            raise
+        (folder / f"{paper}.md").write_text(page(paper, record, folder), encoding="utf-8")
+        reproduction_report(record.reproduction).save(reports / f"{paper}.html")
+        listed.append(paper)
+    lines = "".join(f"/reproductions/{paper}\n" for paper in listed)
+    contents = f"```{{toctree}}\n:maxdepth: 1\n\n{lines}```\n" if listed else "\n"
+    (docs / "_generated").mkdir(exist_ok=True)
+    (docs / "_generated" / "reproductions.md").write_text(contents, encoding="utf-8")
+
+
+def setup(app):
+    app.connect("config-inited", write_pages, priority=100)
+    return {"parallel_read_safe": True}

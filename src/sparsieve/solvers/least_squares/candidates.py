@@ -1,0 +1,110 @@
+"""Products of X with the columns that will most likely enter next, taken in one pass.
+
+A direction of forward selection is a combination of selected columns, v = (x_j - V h) / length.
+So are its products with all features, X'v = (X'x_j - P h) / length, where P holds the products of
+the directions before. One pass with a block of the most promising columns therefore serves every
+step whose winner lies in the block. Winners are always found from up-to-date scores, so that the
+features selected are the same as by one pass for every step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+# Fewer steps than this do not repay a block.
+WORTHWHILE = 8
+# P is held while it is this many times smaller than X.
+SMALLER = 8
+# Where so little of a column is left, the difference above loses too many digits: a share of its
+# squared norm, below which a pass of its own is taken.
+FAITHFUL = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
+
+
+def promising(scores: np.ndarray, n_columns: int) -> np.ndarray:
+    """Places of the largest scores, the largest first."""
+    n_columns = min(n_columns, len(scores))
+    places = np.argpartition(-scores, n_columns - 1)[:n_columns]
+    return places[np.argsort(-scores[places], kind="stable")]
+
+
+class CandidateBlocks:
+    """What the passes so far tell of X'x for promising columns x, and of all directions taken.
+
+    Parameters
+    ----------
+    design : DesignMatrix
+        Which says by ``columns_at_once`` how many columns a block has.
+    n_steps : int
+        How many features may be selected.
+    """
+
+    def __init__(self, design: Any, n_steps: int):
+        n_samples, n_features = design.shape
+        self.design = design
+        self.passes = 0
+        room = n_samples // SMALLER
+        self._most = min(n_steps, room // 2, n_features)
+        self._rows = room - self._most
+        self._at: dict[int, Any] = {}
+        self._taken = self._room(min(16, self._most))
+        self._faithful = FAITHFUL[np.dtype(design.dtype)]
+
+    @classmethod
+    def if_they_pay(cls, design: Any, n_steps: int) -> Self | None:
+        """Blocks, where X is held in memory and has many samples, and many features may enter."""
+        at_once, room = design.columns_at_once, design.shape[0] // SMALLER
+        pays = at_once > 1 and min(n_steps, room // 2, room - at_once) >= WORTHWHILE
+        return cls(design, n_steps) if pays else None
+
+    def product(self, j: int, new: Any, scores: Any) -> Any:
+        """Products of all features with the ``Direction`` of feature j."""
+        step = len(new.along)
+        if step >= self._most or new.share < self._faithful:
+            product = self._pass(new.v[:, None])[0]
+        else:
+            if j not in self._at:
+                self._read_block(j, scores)
+            product = self._combined(self._at.pop(j), new.along, new.length)
+        if step < self._most:
+            self._keep(step, product)
+        return product
+
+    def _read_block(self, j: int, scores: Any) -> None:
+        """Read the most promising columns that were not read yet, j among them."""
+        wanted = self._promising(scores, self.design.columns_at_once + len(self._at)).tolist()
+        others = [place for place in wanted if place not in self._at and place != j]
+        places = [j, *others[: self.design.columns_at_once - 1]]
+        for place, product in zip(places, self._pass(self._columns(places)), strict=True):
+            self._at[place] = product
+        while len(self._at) > self._rows:  # the oldest are the least likely to win still
+            del self._at[next(iter(self._at))]
+
+    def _keep(self, step: int, product: Any) -> None:
+        if step == len(self._taken):
+            room = self._room(min(2 * step, self._most))
+            room[:step] = self._taken
+            self._taken = room
+        self._taken[step] = product
+
+    # -- where X is: overridden for a device ---------------------------------------------------
+
+    def _room(self, n_rows: int) -> Any:
+        return np.empty((n_rows, self.design.shape[1]), dtype=self.design.dtype)
+
+    def _promising(self, scores: Any, n_columns: int) -> np.ndarray:
+        return promising(scores, n_columns)
+
+    def _columns(self, places: list[int]) -> Any:
+        return self.design.dense_columns(places)
+
+    def _pass(self, U: Any) -> Any:
+        """X'U with an output in every row."""
+        self.passes += 1
+        return self.design.rmatmul(U).T
+
+    def _combined(self, product: Any, h: np.ndarray, length: float) -> Any:
+        product = product - h.astype(product.dtype, copy=False) @ self._taken[: len(h)]
+        product /= length
+        return product
