@@ -16,7 +16,7 @@ from sparsieve.evaluation.metrics import redundancy_rate
 from sparsieve.evaluation.protocol import Folds, RepeatedSplits
 from sparsieve.papers import Bench, find_preset
 from sparsieve.papers.robust_l20 import accuracy as curves
-from sparsieve.papers.robust_l20 import convergence, redundancy, scoring, sparsity
+from sparsieve.papers.robust_l20 import convergence, plan, redundancy, scoring, sparsity
 from sparsieve.papers.robust_l20.methods import (
     SelectionPerK,
     nmapg_fits,
@@ -25,6 +25,7 @@ from sparsieve.papers.robust_l20.methods import (
     score_per_k,
     top_k_fits,
 )
+from sparsieve.papers.splits import FirstFolds
 from sparsieve.penalties.top_k import TopKGap
 from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG
 
@@ -202,7 +203,7 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     signed, absolute = rates(FisherSelector(5))
     assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
     assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
-    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in scoring.QUICK_RFS_GAMMAS])
+    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in plan.FEW_GAMMAS])
     lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
@@ -249,7 +250,7 @@ def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
     mean, error = percent(FisherSelector(5))
     assert rows["Fisher"]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
     assert rows["Fisher"]["standard_error"] == pytest.approx(error, rel=1e-2)
-    best = max(percent(RFSSelector(5, alpha=g))[0] for g in scoring.QUICK_RFS_GAMMAS)
+    best = max(percent(RFSSelector(5, alpha=g))[0] for g in plan.FEW_GAMMAS)
     assert rows["RFS (best on test)"]["accuracy_percent"] == pytest.approx(best, rel=1e-3)
     mean, _ = percent(
         SelectionPerK("nmAPG", {**curves.ALGORITHM_2, "rho_share": 0.01}, [1, 2, 5], 5)
@@ -353,29 +354,80 @@ def test_figure_5_may_take_fewer_samples():
     assert found["lowest"] <= found["objectives"][-1] * (1 + 1e-5)
 
 
-def test_a_full_run_follows_the_paper(tmp_path):
-    studies, jobs = [], []
+PLANNED = {**EMBEDDED, "USPS": "digits", "LUNG": "iris"}
 
-    class Recorder(SmallBench):
-        """Notes what is asked of it and computes nothing, as if everything failed."""
 
-        def study(self, study):
-            studies.append(study)
-            return []
+class Recorder(SmallBench):
+    """Notes what is asked of it and computes nothing, as if everything failed."""
 
-        def jobs(self, name, function, settings):
-            jobs.extend({"job": function.__name__, **setting} for setting in settings)
-            return []
+    def __init__(self, level):
+        super().__init__("robust-l20", Path("none.sqlite"), level)
+        object.__setattr__(self, "studies", [])
+        object.__setattr__(self, "asked", [])
 
-    full = Recorder("robust-l20", tmp_path / "none.sqlite")
-    found = [e for x in find_preset("robust-l20").experiments for e in x.run(full)]
+    def datasets(self, printed=None):
+        return {name: there for name, there in PLANNED.items() if name in (printed or PLANNED)}
+
+    def study(self, study):
+        self.studies.append(study)
+        return []
+
+    def jobs(self, name, function, settings):
+        self.asked.extend({"job": function.__name__, **setting} for setting in settings)
+        return []
+
+
+def planned(level):
+    bench = Recorder(level)
+    found = [e for x in find_preset("robust-l20").experiments for e in x.run(bench)]
     assert [len(exhibit.rows) for exhibit in found] == [0] * 6
-    first, second = studies
+    return bench
+
+
+def test_the_standard_level_plans_every_data_set_and_method():
+    cells = {}
+    for level in ("quick", "standard", "full"):
+        bench = planned(level)
+        cells[level] = {
+            (study.name.split(",")[0], data.name, selector.name)
+            for study in bench.studies
+            for data in study.datasets
+            for selector in study.selectors
+        } | {
+            (job["job"], job["dataset"], job.get("method"), json.dumps(job.get("parameters")))
+            for job in bench.asked
+        }
+    assert cells["standard"] == cells["full"]
+    assert cells["quick"] < cells["full"]
+
+
+def test_the_standard_level_looks_at_large_sets_less_often():
+    bench = planned("standard")
+    rest, large = (study for study in bench.studies if "curves" in study.name)
+    assert [spec.name for spec in large.datasets] == ["digits"]
+    assert (rest.protocol, large.protocol) == (
+        FirstFolds(5, 1, n_first=3),
+        FirstFolds(5, 1, n_first=2),
+    )
+    assert {(s.repeat, s.fold) for s in large.protocol.splits(np.arange(40) % 2, seed=0)} == {
+        (job["repeat"], job["fold"])
+        for job in bench.asked
+        if job["dataset"] == "digits" and job.get("protocol") == large.protocol.as_dict()
+    }
+    (note,) = {e.note.split(" (paper")[0] for e in curves.accuracy_figures(bench)}
+    less = "on USPS only the first 2 of 1 x 5 folds; K = 20 and 50; gamma = 0.1 of RFS"
+    assert note == f"Means over the first 3 of 1 x 5 folds, {less}"
+    assert "on COIL20, USPS and Isolet only" in find_preset("robust-l20").coarser["standard"]
+
+
+def test_a_full_run_follows_the_paper():
+    full = planned("full")
+    (first, second), jobs = full.studies, full.asked
     assert first.protocol == RepeatedSplits(0.7, 10)
     assert second.protocol == Folds(5, 10)
     assert list(second.ks) == list(range(1, 51))
     assert second.selectors[0].grid == {"alpha": [0.001, 0.01, 0.1, 0.2, 0.8, 1.0]}
-    assert {spec.name for spec in second.datasets} == set(EMBEDDED.values())
+    assert {spec.name for spec in second.datasets} == set(PLANNED.values())
     scored = [job for job in jobs if job["job"] == "score_per_k"]
     settings = {json.dumps(job["parameters"], sort_keys=True) for job in scored}
     assert settings == {

@@ -1,4 +1,4 @@
-"""The splits that the papers' printed accuracies imply."""
+"""Splits that only papers need: those that printed accuracies imply, and parts of a protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._cross_validation import Fold
-from ..evaluation.protocol import PROTOCOLS, Protocol, RepeatedSplits, Split, derive_seed
+from ..evaluation.protocol import PROTOCOLS, Folds, Protocol, RepeatedSplits, Split, derive_seed
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,45 @@ class PaperSplits(RepeatedSplits):
             yield Split(repeat, 0, chosen, np.setdiff1d(np.arange(len(y)), chosen))
 
 
+@dataclass(frozen=True)
+class FirstFolds(Folds):
+    """The first few of the folds, for sets on which all of them take too long.
+
+    Parameters
+    ----------
+    n_folds, n_repeats : int
+        As in :class:`sparsieve.evaluation.Folds`; the samples are divided in the same way.
+    n_first : int, default=2
+        How many folds of every repeat are tested on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.papers.splits import FirstFolds
+    >>> y = np.arange(20) % 2
+    >>> [len(split.test) for split in FirstFolds(4, n_first=3).splits(y, seed=0)]
+    [5, 5, 5]
+    """
+
+    n_first: int = 2
+
+    def as_dict(self) -> dict:
+        """What identifies the protocol, as plain data."""
+        return {**super().as_dict(), "kind": "first-folds"}
+
+    @property
+    def n_splits(self) -> int:
+        """How many splits there are."""
+        return self.n_repeats * min(self.n_first, self.n_folds)
+
+    def splits(
+        self, y: Any, groups: Any = None, *, seed: int, stratified: bool = True, time: Any = None
+    ) -> Iterator[Split]:
+        """The first splits of every repeat; the same seed gives the same ones."""
+        whole = super().splits(y, groups, seed=seed, stratified=stratified, time=time)
+        return (split for split in whole if split.fold < self.n_first)
+
+
 def fold_rows(protocol: Protocol, y, *, seed: int) -> list[Fold]:
     """The splits of a protocol as rows to train and to test on."""
     return [(split.train, split.test) for split in protocol.splits(y, seed=seed)]
@@ -70,4 +109,5 @@ def protocol_from(plain: dict) -> Protocol:
     """The protocol whose ``as_dict`` this is."""
     options = dict(plain)
     kind = options.pop("kind")
-    return {**PROTOCOLS, "paper-splits": PaperSplits}[kind](**options)
+    kinds = {**PROTOCOLS, "paper-splits": PaperSplits, "first-folds": FirstFolds}
+    return kinds[kind](**options)

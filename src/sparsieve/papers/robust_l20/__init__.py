@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..base import Experiment, Preset
 from .accuracy import accuracy_figures
 from .convergence import convergence_figure
+from .plan import QUICK, STANDARD, coarser
 from .redundancy import redundancy_figure
 from .sparsity import sparsity_figure
 
@@ -21,4 +22,5 @@ PRESET = Preset(
         Experiment("figure 4", "Rows that are really zero", sparsity_figure),
         Experiment("figure 5", "Objective over the iterations", convergence_figure),
     ),
+    {"quick": coarser(QUICK), "standard": coarser(STANDARD)},
 )

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...evaluation.protocol import Folds
 from ...studies.exhibits import Drawing, Exhibit
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict, chance_levels
+from .plan import Scale, about_large, about_splits, scale_of, studies_of
 from .scoring import (
     FILTERS,
     GREEDY,
     OURS,
     PREPARATION,
-    QUICK_RFS_GAMMAS,
-    RFS_GAMMAS,
     PerK,
     at_hand,
+    common_splits,
     left_out,
     mean_scores,
 )
 
-KS = tuple(range(1, 51))
-QUICK_KS = (1, 2, 5, 10, 20, 30, 50)
-QUICK_SETS = ("Yale", "leukemia")
 ALGORITHM_2 = {"gamma": 0.1, "warm_start": True}
 NMAPG = tuple(
     PerK(f"nmAPG, rho = {share} rho_max", "nmAPG", {**ALGORITHM_2, "rho_share": share})
@@ -46,24 +42,23 @@ Curves = Mapping[str, Mapping[str, Mapping[int, float]]]  # data set, method, K:
 
 def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
     """Figures 2 and 3."""
-    sets = at_hand(bench, QUICK_SETS if bench.quick else None)
+    scale = scale_of(bench)
+    sets = at_hand(bench, scale.curve_sets)
     if not sets:
         for name, classifier in FIGURES.values():
             title = f"{classifier} accuracy over the number of features"
             yield Exhibit(name, title, [], note=left_out(bench, sets).strip())
         return
-    gammas = QUICK_RFS_GAMMAS if bench.quick else RFS_GAMMAS
-    rfs = SelectorSpec("RFSSelector", grid={"alpha": gammas}, tuning="best-on-test", label="RFS")
-    study = Study(
+    rfs = _rfs(scale.curves.gammas)
+    studies = studies_of(
         "robust-l20 curves",
-        list(sets.values()),
-        [rfs, *FILTERS, GREEDY],
-        Folds(3, 1) if bench.quick else Folds(5, 10),
-        ks=QUICK_KS if bench.quick else KS,
-        classifiers=list(FIGURES),
-        metrics=["accuracy"],
+        sets,
+        lambda gammas: [_rfs(gammas), *FILTERS, GREEDY],
+        list(FIGURES),
+        scale.curves,
+        scale.large_curves,
     )
-    means = mean_scores(bench, study, [*NMAPG, TOP_K])
+    means = mean_scores(bench, studies, [*NMAPG, TOP_K])
     printed = {name: shown for shown, name in sets.items()}
     order = [*(m.label for m in (*NMAPG, TOP_K)), rfs.label, *(s.label for s in FILTERS), OURS]
     means.sort(key=lambda mean: order.index(mean["selector"]))
@@ -84,9 +79,14 @@ def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
                     y_title=f"{shown} accuracy, percent",
                 )
             ],
-            note=_note(study, gammas, rows, chance) + left_out(bench, sets),
+            note=_note(scale, sets, studies, rows, chance) + left_out(bench, sets),
             summary=_summary(rows),
         )
+
+
+def _rfs(gammas: tuple[float, ...]) -> SelectorSpec:
+    grid = {"alpha": gammas}
+    return SelectorSpec("RFSSelector", grid=grid, tuning="best-on-test", label="RFS")
 
 
 def _row(mean: dict, dataset: str) -> dict:
@@ -101,20 +101,25 @@ def _row(mean: dict, dataset: str) -> dict:
     }
 
 
-def _note(study: Study, gammas, rows: list[dict], chance: Mapping[str, float]) -> str:
-    folds = study.protocol
-    assert isinstance(folds, Folds)
+def _note(
+    scale: Scale,
+    sets: Mapping[str, str],
+    studies: Sequence[Study],
+    rows: list[dict],
+    chance: Mapping[str, float],
+) -> str:
     curves = _curves(rows)
+    gammas = ", ".join(map(str, scale.curves.gammas))
+    large = about_large(sets, scale.curves, scale.large_curves)
     return (
-        f"Means over {folds.n_repeats} x {folds.n_folds} folds (paper: 10 runs of 5 folds), bands "
-        "of one standard error. nmAPG is Algorithm 2 with gamma = 0.1, mu from 1 by factors of 0.1 "
-        "until 0.2 / (n + gamma d), 200 iterations each, started for every K from the solution for "
-        "the K before, so that a coarser grid of K changes its results; the K largest rows are "
-        "taken. TopK is fitted for every K. RFS (best on "
-        f"test) takes at every K the best of gamma = {', '.join(map(str, gammas))} on the test "
-        f"samples, as the paper does, which is optimistic. {OURS} is an extra line: the default of "
-        f"this library. {PREPARATION} "
-        f"{_claims(curves, folds.n_repeats * folds.n_folds, chance)}"
+        f"Means over {about_splits(scale.curves.protocol)}{large} (paper: 10 runs of 5 folds), "
+        "bands of one standard error. nmAPG is Algorithm 2 with gamma = 0.1, mu from 1 by factors "
+        "of 0.1 until 0.2 / (n + gamma d), 200 iterations each, started for every K from the "
+        "solution for the K before, so that a coarser grid of K changes its results; the K largest "
+        "rows are taken. TopK is fitted for every K. RFS (best on test) takes at every K the best "
+        f"of gamma = {gammas} on the test samples, as the paper does, "
+        f"which is optimistic. {OURS} is an extra line: the default of this library. {PREPARATION} "
+        f"{_claims(curves, common_splits(studies), chance)}"
     )
 
 
@@ -125,7 +130,7 @@ def _curves(rows: list[dict]) -> Curves:
     return curves
 
 
-def _claims(curves: Curves, splits: int, chance: Mapping[str, float]) -> str:
+def _claims(curves: Curves, splits: int | None, chance: Mapping[str, float]) -> str:
     """What the paper says of these curves, checked on ours; nmAPG by its better rho."""
     names = dict.fromkeys(method for methods in curves.values() for method in methods)
     others = [m for m in names if m not in (OURS, *(n.label for n in NMAPG))]
@@ -188,9 +193,12 @@ def _better(methods: Mapping[str, Mapping[int, float]]) -> dict[int, float]:
 
 
 def _summary(rows: list[dict]) -> list[dict]:
-    """Means over the data sets at a few K."""
-    shown = [k for k in (5, 10, 20, 50) if any(row["k"] == k for row in rows)]
-    shown = shown or sorted({row["k"] for row in rows})[-4:]
+    """Means over the data sets, at a few K that all of them have."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in rows:
+        found[row["dataset"]].add(row["k"])
+    common = set.intersection(*found.values()) if found else set()
+    shown = [k for k in (5, 10, 20, 50) if k in common] or sorted(common)[-4:]
     methods: dict[str, list[dict]] = defaultdict(list)
     for row in rows:
         methods[row["method"]].append(row)

@@ -18,10 +18,10 @@ from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict
 from .methods import ITERATE_TOLERANCE, MANY, STAGE_ITERATIONS, robust_data
+from .plan import scale_of
 from .scoring import at_hand, left_out
 
 PRINTED = ("COIL20", "Isolet", "Yale", "USPS")
-QUICK_ROWS = 400
 PROBLEM = {"gamma": 0.1, "rho": 0.01, "k": 10}
 FIRST, SECOND, SPECTRAL, REFERENCE = (
     "Algorithm 1",
@@ -40,12 +40,13 @@ def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
     if not sets:
         yield Exhibit("Figure 5", title, [], note=missing.strip())
         return
+    scale = scale_of(bench)
     settings = [
         {
             "dataset": name,
             "method": method,
-            "n_rows": QUICK_ROWS if bench.quick else None,
-            "max_iter": (100 if bench.quick else 300) if method == REFERENCE else None,
+            "n_rows": scale.descent_rows,
+            "max_iter": scale.reference_iterations if method == REFERENCE else None,
             **PROBLEM,
         }
         for name in sets.values()
@@ -63,7 +64,8 @@ def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
         for run in found
         for iteration, objective in zip(run["iterations"], run["objectives"], strict=True)
     ]
-    samples = f"At most {QUICK_ROWS} random samples" if bench.quick else "All samples"
+    rows_used = scale.descent_rows
+    samples = "All samples" if rows_used is None else f"At most {rows_used} random samples"
     yield Exhibit(
         "Figure 5",
         title,

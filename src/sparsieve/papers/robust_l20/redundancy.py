@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ...evaluation.protocol import RepeatedSplits
 from ...studies.exhibits import Drawing, Exhibit
 from ...studies.selector_spec import SelectorSpec
-from ...studies.study import Study
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import Verdict, verdict_of
+from .plan import Scale, about_large, about_splits, scale_of, studies_of
 from .scoring import (
     FILTERS,
     GREEDY,
     OURS,
     PREPARATION,
-    QUICK_RFS_GAMMAS,
-    RFS_GAMMAS,
     PerK,
     at_hand,
+    common_splits,
     left_out,
     mean_scores,
 )
 
-KS = (2, *range(5, 51, 5))
-QUICK_KS = (5, 20, 50)
-QUICK_SETS = ("Yale", "Lymphoma", "leukemia")
 NMAPG = PerK("nmAPG", "nmAPG", {"gamma": 1.0, "mu": 0.01, "rho": 0.01, "max_iter": 1000})
 TOP_K = PerK("TopK", "TopK")
 RFS = "RFS (lowest over gamma)"
@@ -38,26 +33,21 @@ MEASURES = ("redundancy_signed", "redundancy_absolute")
 
 def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1."""
-    sets = at_hand(bench, QUICK_SETS if bench.quick else None)
+    scale = scale_of(bench)
+    sets = at_hand(bench, scale.redundancy_sets)
     title = "Redundancy rate of the selected features"
     if not sets:
         yield Exhibit("Figure 1", title, [], note=left_out(bench, sets).strip())
         return
-    gammas = QUICK_RFS_GAMMAS if bench.quick else RFS_GAMMAS
-    study = Study(
+    studies = studies_of(
         "robust-l20 redundancy",
-        list(sets.values()),
-        [
-            *(SelectorSpec("RFSSelector", {"alpha": g}, label=f"RFS gamma={g}") for g in gammas),
-            *FILTERS,
-            GREEDY,
-        ],
-        RepeatedSplits(0.7, 2 if bench.quick else 10),
-        ks=QUICK_KS if bench.quick else KS,
-        classifiers=["1nn"],
-        metrics=["accuracy"],
+        sets,
+        _selectors,
+        ["1nn"],
+        scale.redundancy,
+        scale.large_redundancy,
     )
-    means = mean_scores(bench, study, [NMAPG, TOP_K])
+    means = mean_scores(bench, studies, [NMAPG, TOP_K])
     printed = {name: shown for shown, name in sets.items()}
     rows = [
         {
@@ -79,9 +69,14 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
                 MEASURES, ("redundancy rate, signed", "redundancy rate, absolute"), strict=True
             )
         ],
-        note=_note(bench, sets, gammas, rows),
+        note=_note(scale, sets, rows, common_splits(studies)) + left_out(bench, sets),
         summary=_summary(rows),
     )
+
+
+def _selectors(gammas: tuple[float, ...]) -> list[SelectorSpec]:
+    rfs = (SelectorSpec("RFSSelector", {"alpha": g}, label=f"RFS gamma={g}") for g in gammas)
+    return [*rfs, *FILTERS, GREEDY]
 
 
 def _lowest_rfs(means: list[dict]) -> list[dict]:
@@ -100,26 +95,28 @@ def _lowest_rfs(means: list[dict]) -> list[dict]:
     return sorted(others + lowest, key=lambda mean: order.index(mean["method"]))
 
 
-def _note(bench: Bench, sets, gammas, rows) -> str:
-    runs = max((row["runs"] for row in rows), default=0)
+def _note(scale: Scale, sets: Mapping[str, str], rows: list[dict], runs: int | None) -> str:
+    gammas = ", ".join(map(str, scale.redundancy.gammas))
+    large = about_large(sets, scale.redundancy, scale.large_redundancy)
     said = (
-        f"RED of the training part of {runs} random splits of the whole set into 70 % and 30 % "
-        "(the paper speaks of the data set, not of its classes; here they keep their proportions "
+        f"RED of the training part of {about_splits(scale.redundancy.protocol)} of the whole set "
+        f"into 70 % and 30 % (paper: 10 splits){large} (the "
+        "paper speaks of the data set, not of its classes; here they keep their proportions "
         "as far as whole samples allow), as the paper defines it (half a "
         "mean correlation, at most 0.5); the paper does not say whether correlations keep their "
         "sign, so both are shown, nor for which K. nmAPG is Algorithm 1 from zero for every K with "
         "gamma = 1, mu = 0.01, rho = 0.01, at most 1000 iterations; TopK is fitted for every K. "
-        f"RFS shows the lowest of gamma = {', '.join(map(str, gammas))} at every K, which favours "
-        f"it. {OURS} is an extra line: the default of this library. {PREPARATION}"
+        f"RFS shows the lowest of gamma = {gammas} at every K, which "
+        f"favours it. {OURS} is an extra line: the default of this library. {PREPARATION}"
     )
     for measure in MEASURES:
         verdict = least_redundant(rows, measure, runs)
         if verdict is not None:
             said += f" Claim that nmAPG is the least redundant. {verdict}"
-    return said + left_out(bench, sets)
+    return said
 
 
-def least_redundant(rows: list[dict], measure: str, runs: int) -> Verdict | None:
+def least_redundant(rows: list[dict], measure: str, runs: int | None) -> Verdict | None:
     """How often nmAPG has the lowest rate of the published methods."""
     published = [row for row in rows if row["method"] != OURS]
     if len({row["method"] for row in published} | {NMAPG.label}) < 2:

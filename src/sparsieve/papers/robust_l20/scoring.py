@@ -15,8 +15,6 @@ from ..base import Bench
 from ..scored import like_a_study
 from .methods import score_per_k
 
-RFS_GAMMAS = (0.001, 0.01, 0.1, 0.2, 0.8, 1.0)
-QUICK_RFS_GAMMAS = (0.01, 0.1, 1.0)
 OURS = "RobustL20 (ours)"
 # Fitted once, whatever K. The paper's four filters have no parameters; ours is an extra line.
 FILTERS = (
@@ -57,8 +55,18 @@ def left_out(bench: Bench, used: Mapping[str, str], printed: Sequence[str] | Non
     return said + (f" Left out in a quick run: {', '.join(others)}." if others else "")
 
 
-def mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]:
-    """Means over the splits of ``study``, of its selectors and of the methods fitted per K."""
+def mean_scores(bench: Bench, studies: Sequence[Study], per_k: Sequence[PerK]) -> list[dict]:
+    """Means over the splits of the studies, of selectors and of the methods fitted per K."""
+    return [mean for study in studies for mean in _mean_scores(bench, study, per_k)]
+
+
+def common_splits(studies: Sequence[Study]) -> int | None:
+    """The number of splits where all studies have the same."""
+    counts = {study.protocol.n_splits for study in studies}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]:
     rows = bench.study(study)
     common = {
         "protocol": study.protocol.as_dict(),

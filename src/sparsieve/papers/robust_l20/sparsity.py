@@ -18,10 +18,9 @@ from ..numbers import rounded
 from ..verdicts import listed, verdict_of
 from .accuracy import NMAPG, TOP_K
 from .methods import FITS
+from .plan import scale_of
 from .scoring import at_hand, left_out
 
-KS = tuple(range(1, 51))
-QUICK_KS = (1, 5, 10, 20, 30, 50)
 TOLERANCES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 PRINTED = ("LUNG",)
 SHOWN_RANKS = 60  # of the sorted row norms
@@ -35,7 +34,7 @@ def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
     if not sets:
         yield Exhibit("Figure 4", title, [], note=missing.strip())
         return
-    ks = list(QUICK_KS if bench.quick else KS)
+    ks = list(scale_of(bench).sparsity_ks)
     settings = [
         {
             "dataset": name,

@@ -80,37 +80,36 @@ class TopKLagrangian:
             unit = 1.0  # nothing to explain
         Y = (data.Y / unit).astype(data.design.dtype)
         system = _RidgeSystem(data, int(eligible.sum()), self.copy_weight)
-        W, free = system.solve(Y)
-        image = data.design.matmul(W)
-        gap_E, gap_V = np.zeros_like(Y), np.zeros_like(W)  # multipliers divided by mu
+        W, image, free = system.solve(Y)
+        # Multipliers divided by mu, and X times those of W = V.
+        gap_E, gap_V, image_gap = np.zeros_like(Y), np.zeros_like(W), np.zeros_like(Y)
         mu = self.mu
         trace: list[float] = []
         disagreement = np.inf
-        V = W
+        held = _HeldColumns(data)
         while len(trace) < self.max_iter:
             E = _shrink_rows(Y - image - free - gap_E, 1.0 / mu)
             candidate = W + gap_V
-            norms = np.where(eligible, row_norms(candidate), -1.0)
-            rows = largest(norms, k)
-            V = np.zeros_like(W)
-            V[rows] = candidate[rows]
-            goal = V - gap_V
-            target = Y - E - gap_E
-            step, free = system.solve(target - data.design.matmul(goal))
-            W = goal + step
-            image = data.design.matmul(W)
+            rows = largest(np.where(eligible, row_norms(candidate), -1.0), k)
+            V = candidate[rows]
+            image_V = held(rows) @ V
+            image_goal = image_V - image_gap  # of the goal V - gap_V
+            step, image_step, free = system.solve(Y - E - gap_E - image_goal)
+            image = image_goal + image_step
             gap_E += E - (Y - image - free)
-            gap_V += W - V
+            W = step - gap_V
             scale = max(float(np.linalg.norm(V)), np.finfo(V.dtype).tiny)
-            disagreement = float(np.linalg.norm(W - V)) / scale
-            loss = Y - data.design.matmul(V)
-            trace.append(unit * float(data.weights @ row_norms(loss - free)))
+            disagreement = float(np.linalg.norm(W)) / scale  # of W - V so far
+            W[rows] += V
+            trace.append(unit * float(data.weights @ row_norms(Y - image_V - free)))
             stop = callback is not None and callback(Event(len(trace), trace[-1], disagreement, k))
             if disagreement <= self.tol or stop:
                 break
             mu *= self.growth
             gap_E /= self.growth
-            gap_V /= self.growth
+            # The multiplier gap_V + W - V is just the step.
+            gap_V = np.divide(step, self.growth, out=step)
+            image_gap = np.divide(image_step, self.growth, out=image_step)
         if self.scaled:
             rows = _first_copies(data, rows, eligible)
         solution = SplitSolution(
@@ -139,15 +138,37 @@ class _RidgeSystem:
             column = float(np.trace(matrix)) / max(n_eligible, 1)
             weight = column / np.sqrt(data.total_weight) or 1.0
         matrix[np.diag_indices(len(matrix))] += weight
+        self.weight = weight
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True)
 
     def solve(self, T):
-        """U and F B."""
+        """U, X U and F B."""
         free = (self.data.free @ self.data.free_coefficients(T)).astype(T.dtype, copy=False)
         scaled = (T - free) * self.root
-        if self.wide:
-            return self.design.rmatmul(cho_solve(self.factor, scaled)), free
-        return cho_solve(self.factor, self.design.rmatmul(scaled)), free
+        if not self.wide:
+            U = cho_solve(self.factor, self.design.rmatmul(scaled), overwrite_b=True)
+            return U, self.data.design.matmul(U), free
+        dual = cho_solve(self.factor, scaled)
+        U = self.design.rmatmul(dual)
+        if dual.dtype != np.float64:  # the difference below would lose too many digits
+            return U, self.data.design.matmul(U), free
+        # (D D' + weight) dual = scaled with D = root X and U = D' dual: no product is needed.
+        # Samples without weight have no say in anything.
+        image = (scaled - self.weight * dual) / np.where(self.root > 0, self.root, 1.0)
+        return U, image, free
+
+
+class _HeldColumns:
+    """The columns of the rows of V, kept while these stay the same."""
+
+    def __init__(self, data: RobustData):
+        self.design = data.design
+        self.rows: np.ndarray | None = None
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        if self.rows is None or not np.array_equal(rows, self.rows):
+            self.rows, self.columns = rows, self.design.dense_columns(rows)
+        return self.columns
 
 
 def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> np.ndarray:
