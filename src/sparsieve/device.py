@@ -76,6 +76,11 @@ class Streamed:
         return f"<{self.shape[0]} x {self.shape[1]} matrix streamed to {self.device}>"
 
 
+def torch_device(name: str) -> Any:
+    """The device that torch knows by this name, or one sentence on why there is none."""
+    return _device(require("torch", extra="torch", purpose="work on a device"), name)
+
+
 def _device(torch: Any, name: Any) -> Any:
     try:
         place = torch.device(name)

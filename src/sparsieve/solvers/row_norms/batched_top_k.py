@@ -50,9 +50,8 @@ def _solved(
     Y, weights = data.Y, data.weights
     system = _RidgeSystem(data, float(solver.copy_weight or 0.0))
     k = data.tensor([ks], torch.int64)
-    W, free = (each.expand(-1, len(ks), -1, -1) for each in system.solve(Y))
-    image = data.images(W)
-    gap_E, gap_V, image_V = (torch.zeros_like(each) for each in (image, W, image))
+    W, image, free = (each.expand(-1, len(ks), -1, -1) for each in system.solve(Y))
+    gap_E, gap_V, image_gap = (torch.zeros_like(each) for each in (image, W, image))
     done = torch.zeros((len(Y), len(ks)), dtype=torch.bool, device=Y.device)
     features = torch.zeros((len(Y), len(ks), data.n_features), dtype=torch.bool, device=Y.device)
     objective, n_iter = W.new_zeros(done.shape), torch.zeros_like(done, dtype=torch.int64)
@@ -65,11 +64,11 @@ def _solved(
         rows, _ = longest(norms.where(eligible[:, None], -1.0), k, max(ks))
         V = candidate.mul_(rows[:, :, None])
         image_of_V = data.images(V)
-        step, free = system.solve(Y - E - gap_E - image_of_V + image_V)
-        image_of_step = data.images(step)
+        image_of_goal = image_of_V - image_gap  # of V - gap_V
+        step, image_of_step, free = system.solve(Y - E - gap_E - image_of_goal)
         # W = V - gap_V + step, so that the multipliers become gap_V + W - V = step.
         W = (V - gap_V).add_(step)
-        image = image_of_V - image_V + image_of_step
+        image = image_of_goal + image_of_step
         gap_E = (E - Y + image + free + gap_E) / solver.growth
         apart = torch.linalg.vector_norm(W - V, dim=(2, 3))
         agreed = apart <= solver.tol * torch.linalg.vector_norm(V, dim=(2, 3))
@@ -81,7 +80,7 @@ def _solved(
         if iteration % LOOK_EVERY == 0 and bool(done.all()):
             break
         mu *= solver.growth
-        gap_V, image_V = step / solver.growth, image_of_step / solver.growth
+        gap_V, image_gap = step / solver.growth, image_of_step / solver.growth
     results = (each.cpu().numpy() for each in (features, objective, n_iter, done))
     return [
         [
@@ -99,7 +98,7 @@ class _RidgeSystem:
     """
 
     def __init__(self, data: Stacked, weight: float):
-        self.data = data
+        self.data, self.weight = data, weight
         self.root = data.weights.sqrt()[:, :, None]
         self.total = data.weights.sum(-1)[..., None, None]
         weighted = data.X * data.weights.sqrt().mT
@@ -108,13 +107,17 @@ class _RidgeSystem:
         matrix.diagonal(dim1=1, dim2=2).add_(weight)
         self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
 
-    def solve(self, T: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """U and b."""
+    def solve(self, T: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """U, X U and b."""
         free = (self.data.weights[:, :, None] * T).sum(-1, keepdim=True) / self.total
         scaled = (T - free).mul_(self.root)
-        if self.wide:
-            return self.data.pulls(self._inverted(scaled).mul_(self.root)), free
-        return self._inverted(self.data.pulls(scaled.mul_(self.root))), free
+        if not self.wide:
+            U = self._inverted(self.data.pulls(scaled.mul_(self.root)))
+            return U, self.data.images(U), free
+        dual = self._inverted(scaled)
+        # (D D' + weight) dual = scaled with D = root X and U = D' dual: no product is needed.
+        image = (scaled - self.weight * dual) / self.root.where(self.root > 0, 1.0)
+        return self.data.pulls(dual.mul_(self.root)), image, free
 
     def _inverted(self, T: torch.Tensor) -> torch.Tensor:
         parts, problems, outputs, length = T.shape
