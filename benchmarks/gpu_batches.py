@@ -1,8 +1,8 @@
 """The published nmAPG and TopK for all folds of a data set as one batch, beside the CPU.
 
-    PYTHONPATH=src python -m benchmarks.gpu_batches [file.npz ...] [--device cuda] [--tiny]
+    PYTHONPATH=src python -m benchmarks.gpu_batches [file.npz ...] [--folds 10] [--device cuda] [--tiny]
 
-Ten folds; nmAPG for two rho, every K from the solution for the K before, and TopK for every K.
+All folds; nmAPG for two rho, every K from the solution for the K before, and TopK for every K.
 Without files (X and y in .npz) two data sets are generated. The CPU solves one problem alone on
 one thread, then as many as there are cores at a time; both are multiplied up to all problems. What
 was solved on both is compared.
@@ -33,7 +33,6 @@ from sparsieve.penalties.top_k import TopKGap, largest
 from sparsieve.solvers.row_norms.lagrangian import TopKLagrangian
 from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG
 
-N_FOLDS = 10
 SHARES = (0.001, 0.01)  # of rho_max
 KS = (5, 20, 50)
 GAMMA = 0.1
@@ -178,6 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--tiny", action="store_true", help="a small set: whether all works")
     asked = parser.parse_args(arguments)
@@ -190,7 +190,7 @@ def main(arguments: list[str] | None = None) -> None:
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     print(
-        f"{N_FOLDS} folds, K = {KS}; seconds; CPU: {n_cores} cores ({platform.machine()}), device: "
+        f"{asked.folds} folds, K = {KS}; seconds; CPU: {n_cores} cores ({platform.machine()}), device: "
         f"{where}, torch {torch.__version__}. 1 thread: CPU seconds of one problem times problems."
     )
     print(HEADER, flush=True)
@@ -198,7 +198,7 @@ def main(arguments: list[str] | None = None) -> None:
         X, y = data()
         folds = [
             (StandardScaler().fit_transform(X[train]), y[train])
-            for train, _ in StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y)
+            for train, _ in StratifiedKFold(asked.folds, shuffle=True, random_state=0).split(X, y)
         ]
         for method in METHODS:
             print(compared(name, method, folds, device, n_cores or 1), flush=True)

@@ -75,19 +75,19 @@ def check_top_k(parts, ks, max_iter=150):
 
 
 def test_stages_and_warm_starts_are_those_of_algorithm_2(monkeypatch):
-    blocks = []
-    block = batched_nmapg._Run.block
+    careful = []
+    step = batched_nmapg._Run.careful_step
     monkeypatch.setattr(
         batched_nmapg._Run,
-        "block",
-        lambda run, state, careful: blocks.append(careful) or block(run, state, careful),
+        "careful_step",
+        lambda run, state: careful.append(1) or step(run, state),
     )
     solver = NonmonotoneAPG(
         stage_iter=60, tol=0.0, step_tol=1e-7, step_constant="spectral", eta=0.5
     )
     chains = [Chain([0.1, 0.2], [3, 5]), Chain([2.0, 1.0], [3, 5])]
     check_nmapg(solver, folds(*load_wine(return_X_y=True), 2), chains)
-    assert set(blocks) == {False, True}  # the second proximal step was needed, and not always
+    assert 0 < len(careful) < 360  # the second proximal step was needed, but not always
 
 
 def test_problems_end_when_they_like():

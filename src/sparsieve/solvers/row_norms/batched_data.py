@@ -12,9 +12,10 @@ zero everywhere, which change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -22,7 +23,10 @@ import torch
 from ...device import out_of_memory
 from .problem import RobustData
 
+State = TypeVar("State", bound=tuple)
+
 LOOK_EVERY = 25  # iterations after which the host asks whether all is done
+RECORDED = 5  # of them in a recording, at least two: what was before must not be a place to write
 HOST_BYTES = 2 << 30  # for a batch on the CPU
 DEVICE_SHARE = 0.7  # of the free memory of a GPU
 
@@ -67,6 +71,14 @@ class Stacked:
         return torch.as_tensor(np.asarray(values), dtype=dtype or self.X.dtype).to(self.X.device)
 
 
+@contextmanager
+def at_work(device: torch.device, purpose: str) -> Iterator[None]:
+    """Without gradients, on this one of several devices; a full one gives a sentence."""
+    chosen = torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+    with torch.no_grad(), chosen, out_of_memory(device, purpose):
+        yield
+
+
 def stacked(parts: Sequence[RobustData], device: torch.device) -> Stacked:
     """The parts on the device, filled up to equal shapes, in double precision."""
     n = max(len(part.Y) for part in parts)
@@ -80,17 +92,61 @@ def stacked(parts: Sequence[RobustData], device: torch.device) -> Stacked:
             )
         if not part.fit_intercept or part.covariates is not None:
             raise ValueError("a batch takes problems with an intercept and without covariates")
-    size = f"{len(parts)} matrices of {n} x {d}"
-    with out_of_memory(device, f"for a batch of {size}"):
-        X = torch.zeros((len(parts), n, d), dtype=torch.float64, device=device)
-        Y = torch.zeros((len(parts), 1, c, n), dtype=torch.float64, device=device)
-        weights = torch.zeros((len(parts), 1, n), dtype=torch.float64, device=device)
-        for place, part in enumerate(parts):
-            rows, outputs = part.Y.shape
-            X[place, :rows] = torch.from_numpy(part.columns(np.arange(d)))
-            Y[place, 0, :outputs, :rows] = torch.from_numpy(part.Y.T.astype(np.float64))
-            weights[place, 0, :rows] = torch.from_numpy(part.weights.astype(np.float64))
+    X = torch.zeros((len(parts), n, d), dtype=torch.float64, device=device)
+    Y = torch.zeros((len(parts), 1, c, n), dtype=torch.float64, device=device)
+    weights = torch.zeros((len(parts), 1, n), dtype=torch.float64, device=device)
+    for place, part in enumerate(parts):
+        rows, outputs = part.Y.shape
+        X[place, :rows] = torch.from_numpy(part.columns(np.arange(d)))
+        Y[place, 0, :outputs, :rows] = torch.from_numpy(part.Y.T.astype(np.float64))
+        weights[place, 0, :rows] = torch.from_numpy(part.weights.astype(np.float64))
     return Stacked(X, Y, weights)
+
+
+class Repeated(Generic[State]):
+    """A function that takes a tuple of tensors one iteration further, done many times over.
+
+    On a GPU it is recorded once and replayed: to launch its many small operations one by one
+    takes the host several times as long as the GPU takes to do them. So the function must not
+    ask the device for anything, nor change what it is given.
+    """
+
+    def __init__(self, function: Callable[[State], State], state: State):
+        self.function = function
+        self.graph: Any = None
+        if state[0].is_cuda:
+            self._record(state)
+
+    def __call__(self, state: State) -> State:
+        """The state ``LOOK_EVERY`` iterations later."""
+        if self.graph is None:
+            for _ in range(LOOK_EVERY):
+                state = self.function(state)
+            return state
+        _copy(self.held, state)
+        for _ in range(LOOK_EVERY // RECORDED):
+            self.graph.replay()
+        return type(state)(*(each.clone() for each in self.held))
+
+    def _record(self, state: State) -> None:
+        self.held = type(state)(*(each.clone() for each in state))
+        here = torch.cuda.current_stream()
+        aside = torch.cuda.Stream()
+        aside.wait_stream(here)
+        with torch.cuda.stream(aside):  # what libraries prepare at the first call is not recorded
+            self.function(self.held)
+        here.wait_stream(aside)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            after = self.held
+            for _ in range(RECORDED):
+                after = self.function(after)
+            _copy(self.held, after)
+
+
+def _copy(there: tuple[torch.Tensor, ...], values: tuple[torch.Tensor, ...]) -> None:
+    for mine, theirs in zip(there, values, strict=True):
+        mine.copy_(theirs)
 
 
 def longest(norms: torch.Tensor, k: torch.Tensor, most: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -13,14 +13,12 @@ steps for everybody.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
 
-from ...device import out_of_memory
 from ...penalties.top_k import largest
-from .batched_data import LOOK_EVERY, BatchedFit, Stacked, longest, pieces, stacked
+from .batched_data import BatchedFit, Repeated, Stacked, at_work, longest, pieces, stacked
 from .nmapg import NonmonotoneAPG
 from .problem import RobustData
 
@@ -52,27 +50,27 @@ def batched_nmapg(
     working = 8.0 * (WORKING_COPIES * c * (n + d) + (length + 1) * d)
     found: list[list[list[BatchedFit]]] = [[] for _ in parts]
     for few, some in pieces(len(parts), len(chains), 8.0 * n * d, working, device):
-        data = stacked(parts[few], device)
-        with torch.no_grad(), out_of_memory(device, f"for {len(chains)} problems a part"):
-            for place, fits in enumerate(
-                _solved(solver, data, parts[few], _of_parts(chains[some], few), alpha)
-            ):
-                found[few.start + place] += fits
+        with at_work(device, f"for nmAPG on {len(parts[few])} matrices of {n} x {d}"):
+            data = stacked(parts[few], device)
+            these = [Chain(chain.rho[few], chain.ks) for chain in chains[some]]
+            fits = _solved(solver, data, parts[few], these, alpha)
+        for place, part in enumerate(fits):
+            found[few.start + place] += part
     return found
-
-
-def _of_parts(chains: Sequence[Chain], few: slice) -> list[Chain]:
-    return [Chain(chain.rho[few], chain.ks) for chain in chains]
 
 
 def _solved(solver, data, parts, chains, alpha) -> list[list[list[BatchedFit]]]:
     run = _Run(solver, data, parts, chains, alpha)
-    now, careful = run.start(), False
+    now = run.start()
+    plainly, carefully = Repeated(run.step, now), None
+    careful = False
     while bool(now.active.any()):
-        after, needed = run.block(now, careful)
-        if needed and not careful:
-            after, _ = run.block(now, careful=True)
-        now, careful = after, needed
+        after = now if careful else plainly(now)
+        if careful or bool(after.short.any()):
+            carefully = carefully or Repeated(run.careful_step, now)
+            after = carefully(now)
+        careful = bool(after.short.any())
+        now = after._replace(short=torch.zeros_like(after.short))
     return run.fits()
 
 
@@ -113,11 +111,14 @@ class _Point(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(NamedTuple):
     """Where all problems stand; one number for every problem, except for the points."""
 
-    W: _Point
+    W: torch.Tensor  # as a point
+    norms: torch.Tensor
+    off: torch.Tensor
+    sums: torch.Tensor
+    gap: torch.Tensor
     last: torch.Tensor  # W before, with its intercept and image
     Z: torch.Tensor
     t_last: torch.Tensor  # 0 where a stage begins
@@ -130,6 +131,12 @@ class _State:
     level: torch.Tensor  # the stage
     place: torch.Tensor  # in the chain
     active: torch.Tensor
+    short: torch.Tensor  # whether a second proximal step was due, since somebody looked
+
+    @property
+    def point(self) -> _Point:
+        """W and what is known of it."""
+        return _Point(self.W, self.norms, self.off, self.sums, self.gap)
 
 
 class _Run:
@@ -179,18 +186,28 @@ class _Run:
         )
         count = zeros.to(torch.int64)
         state = _State(
-            at_zero, at_zero.all, at_zero.all, zeros, zeros + 1, zeros, zeros + 1, zeros,
-            count, count, count, count, count == 0,
+            *at_zero, at_zero.all, at_zero.all, zeros, zeros + 1, zeros, zeros + 1, zeros,
+            count, count, count, count, count == 0, count > 0,
         )  # fmt: skip
-        return replace(state, average=self._smoothed(at_zero, self._problem(state)))
+        return state._replace(average=self._smoothed(at_zero, self._problem(state)))
 
-    def block(self, state: _State, careful: bool) -> tuple[_State, bool]:
-        """A few iterations, and whether a problem needed the second proximal step in them."""
-        needed = torch.zeros_like(state.active)
-        for _ in range(LOOK_EVERY):
-            state, short = self._step(state, careful)
-            needed |= short
-        return state, bool(needed.any())
+    def step(self, state: _State) -> _State:
+        """One iteration, unless a problem needs the second proximal step."""
+        problem, U = self._problem(state), _ahead(state)
+        Z = self._proximal_step(U, problem)
+        value = self._smoothed(Z, problem)
+        return self._moved(state, Z, Z, value, self._falls_short(state, U, Z, value))
+
+    def careful_step(self, state: _State) -> _State:
+        """One iteration with both proximal steps."""
+        problem, U = self._problem(state), _ahead(state)
+        twice = problem.twice()
+        both = self._proximal_step(torch.cat([U, state.W], dim=1), twice)
+        (Z, V), (value, other) = both.halves(), self._smoothed(both, twice).chunk(2, dim=1)
+        short = self._falls_short(state, U, Z, value)
+        better = ~short | (value <= other)
+        value = torch.where(better, value, other)
+        return self._moved(state, Z, Z.where(better, V), value, short)
 
     def fits(self) -> list[list[list[BatchedFit]]]:
         """The results, on the host."""
@@ -218,47 +235,38 @@ class _Run:
         ks = self.ks.expand(self.shape[0], -1, -1).gather(2, state.place[..., None])[..., 0]
         return _Problem(mu, ks, 2.0 * self.lipschitz / mu, self.rho)
 
-    def _step(self, state: _State, careful: bool) -> tuple[_State, torch.Tensor]:
-        """One iteration of Algorithm 1, then the end of stages; where a second step was due."""
-        problem = self._problem(state)
-        W = state.W.all
-        ahead = state.t_last / state.t
-        back = torch.where(state.t_last == 0, 0.0, (state.t_last - 1.0) / state.t)
-        U = W * _wide(1.0 - ahead + back)
-        U = U.addcmul_(_wide(ahead), state.Z).addcmul_(_wide(back), state.last, value=-1.0)
-        if careful:
-            two = self._proximal_step(torch.cat([U, W], dim=1), problem.twice())
-            value, other = self._smoothed(two, problem.twice()).chunk(2, dim=1)
-            Z, V = two.halves()
-        else:
-            Z = self._proximal_step(U, problem)
-            value = self._smoothed(Z, problem)
+    def _falls_short(self, state: _State, U: torch.Tensor, Z: _Point, value) -> torch.Tensor:
+        """Where the step from the point ahead does not lower the objective enough."""
         end = self.d + 1  # coefficients and intercept
         # delta / 2 with delta a tenth of tau minus the Lipschitz constant, which is half of tau.
-        drop = 0.025 * problem.tau * _square(Z.all[..., :end] - U[..., :end])
-        short = state.active & (value > state.average - drop)
-        new = Z
-        if careful:
-            better = ~short | (value <= other)
-            new, value = Z.where(better, V), torch.where(better, value, other)
-        t = 0.5 * (torch.sqrt(4.0 * state.t**2 + 1.0) + 1.0)
+        least = 0.025 * self._problem(state).tau
+        drop = least * _norm(Z.all[..., :end] - U[..., :end]).square()
+        return state.active & (value > state.average - drop)
+
+    def _moved(self, state: _State, Z: _Point, new: _Point, value, short) -> _State:
+        """The state at the new point; then the end of stages."""
         q = self.solver.eta * state.q + 1.0
-        average = (self.solver.eta * state.q * state.average + value) / q
-        objective = (
-            (self.data.weights * new.off).sum(-1)
-            + self.alpha * new.norms.sum(-1)
-            + self.rho * new.gap
+        objective = (self.data.weights * new.off).sum(-1) + self.alpha * new.norms.sum(-1)
+        objective = objective + self.rho * new.gap
+        after = state._replace(
+            **dict(zip(("W", "norms", "off", "sums", "gap"), new, strict=True)),
+            last=state.W,
+            Z=Z.all,
+            t_last=state.t,
+            t=0.5 * (torch.sqrt(4.0 * state.t**2 + 1.0) + 1.0),
+            average=(self.solver.eta * state.q * state.average + value) / q,
+            q=q,
+            objective=objective,
+            n_stage=state.n_stage + 1,
+            n_iter=state.n_iter + 1,
+            short=state.short | short,
         )
-        moved = _square(new.all[..., :end] - W[..., :end]).sqrt()
-        size = _square(new.all[..., :end]).sqrt().clamp(min=1.0)
-        after = replace(
-            state, W=new, last=W, Z=Z.all, t_last=state.t, t=t, average=average, q=q,
-            objective=objective, n_stage=state.n_stage + 1, n_iter=state.n_iter + 1,
-        )  # fmt: skip
-        arrived = moved <= self.solver.step_tol * size
+        end = self.d + 1
+        moved = _norm(new.all[..., :end] - state.W[..., :end])
+        arrived = moved <= self.solver.step_tol * _norm(new.all[..., :end]).clamp(min=1.0)
         change = (objective - state.objective).abs()
         arrived |= (after.n_iter > 1) & (change <= self.solver.tol * objective.abs())
-        return self._next_stage(after, arrived), short
+        return self._next_stage(after, arrived)
 
     def _proximal_step(self, U: torch.Tensor, problem: _Problem) -> _Point:
         d = self.d
@@ -300,8 +308,7 @@ class _Run:
         solved = over & (spent | (state.level + 1 >= self.n_levels))
         self._keep(state, arrived, solved)
         last = state.place + 1 >= self.lengths
-        state = replace(
-            state,
+        state = state._replace(
             t_last=torch.where(over, 0.0, state.t_last),
             t=torch.where(over, 1.0, state.t),
             q=torch.where(over, 1.0, state.q),
@@ -313,16 +320,16 @@ class _Run:
         )
         problem = self._problem(state)
         within = problem.k.clamp(max=self.d)[..., None] - 1
-        gap = state.W.norms.sum(-1) - state.W.sums.gather(-1, within)[..., 0]
-        average = self._smoothed(state.W._replace(gap=gap), problem)
-        return replace(state, average=torch.where(over, average, state.average))
+        gap = state.norms.sum(-1) - state.sums.gather(-1, within)[..., 0]
+        average = self._smoothed(state.point._replace(gap=gap), problem)
+        return state._replace(average=torch.where(over, average, state.average))
 
     def _keep(self, state: _State, arrived: torch.Tensor, solved: torch.Tensor) -> None:
         """Write what was found for a K to its place; what is no end yet to the place too many."""
         nowhere = self.kept_norms.shape[2] - 1
         place = torch.where(solved & state.active, state.place, nowhere)[..., None]
         self.kept_norms.scatter_(
-            2, place[..., None].expand(-1, -1, 1, self.d), state.W.norms[:, :, None]
+            2, place[..., None].expand(-1, -1, 1, self.d), state.norms[:, :, None]
         )
         for name, values in (
             ("value", state.objective),
@@ -338,9 +345,17 @@ def _smoothed_norms(norms: torch.Tensor, mu: torch.Tensor) -> torch.Tensor:
     return short * (norms - 0.5 * short) / mu
 
 
-def _square(values: torch.Tensor) -> torch.Tensor:
-    """Squared norm of every problem's matrix."""
-    return torch.linalg.vector_norm(values, dim=(2, 3)).square()
+def _ahead(state: _State) -> torch.Tensor:
+    """The extrapolated point; W itself where a stage begins."""
+    ahead = state.t_last / state.t
+    back = torch.where(state.t_last == 0, 0.0, (state.t_last - 1.0) / state.t)
+    U = state.W * _wide(1.0 - ahead + back)
+    return U.addcmul_(_wide(ahead), state.Z).addcmul_(_wide(back), state.last, value=-1.0)
+
+
+def _norm(values: torch.Tensor) -> torch.Tensor:
+    """Norm of every problem's matrix."""
+    return torch.linalg.vector_norm(values, dim=(2, 3))
 
 
 def _wide(values: torch.Tensor) -> torch.Tensor:

@@ -8,12 +8,12 @@ whose copies agree is put aside; it iterates on with the others, unheeded.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from ...device import out_of_memory
-from .batched_data import LOOK_EVERY, BatchedFit, Stacked, longest, pieces, stacked
+from .batched_data import BatchedFit, Repeated, Stacked, at_work, longest, pieces, stacked
 from .lagrangian import TopKLagrangian
 from .problem import RobustData
 
@@ -35,8 +35,8 @@ def batched_top_k(
     working = 8.0 * WORKING_COPIES * c * (n + d)
     found: list[list[BatchedFit]] = [[] for _ in parts]
     for few, some in pieces(len(parts), len(ks), part_bytes, working, device):
-        data = stacked(parts[few], device)
-        with torch.no_grad(), out_of_memory(device, f"for {len(ks)} problems a part"):
+        with at_work(device, f"for TopK on {len(parts[few])} matrices of {n} x {d}"):
+            data = stacked(parts[few], device)
             eligible = np.stack([part.design.column_sq_norms() > 0 for part in parts[few]])
             fits = _solved(solver, data, ks[some], data.tensor(eligible, torch.bool))
         for place, these in enumerate(fits):
@@ -44,51 +44,105 @@ def batched_top_k(
     return found
 
 
+class _State(NamedTuple):
+    """Where all problems stand, and what was found where they have ended."""
+
+    W: torch.Tensor
+    image: torch.Tensor  # X W
+    free: torch.Tensor
+    gap_E: torch.Tensor  # multipliers divided by mu
+    gap_V: torch.Tensor
+    image_gap: torch.Tensor  # X gap_V
+    mu: torch.Tensor
+    done: torch.Tensor
+    agreed: torch.Tensor
+    features: torch.Tensor
+    objective: torch.Tensor
+    n_iter: torch.Tensor
+
+
 def _solved(
     solver: TopKLagrangian, data: Stacked, ks: Sequence[int], eligible: torch.Tensor
 ) -> list[list[BatchedFit]]:
-    Y, weights = data.Y, data.weights
-    system = _RidgeSystem(data, float(solver.copy_weight or 0.0))
-    k = data.tensor([ks], torch.int64)
-    W, image, free = (each.expand(-1, len(ks), -1, -1) for each in system.solve(Y))
-    gap_E, gap_V, image_gap = (torch.zeros_like(each) for each in (image, W, image))
-    done = torch.zeros((len(Y), len(ks)), dtype=torch.bool, device=Y.device)
-    features = torch.zeros((len(Y), len(ks), data.n_features), dtype=torch.bool, device=Y.device)
-    objective, n_iter = W.new_zeros(done.shape), torch.zeros_like(done, dtype=torch.int64)
-    mu = solver.mu
-    for iteration in range(1, solver.max_iter + 1):
-        R = Y - image - free - gap_E
-        E = _shrink_rows(R, 1.0 / mu)
-        candidate = W + gap_V
-        norms = torch.linalg.vector_norm(candidate, dim=2)
-        rows, _ = longest(norms.where(eligible[:, None], -1.0), k, max(ks))
-        V = candidate.mul_(rows[:, :, None])
-        image_of_V = data.images(V)
-        image_of_goal = image_of_V - image_gap  # of V - gap_V
-        step, image_of_step, free = system.solve(Y - E - gap_E - image_of_goal)
-        # W = V - gap_V + step, so that the multipliers become gap_V + W - V = step.
-        W = (V - gap_V).add_(step)
-        image = image_of_goal + image_of_step
-        gap_E = (E - Y + image + free + gap_E) / solver.growth
-        apart = torch.linalg.vector_norm(W - V, dim=(2, 3))
-        agreed = apart <= solver.tol * torch.linalg.vector_norm(V, dim=(2, 3))
-        loss = (weights * torch.linalg.vector_norm(Y - image_of_V - free, dim=2)).sum(-1)
-        features = torch.where(done[..., None], features, rows)
-        objective = torch.where(done, objective, loss)
-        n_iter += ~done
-        done = done | agreed
-        if iteration % LOOK_EVERY == 0 and bool(done.all()):
-            break
-        mu *= solver.growth
-        gap_V, image_gap = step / solver.growth, image_of_step / solver.growth
-    results = (each.cpu().numpy() for each in (features, objective, n_iter, done))
+    run = _Run(solver, data, ks, eligible)
+    now = run.start()
+    repeated = Repeated(run.step, now)
+    while not bool(now.done.all()):
+        now = repeated(now)
+    found = (now.features, now.objective, now.n_iter, now.agreed)
     return [
         [
             BatchedFit(int(k), np.flatnonzero(chosen), float(value), int(count), bool(end))
             for k, chosen, value, count, end in zip(ks, *part, strict=True)
         ]
-        for part in zip(*results, strict=True)
+        for part in zip(*(each.cpu().numpy() for each in found), strict=True)
     ]
+
+
+class _Run:
+    """What does not change."""
+
+    def __init__(
+        self, solver: TopKLagrangian, data: Stacked, ks: Sequence[int], eligible: torch.Tensor
+    ):
+        self.solver, self.data, self.eligible = solver, data, eligible[:, None]
+        self.system = _RidgeSystem(data, float(solver.copy_weight or 0.0))
+        self.k, self.most = data.tensor([ks], torch.int64), max(ks)
+
+    def start(self) -> _State:
+        """The ridge regression."""
+        shape = (len(self.data.Y), self.k.shape[1])
+        W, image, free = (
+            each.expand(-1, shape[1], -1, -1) for each in self.system.solve(self.data.Y)
+        )
+        no = torch.zeros(shape, dtype=torch.bool, device=W.device)
+        return _State(
+            W,
+            image,
+            free,
+            gap_E=torch.zeros_like(image),
+            gap_V=torch.zeros_like(W),
+            image_gap=torch.zeros_like(image),
+            mu=W.new_tensor(self.solver.mu),
+            done=no,
+            agreed=no,
+            features=no[..., None].expand(*shape, self.data.n_features),
+            objective=W.new_zeros(shape),
+            n_iter=no.to(torch.int64),
+        )
+
+    def step(self, now: _State) -> _State:
+        """One iteration."""
+        solver, Y = self.solver, self.data.Y
+        E = _shrink_rows(Y - now.image - now.free - now.gap_E, 1.0 / now.mu)
+        candidate = now.W + now.gap_V
+        norms = torch.linalg.vector_norm(candidate, dim=2)
+        rows, _ = longest(norms.where(self.eligible, -1.0), self.k, self.most)
+        V = candidate.mul_(rows[:, :, None])
+        image_of_V = self.data.images(V)
+        image_of_goal = image_of_V - now.image_gap  # of V - gap_V
+        step, image_of_step, free = self.system.solve(Y - E - now.gap_E - image_of_goal)
+        # W = V - gap_V + step, so that the multipliers become gap_V + W - V = step.
+        W = (V - now.gap_V).add_(step)
+        image = image_of_goal + image_of_step
+        apart = torch.linalg.vector_norm(W - V, dim=(2, 3))
+        agreed = apart <= solver.tol * torch.linalg.vector_norm(V, dim=(2, 3))
+        off = torch.linalg.vector_norm(Y - image_of_V - free, dim=2)
+        n_iter = now.n_iter + ~now.done
+        return _State(
+            W,
+            image,
+            free,
+            gap_E=(E - Y + image + free + now.gap_E) / solver.growth,
+            gap_V=step / solver.growth,
+            image_gap=image_of_step / solver.growth,
+            mu=now.mu * solver.growth,
+            done=now.done | agreed | (n_iter >= solver.max_iter),
+            agreed=torch.where(now.done, now.agreed, agreed),
+            features=torch.where(now.done[..., None], now.features, rows),
+            objective=torch.where(now.done, now.objective, (self.data.weights * off).sum(-1)),
+            n_iter=n_iter,
+        )
 
 
 class _RidgeSystem:
@@ -125,6 +179,6 @@ class _RidgeSystem:
         return torch.bmm(flat, self.inverse).view(T.shape)
 
 
-def _shrink_rows(R: torch.Tensor, threshold: float) -> torch.Tensor:
+def _shrink_rows(R: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
     norms = torch.linalg.vector_norm(R, dim=2, keepdim=True)
     return R * torch.where(norms > threshold, 1.0 - threshold / norms, 0.0)
