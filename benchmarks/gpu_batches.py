@@ -1,6 +1,6 @@
 """The published nmAPG and TopK for all folds of a data set as one batch, beside the CPU.
 
-    PYTHONPATH=src python -m benchmarks.gpu_batches [file.npz ...] [--folds 10] [--device cuda] [--tiny]
+    PYTHONPATH=src python -m benchmarks.gpu_batches [file.npz ...] [--folds 10] [--device cuda]
 
 All folds; nmAPG for two rho, every K from the solution for the K before, and TopK for every K.
 Without files (X and y in .npz) two data sets are generated. The CPU solves one problem alone on
@@ -190,8 +190,8 @@ def main(arguments: list[str] | None = None) -> None:
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     print(
-        f"{asked.folds} folds, K = {KS}; seconds; CPU: {n_cores} cores ({platform.machine()}), device: "
-        f"{where}, torch {torch.__version__}. 1 thread: CPU seconds of one problem times problems."
+        f"{asked.folds} folds, K = {KS}; seconds; CPU: {n_cores} cores ({platform.machine()}), "
+        f"device: {where}, torch {torch.__version__}. 1 thread: CPU seconds of one problem times problems."
     )
     print(HEADER, flush=True)
     for name, data in _sources(asked):
