@@ -191,7 +191,8 @@ def main(arguments: list[str] | None = None) -> None:
     where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     print(
         f"{asked.folds} folds, K = {KS}; seconds; CPU: {n_cores} cores ({platform.machine()}), "
-        f"device: {where}, torch {torch.__version__}. 1 thread: CPU seconds of one problem times problems."
+        f"device: {where}, torch {torch.__version__}.\n"
+        "1 thread: CPU seconds of one problem times the number of problems."
     )
     print(HEADER, flush=True)
     for name, data in _sources(asked):
