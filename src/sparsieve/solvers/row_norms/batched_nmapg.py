@@ -196,7 +196,7 @@ class _Run:
         problem, U = self._problem(state), _ahead(state)
         Z = self._proximal_step(U, problem)
         value = self._smoothed(Z, problem)
-        return self._moved(state, Z, Z, value, self._falls_short(state, U, Z, value))
+        return self._moved(state, Z, Z, value, self._falls_short(state, problem, U, Z, value))
 
     def careful_step(self, state: _State) -> _State:
         """One iteration with both proximal steps."""
@@ -204,7 +204,7 @@ class _Run:
         twice = problem.twice()
         both = self._proximal_step(torch.cat([U, state.W], dim=1), twice)
         (Z, V), (value, other) = both.halves(), self._smoothed(both, twice).chunk(2, dim=1)
-        short = self._falls_short(state, U, Z, value)
+        short = self._falls_short(state, problem, U, Z, value)
         better = ~short | (value <= other)
         value = torch.where(better, value, other)
         return self._moved(state, Z, Z.where(better, V), value, short)
@@ -235,12 +235,11 @@ class _Run:
         ks = self.ks.expand(self.shape[0], -1, -1).gather(2, state.place[..., None])[..., 0]
         return _Problem(mu, ks, 2.0 * self.lipschitz / mu, self.rho)
 
-    def _falls_short(self, state: _State, U: torch.Tensor, Z: _Point, value) -> torch.Tensor:
+    def _falls_short(self, state: _State, problem: _Problem, U, Z: _Point, value) -> torch.Tensor:
         """Where the step from the point ahead does not lower the objective enough."""
         end = self.d + 1  # coefficients and intercept
         # delta / 2 with delta a tenth of tau minus the Lipschitz constant, which is half of tau.
-        least = 0.025 * self._problem(state).tau
-        drop = least * _norm(Z.all[..., :end] - U[..., :end]).square()
+        drop = 0.025 * problem.tau * _norm(Z.all[..., :end] - U[..., :end]).square()
         return state.active & (value > state.average - drop)
 
     def _moved(self, state: _State, Z: _Point, new: _Point, value, short) -> _State:
