@@ -45,17 +45,17 @@ class FixedColumns:
     @property
     def n_always(self) -> int:
         """How many columns are always kept."""
-        return int(self.always.sum())
+        return int(np.count_nonzero(self.always))
 
     @property
     def n_available(self) -> int:
         """How many columns may be kept at all."""
-        return int((~self.never).sum())
+        return len(self.never) - int(np.count_nonzero(self.never))
 
     @property
     def n_open(self) -> int:
         """How many columns the model chooses from."""
-        return int((~self.either).sum())
+        return len(self.always) - int(np.count_nonzero(self.either))
 
     def count(self, wanted, default: int) -> int:
         """The number of features to keep that an int, a fraction (of all) or None means."""
@@ -87,6 +87,8 @@ class FixedColumns:
 
     def score(self, scores: np.ndarray) -> np.ndarray:
         """The same scores; columns kept by request have none of their own, which is zero."""
+        if not self.always.any():
+            return scores
         return np.where(self.always, 0.0, scores).astype(scores.dtype, copy=False)
 
 

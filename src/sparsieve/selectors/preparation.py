@@ -41,10 +41,14 @@ class Units:
         ``further`` is what a model says about the directions of its covariates.
         """
         W = self.completed(W, further)
-        coef = (W / self.scale[:, None]).T.astype(W.dtype, copy=False)
+        # Few rows of very many are not zero, and the others stay so in any unit.
+        rows = np.flatnonzero(W.any(axis=1))
+        some = (W[rows] / self.scale[rows, None]).T.astype(W.dtype, copy=False)
+        coef = np.zeros(W.shape[::-1], dtype=W.dtype)
+        coef[:, rows] = some
         if not self.fit_intercept:
             return coef, np.zeros(coef.shape[0], dtype=coef.dtype)
-        intercept = self.target_mean - coef @ self.centre
+        intercept = self.target_mean - some @ self.centre[rows]
         return coef, intercept.astype(coef.dtype, copy=False)
 
 

@@ -26,11 +26,10 @@ class DeviceBlocks(CandidateBlocks):
 
     def _pass(self, U):
         self.passes += 1
-        return self.design.project(U).T
+        return self.design.project(U if torch.is_tensor(U) else self.design.on_device(U)).T
 
     def _combined(self, product, h, length):
         if len(h):
-            h = self.design.on_device(h)
             product = torch.addmv(product, self._taken[: len(h)].T, h, alpha=-1)
         return product / length
 
@@ -80,12 +79,13 @@ class DeviceFeatures:
     def take(self, j: int, new: Any, refresh: bool) -> None:
         """Close a feature and take its direction out of all others."""
         # One transfer, before the pass; everything after it is queued while the pass runs.
-        both = self.design.on_device(np.concatenate([new.v, new.responses]))
-        v, responses = both[: len(new.v)], both[len(new.v) :]
+        parts = [new.responses, new.v if self.blocks is None else new.along]
+        both = self.design.on_device(np.concatenate(parts))
+        responses, rest = both[: len(new.responses)], both[len(new.responses) :]
         if self.blocks is None:
-            p = self.design.project(v[:, None])[:, 0]
+            p = self.design.project(rest[:, None])[:, 0]
         else:
-            p = self.blocks.product(j, new._replace(v=v), self.score)
+            p = self.blocks.product(j, new._replace(along=rest), self.score)
         along = responses @ self.C
         self.C.addr_(responses, p, alpha=-1.0)
         if refresh:
