@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from sparsieve.evaluation.protocol import Folds
 from sparsieve.papers import published
-from sparsieve.papers.splits import PaperSplits, protocol_from
+from sparsieve.papers.splits import FirstFolds, PaperSplits, protocol_from
 
 # Data set of the paper, sizes of its classes, size of the test part behind the printed numbers.
 L20_SETS = [
@@ -69,3 +70,12 @@ def test_the_protocol_survives_as_plain_data():
     protocol = PaperSplits("2/3", 4)
     assert protocol.as_dict()["kind"] == "paper-splits"
     assert protocol_from(protocol.as_dict()) == protocol
+
+
+def test_first_folds_are_folds_of_the_whole_protocol():
+    y = np.arange(30) % 3
+    whole = {(s.repeat, s.fold): s.test.tolist() for s in Folds(5, 2).splits(y, seed=1)}
+    protocol = protocol_from(FirstFolds(5, 2, n_first=3).as_dict())
+    found = {(s.repeat, s.fold): s.test.tolist() for s in protocol.splits(y, seed=1)}
+    assert len(found) == protocol.n_splits == 6
+    assert found == {place: test for place, test in whole.items() if place[1] < 3}

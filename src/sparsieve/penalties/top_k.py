@@ -43,11 +43,13 @@ class TopKGap:
         Shrinking keeps the K longest rows the longest, so that this is a global minimiser;
         rows shorter than their threshold become exactly zero.
         """
-        norms = row_norms(V)
+        return V * self.shrinkage(row_norms(V), step)[:, None].astype(V.dtype, copy=False)
+
+    def shrinkage(self, norms: np.ndarray, step: float) -> np.ndarray:
+        """What :meth:`prox` multiplies every row with, from the norms of the rows."""
         threshold = step * self.strengths(norms)
         with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(norms > threshold, 1.0 - threshold / norms, 0.0)
-        return V * factor[:, None].astype(V.dtype)
+            return np.where(norms > threshold, 1.0 - threshold / norms, 0.0)
 
 
 def largest(norms: np.ndarray, k: int) -> np.ndarray:

@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from sparsieve.solvers.row_norms.smoothing import l21_loss, onto_balls
+from sparsieve.solvers.row_norms.smoothing import onto_balls, smoothed_norms
 
 
 @pytest.fixture
 def targets():
     rng = np.random.default_rng(0)
     return rng.standard_normal((7, 3)), rng.standard_normal((7, 3)), rng.uniform(0.5, 2.0, 7)
+
+
+def l21_loss(R, weights, mu=0.0):
+    return weights @ smoothed_norms(np.linalg.norm(R, axis=1), mu)
 
 
 def gradient(R, weights, mu):

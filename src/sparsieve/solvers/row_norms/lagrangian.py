@@ -98,16 +98,16 @@ class TopKLagrangian:
             image = image_goal + image_step
             gap_E += E - (Y - image - free)
             W = step - gap_V
-            scale = max(float(np.linalg.norm(V)), np.finfo(V.dtype).tiny)
-            disagreement = float(np.linalg.norm(W)) / scale  # of W - V so far
-            W[rows] += V
+            W[rows] = V - gap_V[rows] + step[rows]
+            # The new multiplier gap_V + W - V is just the step.
+            step[rows] = gap_V[rows] + (W[rows] - V)
+            disagreement = _apart(W, V, rows)
             trace.append(unit * float(data.weights @ row_norms(Y - image_V - free)))
             stop = callback is not None and callback(Event(len(trace), trace[-1], disagreement, k))
             if disagreement <= self.tol or stop:
                 break
             mu *= self.growth
             gap_E /= self.growth
-            # The multiplier gap_V + W - V is just the step.
             gap_V = np.divide(step, self.growth, out=step)
             image_gap = np.divide(image_step, self.growth, out=image_step)
         if self.scaled:
@@ -186,6 +186,14 @@ def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> n
                 chosen = (chosen - {int(j)}) | {int(i)}
                 break
     return np.array(sorted(chosen), dtype=np.int64)
+
+
+def _apart(W: np.ndarray, V: np.ndarray, rows: np.ndarray) -> float:
+    """Length of the difference of the copies, relative to that of the sparse one."""
+    difference = W.copy()
+    difference[rows] -= V
+    scale = max(float(np.linalg.norm(V)), np.finfo(V.dtype).tiny)
+    return float(np.linalg.norm(difference)) / scale
 
 
 def _shrink_rows(R, threshold: float):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
 from ..base import Callback, Event, Result, relative
 from .problem import RobustData, RobustSolution
-from .smoothing import l21_loss, onto_balls, smoothed_norms
+from .smoothing import onto_balls, smoothed_norms
 
 STEP_CONSTANTS = ("printed", "spectral")
 
@@ -112,6 +113,16 @@ class NonmonotoneAPG:
         return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + longest + alpha
 
 
+class _Point(NamedTuple):
+    """Coefficients, X times them, and the norms that all objectives are made of."""
+
+    W: np.ndarray
+    XW: np.ndarray
+    losses: np.ndarray
+    norms: np.ndarray
+    gap: float
+
+
 class _Run:
     """The iterates. Products X W are kept, so that a step costs two products with X.
 
@@ -132,15 +143,21 @@ class _Run:
         dtype = data.design.dtype
         self.Y = data.Y.astype(dtype, copy=False)
         self.weights = data.weights.astype(dtype)[:, None]
+        self.weighted = bool((data.weights != 1.0).any())
         self.n_features = data.design.shape[1]
         self.free = data.free.astype(dtype)
         rows = self.n_features + self.free.shape[1]
-        self.W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
-        self.XW = np.zeros_like(self.Y)
-        if start is not None:
-            self.W[: self.n_features] = start.W
-            self.W[self.n_features :] = start.free
-            self.XW = self._product(self.W)
+        W = np.zeros((rows, self.Y.shape[1]), dtype=dtype)
+        # Room for what is needed from one step to the next only.
+        self.U, self.change = np.empty_like(W), np.empty_like(W)
+        self.XU, self.XW_change, self.R = (np.empty_like(self.Y) for _ in range(3))
+        if start is None:
+            XW = np.zeros_like(self.Y)
+        else:
+            W[: self.n_features] = start.W
+            W[self.n_features :] = start.free
+            XW = self._product(W)
+        self.now = self._point(W, XW)
 
     def begin(self, mu: float) -> None:
         """Start Algorithm 1 at the current W."""
@@ -148,65 +165,100 @@ class _Run:
         constant = self.lipschitz / mu
         self.tau = 2.0 * constant
         self.delta = 0.1 * (self.tau - constant)
-        self.Z, self.XZ = self.W, self.XW
-        self.W_last, self.XW_last = self.W, self.XW
+        self.tried = self.now
+        self.change[:] = 0.0
+        self.XW_change[:] = 0.0
         self.t_last, self.t = 0.0, 1.0
-        self.average = self._smoothed(self.W, self.XW)
+        self.average = self._smoothed(self.now)
         self.q = 1.0
 
     def step(self) -> None:
         """One iteration of Algorithm 1."""
+        last, tried = self.now, self.tried
         ahead, back = self.t_last / self.t, (self.t_last - 1.0) / self.t
-        U = self.W + ahead * (self.Z - self.W) + back * (self.W - self.W_last)
-        XU = self.XW + ahead * (self.XZ - self.XW) + back * (self.XW - self.XW_last)
-        self.Z, self.XZ, value = self._proximal_step(U, XU)
-        self.W_last, self.XW_last = self.W, self.XW
-        drop = 0.5 * self.delta * float(((self.Z - U) ** 2).sum())
-        if value <= self.average - drop:
-            self.W, self.XW = self.Z, self.XZ
-        else:
-            V, XV, other = self._proximal_step(self.W, self.XW)
-            if value <= other:
-                self.W, self.XW = self.Z, self.XZ
-            else:
-                self.W, self.XW, value = V, XV, other
+        U = _combined(last.W, tried.W, self.change, ahead, back, out=self.U)
+        XU = _combined(last.XW, tried.XW, self.XW_change, ahead, back, out=self.XU)
+        self.tried = self.now = self._proximal_step(U, XU)
+        value = self._smoothed(self.tried)
+        U -= self.tried.W
+        if not value <= self.average - 0.5 * self.delta * float(np.vdot(U, U)):
+            other = self._proximal_step(last.W, last.XW)
+            at_other = self._smoothed(other)
+            if not value <= at_other:
+                self.now, value = other, at_other
+        np.subtract(self.now.W, last.W, out=self.change)
+        np.subtract(self.now.XW, last.XW, out=self.XW_change)
         self.t_last, self.t = self.t, 0.5 * (np.sqrt(4.0 * self.t**2 + 1.0) + 1.0)
         q = self.eta * self.q + 1.0
         self.average = (self.eta * self.q * self.average + value) / q
         self.q = q
 
-    def _proximal_step(self, U, XU):
+    def _proximal_step(self, U: np.ndarray, XU: np.ndarray) -> _Point:
         d = self.n_features
-        slopes = self.weights * onto_balls(XU - self.Y, self.mu)
-        moved = U.copy()
+        residuals = np.subtract(XU, self.Y, out=self.R)
+        slopes = onto_balls(residuals, self.mu, out=residuals)
+        if self.weighted:
+            slopes *= self.weights
+        W = np.empty_like(U)
+        np.subtract(U[d:], self.free.T @ slopes / self.tau, out=W[d:])
         gradient = self.data.design.rmatmul(slopes)
-        gradient += self.penalty.alpha * onto_balls(U[:d], self.mu)
-        moved[:d] -= gradient / self.tau
-        moved[:d] = self.gap.prox(moved[:d], 1.0 / self.tau)
-        moved[d:] -= self.free.T @ slopes / self.tau
-        image = self._product(moved)
-        return moved, image, self._smoothed(moved, image)
+        moved = onto_balls(U[:d], self.mu, out=W[:d])
+        moved *= self.penalty.alpha
+        gradient += moved
+        gradient /= self.tau
+        np.subtract(U[:d], gradient, out=moved)
+        factors = self.gap.shrinkage(row_norms(moved), 1.0 / self.tau)
+        moved *= factors[:, None].astype(W.dtype, copy=False)
+        return self._point(W, self._product(W))
 
-    def _product(self, W):
-        return self.data.design.matmul(W[: self.n_features]) + self.free @ W[self.n_features :]
-
-    def _smoothed(self, W, XW) -> float:
+    def _point(self, W: np.ndarray, XW: np.ndarray) -> _Point:
+        losses = row_norms(np.subtract(XW, self.Y, out=self.R))
         norms = row_norms(W[: self.n_features])
-        loss = l21_loss(XW - self.Y, self.data.weights, self.mu)
-        kept = self.penalty.alpha * smoothed_norms(norms, self.mu).sum()
-        return loss + float(kept) + self.gap.rho * self.gap.gap(norms)
+        return _Point(W, XW, losses, norms, self.gap.gap(norms))
+
+    def _product(self, W: np.ndarray) -> np.ndarray:
+        image = self.data.design.matmul(W[: self.n_features])
+        image += self.free @ W[self.n_features :]
+        return image
+
+    def _smoothed(self, point: _Point) -> float:
+        loss = float(self.data.weights @ smoothed_norms(point.losses, self.mu))
+        kept = self.penalty.alpha * smoothed_norms(point.norms, self.mu).sum()
+        return loss + float(kept) + self.gap.rho * point.gap
 
     def objective(self) -> float:
         """The penalised objective without smoothing."""
-        loss = l21_loss(self.XW - self.Y, self.data.weights)
-        return loss + self.penalty.value(self.W[: self.n_features])
+        loss = float(self.data.weights @ self.now.losses)
+        kept = self.penalty.alpha * self.now.norms.sum()
+        return loss + float(kept + self.penalty.rho * self.now.gap)
 
     def moved(self) -> float:
         """Length of the last step, relative to the norm of W or 1."""
-        length = float(np.linalg.norm(self.W - self.W_last))
-        return length / max(float(np.linalg.norm(self.W)), 1.0)
+        length = float(np.linalg.norm(self.change))
+        return length / max(float(np.linalg.norm(self.now.W)), 1.0)
 
     def solution(self) -> RobustSolution:
         """In double precision."""
-        W = self.W.astype(np.float64)
+        W = self.now.W.astype(np.float64)
         return RobustSolution(W[: self.n_features], W[self.n_features :])
+
+
+def _combined(
+    now: np.ndarray,
+    tried: np.ndarray,
+    change: np.ndarray,
+    ahead: float,
+    back: float,
+    out: np.ndarray,
+) -> np.ndarray:
+    """The sum now + ahead (tried - now) + back change; spoils ``change``."""
+    if tried is now:
+        np.multiply(change, back, out=out)
+        out += now
+        return out
+    np.subtract(tried, now, out=out)
+    out *= ahead
+    out += now
+    change *= back
+    out += change
+    return out

@@ -19,12 +19,7 @@ def smoothed_norms(norms: np.ndarray, mu: float) -> np.ndarray:
     return np.where(norms <= mu, norms**2 / (2.0 * mu), norms - 0.5 * mu)
 
 
-def onto_balls(R: np.ndarray, mu: float) -> np.ndarray:
+def onto_balls(R: np.ndarray, mu: float, out: np.ndarray | None = None) -> np.ndarray:
     """Projection of every row of R / mu onto the unit ball; R / ||R|| for mu = 0."""
     lengths = np.maximum(row_norms(R), mu if mu > 0 else np.finfo(np.float64).tiny)
-    return R / lengths[:, None]
-
-
-def l21_loss(R: np.ndarray, weights: np.ndarray, mu: float = 0.0) -> float:
-    """Weighted sum of the (smoothed) norms of the rows of R."""
-    return float(weights @ smoothed_norms(row_norms(R), mu))
+    return np.divide(R, lengths[:, None], out=out)

@@ -1,0 +1,57 @@
+"""The augmented Lagrangian against the published iteration, written out with dense matrices."""
+
+import numpy as np
+import pytest
+
+from sparsieve.design import as_design
+from sparsieve.solvers.row_norms.lagrangian import TopKLagrangian
+from sparsieve.solvers.row_norms.problem import RobustData
+
+
+def written_out(X, Y, weights, k, n_iter, mu=0.1, growth=1.02):
+    """Residual, copy and coefficients in turn; multipliers as such, nothing saved or shared."""
+    n, d = X.shape
+    A = np.hstack([X, np.ones((n, 1))])
+    ridge = np.diag([1.0] * d + [0.0])
+    gram = A.T @ (weights[:, None] * A) + ridge
+
+    def least_squares(target, copy):
+        right = A.T @ (weights[:, None] * target)
+        right[:d] += copy
+        found = np.linalg.solve(gram, right)
+        return found[:d], found[d:]
+
+    W, b = least_squares(Y, np.zeros((d, Y.shape[1])))
+    L, M = np.zeros_like(Y), np.zeros_like(W)
+    losses = []
+    for _ in range(n_iter):
+        R = Y - X @ W - b - L / mu
+        E = np.array([r * max(0.0, 1.0 - 1.0 / (mu * np.linalg.norm(r))) for r in R])
+        wanted = W + M / mu
+        rows = np.sort(np.argsort(-np.linalg.norm(wanted, axis=1), kind="stable")[:k])
+        V = np.zeros_like(W)
+        V[rows] = wanted[rows]
+        W, b = least_squares(Y - E - L / mu, V - M / mu)
+        L += mu * (E - (Y - X @ W - b))
+        M += mu * (W - V)
+        losses.append(weights @ np.linalg.norm(Y - X @ V - b, axis=1))
+        mu *= growth
+    return rows, W, losses
+
+
+@pytest.mark.parametrize("shape", [(20, 35), (35, 12)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_published_iteration(shape, weighted):
+    rng = np.random.default_rng(0)
+    n, d = shape
+    weights = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
+    X = rng.standard_normal(shape)
+    X -= weights @ X / weights.sum()
+    Y = X[:, :3] @ rng.standard_normal((3, 2)) + rng.standard_normal((n, 2))
+    data = RobustData(as_design(X), Y, weights, True)
+    everything = np.ones(d, dtype=bool)
+    found = TopKLagrangian.published(max_iter=60, tol=0.0).solve(data, 4, everything)
+    rows, W, losses = written_out(X, Y, weights, 4, 60)
+    assert found.solution.features.tolist() == rows.tolist()
+    assert np.allclose(found.solution.W, W, rtol=1e-8, atol=1e-10)
+    assert np.allclose(found.trace, losses, rtol=1e-9)
