@@ -10,7 +10,8 @@ from sklearn.svm import SVC
 from sparsieve import ExclusiveL21Selector, L21Selector
 from sparsieve.evaluation.protocol import Folds
 from sparsieve.papers import Bench, find_preset, reproduce
-from sparsieve.papers.exclusive_l21 import comparison, data
+from sparsieve.papers.base import LEVELS
+from sparsieve.papers.exclusive_l21 import data, plan
 from sparsieve.papers.exclusive_l21.claims import claims
 from sparsieve.papers.exclusive_l21.comparison import compare_fold, compared
 from sparsieve.papers.exclusive_l21.convergence import (
@@ -22,6 +23,7 @@ from sparsieve.papers.exclusive_l21.convergence import (
 )
 from sparsieve.papers.exclusive_l21.illustration import illustrated
 from sparsieve.papers.exclusive_l21.methods import METHODS
+from sparsieve.papers.planning import plan_of
 
 
 class SmallBench(Bench):
@@ -106,7 +108,7 @@ def test_models_have_the_sparsity_of_l21(wine_fold):
 
 
 def test_figure_2_and_its_resumption(bench, monkeypatch):
-    monkeypatch.setattr(comparison, "N_FOLDS", 3)
+    monkeypatch.setattr(plan, "N_FOLDS", 3)
     exhibits = {exhibit.name: exhibit for exhibit in compared(bench)}
     assert not bench.errors
     rows = exhibits["Figure 2"].rows
@@ -230,12 +232,12 @@ def test_stand_ins_are_labelled(bench, monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     (tmp_path / "lung_203.npz").touch()
     full = Bench(bench.paper, bench.store)
-    found = data.data_at_hand(full, comparison.QUICK_SETS)
+    found = data.data_at_hand(full)
     assert found["Lung (stand-in lung_203)"] == "lung_203"
     assert "Stand-ins" in data.absent(full, found)
     assert "Lung" not in data.absent(full, found).split("Not at hand")[-1]
     assert "Lung" in data.absent(full, ["Yale"]).split("Not at hand")[-1]
-    assert data.data_at_hand(bench, comparison.QUICK_SETS) == bench.datasets()
+    assert data.data_at_hand(bench, plan.QUICK.sets) == bench.datasets()
 
 
 def test_preset_names_its_exhibits():
@@ -243,6 +245,48 @@ def test_preset_names_its_exhibits():
     names = [experiment.name for experiment in preset.experiments]
     assert names == ["equation 2", "figure 1", "figure 2"]
     assert "2019" in preset.citation
+
+
+def test_the_standard_level_has_all_sets_and_methods_of_the_full_one():
+    preset = find_preset("exclusive-l21")
+    assumed = ["warppie10p", "yale", "isolet", "yaleb", "glioma", "cnae9", "lung_203"]
+    plans = {level: plan_of(preset.paper, level, preset.experiments, assumed) for level in LEVELS}
+    places = {
+        level: {(kind.experiment, kind.dataset, kind.method) for kind in plans[level].kinds}
+        for level in LEVELS
+    }
+    assert places["standard"] == places["full"] > places["quick"]
+    assert {kind.dataset for kind in plans["standard"].kinds} == {*assumed, ""}
+    cells = {
+        (level, kind.dataset, kind.method): kind.cells
+        for level in LEVELS
+        for kind in plans[level].kinds
+    }
+    assert cells["full", "yaleb", "mRMR"] == cells["quick", "yale", "mRMR"] == 5
+    assert cells["standard", "yaleb", "mRMR"] == 2  # a standard error needs two
+
+
+def test_majority_votes_are_held_where_asked():
+    often = compare_fold(setting("F-statistic", [2, 5]))
+    once = compare_fold({**setting("F-statistic", [2, 5]), "majority_counts": [5]})
+    assert once["majority"] == [None, often["majority"][1]]
+    assert {**once, "majority": often["majority"]} == often
+
+
+def test_what_is_coarser_is_listed():
+    preset = find_preset("exclusive-l21")
+    said = preset.coarser
+    assert "4 instead of 8 numbers of features (10, 20, 40, 80)" in said["standard"]
+    assert "the first 2 of 5 folds on" in said["standard"]
+    assert "YaleB" in said["standard"]
+    assert "only the sets Yale, Glioma, CNAE-9" in said["quick"]
+    assert plan.coarser(plan.FULL) == ""
+    labels = ["Yale", "YaleB"]
+    said = plan.about_folds(plan.STANDARD, labels)
+    assert "first 3 of the 5 folds: Yale. Only the first 2 of the 5 folds: YaleB." in said
+    assert said.endswith(" No majority vote on YaleB.")
+    assert "majority votes with 20 features only on ISOLET, MNIST" in preset.coarser["standard"]
+    assert plan.about_folds(plan.FULL, labels) == ""
 
 
 def test_real_data(real_data):

@@ -10,8 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsieve import L20Selector, MRMRSelector, RFSSelector, RPMFSSelector
 from sparsieve.papers import Bench, find_preset, published
+from sparsieve.papers.base import LEVELS
 from sparsieve.papers.l20 import plan, sensitivity, work
 from sparsieve.papers.l20.table import _table_row, best_of_selectors
+from sparsieve.papers.planning import plan_of
 
 TINY = plan.Scale(
     most_sets=2,
@@ -304,6 +306,29 @@ def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):
     assert plan.data_sets(quick) == {}
     for experiment in find_preset("l20").experiments:
         assert list(experiment.run(quick)) == []
+
+
+def test_the_standard_level_has_all_sets_and_methods_of_the_full_one():
+    preset = find_preset("l20")
+    assumed = ["brain", "breast3", "leukemia_38", "lymphoma_62", "nci_61", "lung_203"]
+    plans = {level: plan_of("l20", level, preset.experiments, assumed) for level in LEVELS}
+    places = {
+        level: {(kind.experiment, kind.dataset, kind.method) for kind in plans[level].kinds}
+        for level in LEVELS
+    }
+    assert places["standard"] == places["full"] > places["quick"]
+    assert {kind.dataset for kind in plans["standard"].kinds} == set(assumed)
+    assert plans["quick"].cells < plans["standard"].cells < plans["full"].cells
+
+
+def test_what_is_coarser_is_listed():
+    said = find_preset("l20").coarser
+    assert set(said) == {"quick", "standard"}
+    assert f"{plan.STANDARD.n_repeats} instead of 10 random splits" in said["standard"]
+    assert "3 instead of 6 strengths of RFS and RLSR (0.001, 0.1, 10)" in said["quick"]
+    assert plan.coarser(plan.FULL) == ""
+    # Every number of a scale that may differ is said.
+    assert set(plan._COUNTED) == set(plan.Scale.__dataclass_fields__)
 
 
 def test_a_real_gene_set(real_data, tmp_path, monkeypatch):

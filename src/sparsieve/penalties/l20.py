@@ -21,5 +21,11 @@ class L20:
 
     def prox(self, V, step):
         """Keep the rows longer than sqrt(2 lam step) as they are and drop the others."""
-        kept = row_norms(V) > np.sqrt(2.0 * self.lam * step)
-        return np.where(kept[:, None], V, np.zeros((), dtype=V.dtype))
+        return np.where(self._is_long(V, step)[:, None], V, np.zeros((), dtype=V.dtype))
+
+    def kept(self, V, step) -> np.ndarray:
+        """The rows that the proximal operator keeps, none of them zero."""
+        return np.flatnonzero(self._is_long(V, step))
+
+    def _is_long(self, V, step) -> np.ndarray:
+        return row_norms(V) > np.sqrt(2.0 * self.lam * step)

@@ -42,7 +42,9 @@ class Units:
         """
         W = self.completed(W, further)
         # Few rows of very many are not zero, and the others stay so in any unit.
-        rows = np.flatnonzero(W.any(axis=1))
+        filled = np.zeros(len(W), dtype=bool)
+        filled[np.nonzero(W)[0]] = True
+        rows = np.flatnonzero(filled)
         some = (W[rows] / self.scale[rows, None]).T.astype(W.dtype, copy=False)
         coef = np.zeros(W.shape[::-1], dtype=W.dtype)
         coef[:, rows] = some

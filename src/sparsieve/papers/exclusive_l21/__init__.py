@@ -6,6 +6,7 @@ from ..base import Experiment, Preset
 from .comparison import compared
 from .convergence import convergence
 from .illustration import illustrated
+from .plan import QUICK, STANDARD, coarser
 
 PRESET = Preset(
     "exclusive-l21",
@@ -16,4 +17,5 @@ PRESET = Preset(
         Experiment("figure 1", "Convergence of the augmented Lagrangian method", convergence),
         Experiment("figure 2", "Accuracy with features per class and at equal budget", compared),
     ),
+    {"quick": coarser(QUICK), "standard": coarser(STANDARD)},
 )

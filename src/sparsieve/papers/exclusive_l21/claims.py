@@ -32,7 +32,8 @@ def claims(rows: list[dict], x: str, chance: Mapping[str, float] | None = None) 
     for row in rows:
         if row["dataset"] in datasets:
             table[row["method"]][row["dataset"], row[x]] = row["accuracy_percent"]
-    folds = rows[0].get("folds")
+    found = {row.get("folds") for row in rows}
+    folds = found.pop() if len(found) == 1 else None  # the note names sets with fewer
     means = _mean_table(table, datasets)
 
     def verdict(method: str, rivals: Sequence[str]) -> str:

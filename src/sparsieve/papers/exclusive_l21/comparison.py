@@ -11,14 +11,11 @@ from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
 from ..numbers import mean
 from ..verdicts import chance_levels
+from . import plan
 from .claims import claims
 from .data import absent, data_at_hand, loaded, standardised_parts
 from .methods import FACTS, METHODS, choose
-
-QUICK_SETS = ("Yale", "Glioma", "CNAE-9")
-COUNTS = (10, 20, 30, 40, 50, 60, 70, 80)
-QUICK_COUNTS = (10, 20, 40, 80)
-N_FOLDS = 5
+from .plan import about_folds, folds_of, scale_of, votes_of
 
 
 def compare_fold(setting: dict) -> dict:
@@ -33,10 +30,13 @@ def compare_fold(setting: dict) -> dict:
     y_train, y_test = codes[split.train], codes[split.test]
     counts = [count for count in setting["counts"] if count <= X.shape[1]]
     choice = choose(setting["method"], X_train, y_train, max(counts))
-    found = defaultdict(list)
+    found: dict[str, list[float | None]] = defaultdict(list)
     for count in counts:
         own = choice.per_class(count)
         for vote in VOTES:
+            if vote == "majority" and count not in setting.get("majority_counts", counts):
+                found[vote].append(None)
+                continue
             labels = predict_per_class(X_train, y_train, X_test, own, vote=vote)
             found[vote].append(_percent(labels, y_test))
         found["features_used"].append(int(own.any(axis=0).sum()))
@@ -48,25 +48,27 @@ def compare_fold(setting: dict) -> dict:
 
 def compared(bench: Bench) -> list[Exhibit]:
     """Accuracy with features per class, at equal budget, and the sparsity behind both."""
-    names = data_at_hand(bench, QUICK_SETS)
+    scale = scale_of(bench)
+    names = data_at_hand(bench, scale.sets)
     settings = [
         {
             "dataset": name,
             "label": label,
             "method": method,
             "fold": fold,
-            "n_folds": N_FOLDS,
-            "counts": list(QUICK_COUNTS if bench.quick else COUNTS),
+            "n_folds": plan.N_FOLDS,
+            "counts": list(scale.counts),
             "seed": 0,
+            **votes_of(scale, label),
         }
         for label, name in names.items()
         for method in METHODS
-        for fold in range(N_FOLDS)
+        for fold in folds_of(scale, label)
     ]
     groups: dict[tuple, list[dict]] = defaultdict(list)
     for found in bench.jobs("exclusive-l21 comparison", compare_fold, settings):
         groups[found["label"], found["method"]].append(found)
-    where = absent(bench, names)
+    where = about_folds(scale, names) + absent(bench, names)
     chance = chance_levels(bench, names)
     return [
         _per_class(groups, where, chance),
@@ -165,7 +167,8 @@ def _sparsity(groups: dict, where: str) -> Exhibit:
         "which; common_level is that of the l2,1 model. The exclusive lasso keeps at least one "
         "coefficient of every feature, so that a level below the number of features is out of "
         "its reach; its strength is the one from which on l2,1 keeps nothing. "
-        + (f"More than 5 % off the level somewhere: {', '.join(off)}." if off else "All match.")
+        + (f"More than 5 % off the level somewhere: {', '.join(off)}." if off else "")
+        + ("All match." if rows and not off else "")
     )
     title = "Nonzero coefficients of the models behind Figure 2 (means over the folds)"
     return Exhibit("Figure 2, sparsity", title, rows, note=note + where)

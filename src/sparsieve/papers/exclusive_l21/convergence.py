@@ -14,10 +14,8 @@ from ...solvers.least_squares.problem import Problem
 from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
 from .data import absent, centred_indicators, loaded
+from .plan import FULL, scale_of
 
-# The text does not name the four sets of the figure: one of every kind.
-SETS = ("Yale", "ISOLET", "Glioma", "CNAE-9")
-QUICK_SETS = ("Yale", "Glioma", "CNAE-9")
 STARTS = {
     "zero": "published ALM from zero",
     "random": "published ALM from N(0, 1)",
@@ -57,7 +55,7 @@ def find_optimum(setting: dict) -> dict:
 
 def convergence(bench: Bench) -> list[Exhibit]:
     """Objective and residual per iteration beside the certified optimum."""
-    names = bench.datasets(QUICK_SETS if bench.quick else SETS)
+    names = bench.datasets(scale_of(bench).converging)
     places = [
         {"dataset": name, "label": label, "alpha": 1.0, "beta": 1.0}
         for label, name in names.items()
@@ -94,7 +92,7 @@ def convergence(bench: Bench) -> list[Exhibit]:
         )
     ]
     title = "Convergence of the published method with alpha = beta = 1"
-    note = _note(summary, optima) + absent(bench, names, SETS)
+    note = _note(summary, optima) + absent(bench, names, FULL.converging)
     return [Exhibit("Figure 1", title, rows, drawings, note, summary)]
 
 

@@ -10,13 +10,10 @@ from ...datasets import load_dataset
 from ..base import Bench, printed_name
 
 
-def data_at_hand(bench: Bench, quick: tuple[str, ...]) -> dict[str, str]:
-    """Label to name here: the paper's sets, and stand-ins for those that cannot be had.
-
-    A quick run takes only the sets called ``quick``.
-    """
-    if bench.quick:
-        return bench.datasets(quick)
+def data_at_hand(bench: Bench, printed: tuple[str, ...] | None = None) -> dict[str, str]:
+    """Label to name here: the sets asked for, or all with stand-ins for those not to be had."""
+    if printed is not None:
+        return bench.datasets(printed)
     return {**bench.datasets(), **bench.stand_ins()}
 
 

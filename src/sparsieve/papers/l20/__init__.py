@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..base import Experiment, Preset
 from .convergence import descent_of_hiht, descents, seconds
 from .curves import accuracy_curves
+from .plan import QUICK, STANDARD, coarser
 from .sensitivity import hiht_against_ahiht, initialisations, sensitivity_to_lambda
 from .table import accuracy_table
 
@@ -23,4 +24,8 @@ PRESET = Preset(
         Experiment("Figure 7", "Computation time", seconds),
         Experiment("Figure 8", "HIHT against AHIHT", hiht_against_ahiht),
     ),
+    {
+        "quick": f"{coarser(QUICK)} No stand-ins for data sets that are missing.",
+        "standard": coarser(STANDARD),
+    },
 )

@@ -10,7 +10,7 @@ from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import listed, verdict_of
-from .plan import FULL, OURS, about_data, data_sets, scale_of
+from .plan import OURS, about_data, coarser, data_sets, scale_of
 from .work import EARLY, descent, fit_seconds
 
 # The paper does not say at which lambda, gamma and number of features it measured.
@@ -84,7 +84,7 @@ def descents(bench: Bench) -> list[Exhibit]:
         "constant, or with 1; the paper does not give its own.",
         f"Share of its first value that an objective has after {EARLY} iterations: {early}.",
         f"Mean iterations until 99 percent of the whole decrease: {settled}.",
-        _reduced_iterations(bench),
+        coarser(scale_of(bench), "rpmfs_iterations"),
         about_data(bench, sets),
     ]
     return [
@@ -144,7 +144,7 @@ def seconds(bench: Bench) -> list[Exhibit]:
         _ratio_verdict(means),
         "RFS, RLSR and ESFS are solved here by other algorithms than the paper timed; none forms "
         "a matrix of features by features.",
-        _reduced_iterations(bench),
+        coarser(scale, "rpmfs_iterations"),
         about_data(bench, sets),
     ]
     return [
@@ -221,13 +221,6 @@ def _descent_summary(outcomes: list[dict]) -> list[dict]:
 
 def _objective_drawing(column: str, title: str) -> Drawing:
     return Drawing("iteration", column, colour="method", panel="dataset", log_x=True, y_title=title)
-
-
-def _reduced_iterations(bench: Bench) -> str:
-    scale = scale_of(bench)
-    if scale.rpmfs_iterations == FULL.rpmfs_iterations:
-        return ""
-    return f"To be quick RPMFS ends after {scale.rpmfs_iterations} iterations."
 
 
 def _fast_verdicts(rows: list[dict], timings: int) -> list[str]:

@@ -18,12 +18,12 @@ from ..verdicts import chance_levels, verdict_of
 from .plan import (
     BASELINE,
     CLASSIFIERS,
-    FULL,
     OURS,
     Method,
     Scale,
     about_data,
     about_repeats,
+    coarser,
     data_sets,
     methods,
     percent,
@@ -135,19 +135,14 @@ def is_at(mean: dict, label: str, classifier: str, method: str) -> bool:
 
 def about_methods(scale: Scale) -> str:
     """How the methods were run, in a few sentences."""
-    reduced = ""
-    if scale.ks != FULL.ks:
-        reduced = (
-            f" To be quick: {len(scale.ks)} of the paper's {len(FULL.ks)} numbers of features, "
-            f"{len(scale.lams)} of {len(FULL.lams)} strengths, and RPMFS ends after "
-            f"{scale.rpmfs_iterations} iterations."
-        )
+    reduced = coarser(scale, "ks", "lams", "gammas", "rpmfs_iterations")
     return (
         "Relief is ReliefF with 10 neighbours, mRMR the difference of mutual informations, "
         f"{OURS} is AHIHT with the square of the spectral norm as initial step constant (the paper "
         "does not give its own); features beyond the nonzero rows follow by their gradients. "
         "Softmax regression has a ridge (C = 1). The paper does not say how it scaled the "
-        "features; here they have mean 0 and variance 1 on the training part." + reduced
+        "features; here they have mean 0 and variance 1 on the training part."
+        + (f" {reduced}" if reduced else "")
     )
 
 

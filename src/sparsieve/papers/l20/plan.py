@@ -19,7 +19,7 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True)
 class Scale:
-    """How much to compute: the paper's protocol, or minutes.
+    """How much to compute: the paper's protocol, or a part of it.
 
     Parameters
     ----------
@@ -71,6 +71,19 @@ FULL = Scale(
     rpmfs_iterations=1000,
     timings=3,
 )
+STANDARD = Scale(
+    most_sets=8,
+    n_repeats=3,
+    ks=(20, 60, 120, 240, 400),
+    sensitivity_ks=tuple(range(30, 181, 30)),
+    lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    gammas=(1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e5),
+    compared_lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    n_trials=3,
+    inner_folds=2,
+    rpmfs_iterations=1000,
+    timings=3,
+)
 QUICK = Scale(
     most_sets=5,
     n_repeats=3,
@@ -85,10 +98,47 @@ QUICK = Scale(
     timings=1,
 )
 
+# What the numbers of a scale count.
+_COUNTED = {
+    "most_sets": "data sets at most",
+    "n_repeats": "random splits",
+    "ks": "numbers of features",
+    "sensitivity_ks": "numbers of features in Figure 4",
+    "lams": f"lambdas of {OURS}",
+    "gammas": "strengths of RFS and RLSR",
+    "compared_lams": "lambdas in Figures 5 and 8",
+    "n_trials": "splits in Figures 5 and 8",
+    "inner_folds": "folds of the choice inside the training part",
+    "rpmfs_iterations": "iterations of RPMFS at most",
+    "timings": "fits of which the fastest is timed",
+}
+
+
+def coarser(scale: Scale, *names: str) -> str:
+    """What a scale has less of than the full one, in a sentence; nothing if it is the same.
+
+    Parameters
+    ----------
+    scale : Scale
+    *names : str
+        Only these of its numbers.
+    """
+    parts = []
+    for name, what in _COUNTED.items():
+        ours, full = getattr(scale, name), getattr(FULL, name)
+        if ours == full or (names and name not in names):
+            continue
+        if isinstance(ours, tuple):
+            values = ", ".join(f"{value:g}" for value in ours)
+            parts.append(f"{len(ours)} instead of {len(full)} {what} ({values})")
+        else:
+            parts.append(f"{ours} instead of {full} {what}")
+    return f"Coarser than the full level: {'; '.join(parts)}." if parts else ""
+
 
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
-    return QUICK if bench.quick else FULL
+    return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ...studies.exhibits import Drawing, Exhibit
 from ..base import Bench
 from ..numbers import rounded
 from ..verdicts import SAME, chance_levels, verdict_of
-from .plan import FULL, about_data, about_repeats, data_sets, mean_sd, percent, scale_of
+from .plan import about_data, about_repeats, coarser, data_sets, mean_sd, percent, scale_of
 from .work import homotopy_fit
 
 INITS = ("zero", "gaussian", "uniform")
@@ -63,7 +63,7 @@ def sensitivity_to_lambda(bench: Bench) -> list[Exhibit]:
         "has fewer rows (n_rows) the others follow by the norm of their gradient, which at W = 0 "
         "is their correlation with the classes.",
         *_lambda_verdicts(rows),
-        _reduced(scale.lams != FULL.lams, "fewer lambdas and numbers of features"),
+        coarser(scale, "lams", "sensitivity_ks"),
         about_data(bench, sets, printed),
     ]
     drawings = [
@@ -136,7 +136,7 @@ def initialisations(bench: Bench) -> list[Exhibit]:
         "of prices for every start. The paper does not give the initial step constant L0, on "
         "which the answer depends, so two are shown.",
         *_initial_verdicts(outcomes),
-        _reduced(scale.compared_lams != FULL.compared_lams, "fewer lambdas and trials"),
+        coarser(scale, "compared_lams"),
         about_data(bench, sets, printed),
     ]
     return [
@@ -176,7 +176,7 @@ def hiht_against_ahiht(bench: Bench) -> list[Exhibit]:
         "step constant L0 as well, which the paper does not give: AHIHT is shown with the L0 of "
         "HIHT and with its default here.",
         *_solver_verdicts(rows, scale.n_trials, chance_levels(bench, sets)),
-        _reduced(scale.compared_lams != FULL.compared_lams, "fewer lambdas and splits"),
+        coarser(scale, "compared_lams"),
         about_data(bench, sets, printed),
     ]
     return [
@@ -240,10 +240,6 @@ def _own_drawings(colour: str, panel: str) -> list[Drawing]:
             ("n_rows", "nonzero rows of W"),
         )
     ]
-
-
-def _reduced(is_reduced: bool, what: str) -> str:
-    return f"To be quick: {what} than in the paper." if is_reduced else ""
 
 
 # -- what the rows say about the claims --------------------------------------------------

@@ -84,6 +84,7 @@ def nested_accuracy(setting: dict) -> dict:
         return _accuracies(setting, candidate, fold, setting["ks"])
 
     found = [each_fold(partial(accuracies, candidate), inner) for candidate in candidates]
+    outer: dict = {}  # classifiers often choose the same
     result: dict = {"accuracy": {}, "n_chosen": {}, "chosen": {}}
     for classifier in setting["classifiers"]:
         pairs = [(k, place) for k in setting["ks"] for place in range(len(candidates))]
@@ -91,8 +92,9 @@ def nested_accuracy(setting: dict) -> dict:
             pairs,
             key=lambda pair: np.mean([_at(fold, classifier, pair[0]) for fold in found[pair[1]]]),
         )
-        outer = _accuracies(setting, candidates[place], part, [k])
-        result["accuracy"][classifier] = _at(outer, classifier, k)
+        if (k, place) not in outer:
+            outer[k, place] = _accuracies(setting, candidates[place], part, [k])
+        result["accuracy"][classifier] = _at(outer[k, place], classifier, k)
         result["n_chosen"][classifier] = k
         result["chosen"][classifier] = candidates[place]
     return result

@@ -122,7 +122,7 @@ class HomotopyIHT:
         step = np.inf
         while True:
             penalty = L20(lam)
-            value = state.smooth() + penalty.value(state.W)
+            value = state.smooth() + state.price(lam)
             settled = False
             while len(trace) < self.max_iter:
                 had_rows = len(state.active) > 0
@@ -180,11 +180,14 @@ class HomotopyIHT:
         """One thresholded gradient step, with L raised until it decreases enough."""
         gradient = state.gradient()
         while True:
-            W = penalty.prox(state.W - gradient / L, 1.0 / L)
+            target = state.W - gradient / L
+            active = penalty.kept(target, 1.0 / L)
+            W = np.zeros_like(target)
+            W[active] = target[active]
             moved = W - state.W
             length = float(np.vdot(moved, moved))
-            trial = state.at(W)
-            new_value = trial.smooth() + penalty.value(W)
+            trial = state.at(W, active)
+            new_value = trial.smooth() + trial.price(penalty.lam)
             # Rounding hides decreases below this; without the allowance L would grow for ever.
             blur = 1e-14 * abs(value) if W.dtype == np.float64 else 1e-6 * abs(value)
             if value - new_value >= 0.5 * self.sufficient * length - blur:
@@ -210,6 +213,7 @@ class _Gradients:
         self.slot = np.full(n_features, -1, dtype=np.int64)
         self.columns = np.empty((n_features, 0), dtype=Y.dtype, order="F")
         self.count, self.most = 0, n_samples
+        self.gathered = _Gathered(lambda active: self.columns[:, self.slot[active]])
 
     def __call__(self, W, active, residual):
         new = active[self.slot[active] < 0]
@@ -217,7 +221,7 @@ class _Gradients:
             return self.design.rmatmul(residual)
         if len(new):
             self._add(new)
-        return self.columns[:, self.slot[active]] @ W[active] - self.correlation
+        return self.gathered(active) @ W[active] - self.correlation
 
     def _add(self, new):
         end = self.count + len(new)
@@ -234,27 +238,46 @@ class _Gradients:
         self.count = end
 
 
+class _Gathered:
+    """Columns of the rows last asked for, which seldom change from one step to the next."""
+
+    def __init__(self, gather):
+        self.gather, self.active, self.columns = gather, None, None
+
+    def __call__(self, active):
+        if self.active is None or not np.array_equal(active, self.active):
+            self.active, self.columns = active, self.gather(active)
+        return self.columns
+
+
 class _Iterate:
     """W with its residual, and its gradient once somebody asks for it."""
 
     def __init__(self, design, Y, ridge, W0=None):
         self.design, self.Y, self.ridge = design, Y, ridge
         self.gradients = _Gradients(design, Y)
-        self._set(np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0)
+        self.gathered = _Gathered(design.dense_columns)
+        W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0
+        self._set(W, np.flatnonzero(W.any(axis=1)))
 
-    def _set(self, W):
+    def _set(self, W, active):
         self.W = W.astype(self.Y.dtype, copy=False)
-        self.active = np.flatnonzero(W.any(axis=1))
+        self.active = active
         if len(self.active) < GATHER * len(W):
-            product = self.design.dense_columns(self.active) @ self.W[self.active]
+            product = self.gathered(self.active) @ self.W[self.active]
         else:
             product = self.design.matmul(self.W)
         self.residual = product - self.Y
 
-    def at(self, W) -> _Iterate:
+    def at(self, W, active) -> _Iterate:
+        """The same data at another W, whose nonzero rows are ``active``."""
         other = copy.copy(self)
-        other._set(W)
+        other._set(W, active)
         return other
+
+    def price(self, lam: float) -> float:
+        """What the nonzero rows cost."""
+        return lam * len(self.active)
 
     def smooth(self) -> float:
         value = 0.5 * float(np.vdot(self.residual, self.residual))
