@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullFormatter
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.papers import RecordError, read_record
@@ -17,6 +18,7 @@ from sparsieve.report import reproduction_report
 
 MOST_ROWS = 60  # of a table on a page; the interactive report has all
 MOST_PANELS = 12
+MOST_TICKS = 8  # that are named by the values drawn
 SENTENCES = 3  # of a paragraph
 
 
@@ -92,6 +94,10 @@ def picture(exhibit, drawing, path):
             axis.set_ylabel(drawing.y_title or drawing.y.replace("_", " "), fontsize=8)
             if drawing.log_x:
                 axis.set_xscale("log")
+                values = sorted({row[drawing.x] for row in here})
+                if len(values) <= MOST_TICKS:
+                    axis.set_xticks(values, [f"{value:g}" for value in values])
+                axis.xaxis.set_minor_formatter(NullFormatter())
             if drawing.log_y:
                 axis.set_yscale("log")
         axis.set_title(str(panels[place]), fontsize=9)

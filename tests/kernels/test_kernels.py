@@ -55,6 +55,20 @@ def test_products_combinations_and_shifts(kernel, max_memory, centred):
     np.testing.assert_allclose(bank.shifts(np.arange(12)), shifts, atol=1e-8 * size)
 
 
+def test_shifts_of_long_expansions_that_consist_of_few_functions():
+    values = standard_values(6, 80)
+    values[:, 0] = 8.0
+    kernel = SigmoidKernel(0.1, -0.01)
+    bank = KernelBank(values, kernel, max_memory=0)
+    ((expansion, _),) = bank._groups
+    assert expansion.size > 80
+    assert 2 * len(expansion.spectrum[0]) < 80
+    A = plain_matrices(values, kernel, np.ones(80), centred=True)
+    smallest = np.linalg.eigvalsh(A)[:, 0]
+    assert smallest.max() < -0.01
+    np.testing.assert_allclose(bank.shifts(np.arange(6)), -smallest, atol=1e-11)
+
+
 def test_expansions_are_short_where_the_kernel_is_smooth():
     bank = KernelBank(standard_values(50, 200), RBFKernel(1.0))
     assert len(bank._rest) == 0

@@ -1,5 +1,7 @@
 """The experiments of the l0-MKL paper on small sets that come with scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score
@@ -7,7 +9,8 @@ from sklearn.metrics import f1_score
 from sparsieve import L0MKLSelector, L0SVMSelector
 from sparsieve.datasets import load_dataset
 from sparsieve.papers import Bench, find_preset
-from sparsieve.papers.l0_mkl import choices, figures, printed, tables, work
+from sparsieve.papers.base import LEVELS
+from sparsieve.papers.l0_mkl import choices, figures, plan, printed, tables, work
 from sparsieve.papers.published import published
 from sparsieve.papers.splits import PaperSplits
 
@@ -17,11 +20,11 @@ GRIDS = {
     "CAP-SVM": [{"C": 1.0, "theta": 5.0}, {"C": 0.1, "theta": 5.0}],
     "EP-SVM": [{"C": 1.0}],
     "MIK-FS": [
-        choices.kernel_parameters(0.1, 0.01, 1.0, 0.1),
-        {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 1.0},
+        plan.kernel_parameters(0.1, 0.01, 1.0, 0.1),
+        {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 1.0},
     ],
     "l0-MKL": [
-        {**choices.kernel_parameters(0.1, 0.01, 1.0, price), "theta": 10.0} for price in (0.1, 1.0)
+        {**plan.kernel_parameters(0.1, 0.01, 1.0, price), "theta": 10.0} for price in (0.1, 1.0)
     ],
 }
 
@@ -44,11 +47,10 @@ def bench(tmp_path_factory):
 @pytest.fixture(scope="module")
 def exhibits(bench):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choices, "grids", lambda quick, printed: GRIDS)
-        for module in (choices, figures, printed, tables):
-            patch.setattr(module, "n_repeats", lambda bench: 2)
-        patch.setattr(figures, "QUICK_KS", (1, 3, 40))
-        patch.setattr(figures, "QUICK_THETAS", (1.0, 5.0))
+        patch.setattr(choices, "grids", lambda scale, printed: GRIDS)
+        small = replace(plan.QUICK, n_repeats=2, ks=(1, 3, 40), section_thetas=(1.0, 5.0))
+        patch.setattr(plan, "QUICK", small)
+        patch.setattr(figures, "SUMMARISED_KS", (1, 3, 40))
         found = {
             exhibit.name: exhibit
             for experiment in find_preset("l0-mkl").experiments
@@ -64,6 +66,49 @@ def exhibits(bench):
         assert all(now.computed == 0 for now in computed), "a resumed run computes nothing"
     assert bench.errors == []
     return found
+
+
+class PlanningBench(Bench):
+    """A bench that has some of the paper's sets and notes what it is asked for."""
+
+    def datasets(self, printed=None):
+        return {"ALLAML": "allaml", "Lung_Cancer": "lung_cancer_181", "Isolet": "isolet"}
+
+    def jobs(self, name, function, settings):
+        self.errors.extend(f"{name}: {setting}" for setting in settings)
+        return []
+
+
+def planned(level, tmp_path):
+    """What all experiments ask for, without computing or loading anything."""
+    bench = PlanningBench("l0-mkl", tmp_path / "store.sqlite", level)
+    for experiment in find_preset("l0-mkl").experiments:
+        assert all(exhibit.note for exhibit in experiment.run(bench))
+    return set(bench.errors)
+
+
+def test_every_level_can_be_planned(tmp_path, monkeypatch):
+    thin = {name: getattr(plan.FULL, name)[:2] for name in ("kernels", "lambda1s", "lambda2s")}
+    monkeypatch.setattr(plan, "FULL", replace(plan.FULL, **thin))  # the whole grid takes a minute
+    quick, standard, full = (planned(level, tmp_path) for level in LEVELS)
+    for name in ("allaml", "lung_cancer_181", "isolet"):
+        for method in work.METHODS:
+            wanted = f"'dataset': '{name}', 'method': '{method}'"
+            assert any(wanted in job for job in full)
+            assert any(wanted in job for job in standard)
+    assert len(quick) < len(standard) < len(full)
+
+
+def test_full_is_the_paper_s_grid_and_the_others_say_what_is_coarser():
+    assert (plan.FULL.n_kernel_points, plan.FULL.n_linear_points) == (5**5, 65)
+    grids = plan.grids(plan.FULL, "Isolet")
+    # theta of 10 and 100; below only the product with lambda2 counts, which has seven values.
+    assert len(grids["l0-MKL"]) == 5**4 * 2
+    assert len(grids["MIK-FS"]) == 5**4 + 5**3 * 7
+    told = find_preset("l0-mkl").coarser
+    assert set(told) == {"quick", "standard"}
+    assert "8 points (the paper: 3125)" in told["standard"]
+    assert "Data sets: only ALLAML" in told["quick"]
 
 
 def one_setting(**changes):
@@ -106,7 +151,7 @@ def test_the_test_half_has_no_say_in_the_inner_accuracy(monkeypatch):
 
 def test_curve_and_history_of_a_fit():
     X, y, split = wine_half()
-    parameters = {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
+    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
     result = work.follow(one_setting(method="l0-MKL", parameters=parameters, ks=[1, 4, 40]))
     selector = L0MKLSelector(gamma=0.1, coef0=-0.01, lambda1=1.0, lambda2=0.1, theta=10.0)
     selector.fit(X[split.train], y[split.train])
@@ -122,7 +167,7 @@ def run_published(parameters, **changes):
 
 
 def test_how_the_printed_algorithms_end():
-    parameters = {**choices.kernel_parameters(0.01, 1.0, 0.01, 10.0), "theta": 1.0}
+    parameters = {**plan.kernel_parameters(0.01, 1.0, 0.01, 10.0), "theta": 1.0}
     result = run_published(parameters)
     assert result["end"] == "falls without bound"
     assert result["accuracy"] is None
@@ -138,7 +183,7 @@ def test_how_the_printed_algorithms_end():
 
 
 def test_indefinite_is_not_said_to_fall():
-    parameters = {**choices.kernel_parameters(1.0, 0.01, 1.0, 10.0), "theta": 1.0}
+    parameters = {**plan.kernel_parameters(1.0, 0.01, 1.0, 10.0), "theta": 1.0}
     result = run_published(parameters)
     assert result["end"] == "indefinite"
     assert result["trace"][-1] > -1e6
@@ -147,11 +192,11 @@ def test_indefinite_is_not_said_to_fall():
 # -- what is compared with what --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("row", published("l0mkl_table7"), ids=lambda row: row["dataset"])
-def test_the_printed_parameters_are_tried_and_l1_is_called_so(quick, row):
-    grid = choices.grids(quick, row["dataset"])
-    own = choices.printed_parameters(row["dataset"])
+def test_the_printed_parameters_are_tried_and_l1_is_called_so(level, row):
+    grid = plan.grids(getattr(plan, level.upper()), row["dataset"])
+    own = plan.printed_parameters(row["dataset"])
     assert own in grid["MIK-FS"], "every printed theta is at most one"
     assert {**own, "theta": 10.0} in grid["l0-MKL"]
     assert all(work.is_l1(setting) for setting in grid["MIK-FS"])
@@ -174,7 +219,7 @@ def test_theta_up_to_one_is_the_l1_norm():
 
 def test_l0_mkl_with_the_l1_norm_is_refused(bench, monkeypatch):
     grid = {**GRIDS, "l0-MKL": [{**GRIDS["MIK-FS"][0], "theta": 1.0}]}
-    monkeypatch.setattr(choices, "grids", lambda quick, printed: grid)
+    monkeypatch.setattr(choices, "grids", lambda scale, printed: grid)
     with pytest.raises(ValueError, match="has the l1 norm: that is MIK-FS"):
         choices.choose(bench)
 

@@ -1,5 +1,7 @@
 """The experiments of the l0-MPM paper on small sets that come with scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import matthews_corrcoef
@@ -9,7 +11,8 @@ from sparsieve import L0MPMSelector, MPMClassifier
 from sparsieve.datasets import load_dataset
 from sparsieve.evaluation import Folds
 from sparsieve.papers import Bench, find_preset
-from sparsieve.papers.l0_mpm import figures, synthetic, work
+from sparsieve.papers.base import LEVELS
+from sparsieve.papers.l0_mpm import figures, settings, synthetic, work
 from sparsieve.papers.l0_mpm.tables import largest_mcc
 from sparsieve.papers.published import published
 
@@ -31,7 +34,7 @@ def exhibits(tmp_path_factory):
         patch.setattr(figures, "ALPHAS", (50.0, 0.1))
         patch.setattr(figures, "DELTAS", (0.9, 0.1))
         patch.setattr(figures, "SHARES", (0.8, 0.2))
-        patch.setattr(figures, "QUICK_WIDTHS", (8.0,))
+        patch.setattr(settings, "QUICK", replace(settings.QUICK, widths=(8.0,)))
         patch.setattr(figures, "KERNEL_SETS", ("Spam",))
         patch.setattr(synthetic, "N_REPEATS", 2)
         patch.setattr(synthetic, "ALPHAS", (1.0, 10.0))
@@ -52,6 +55,40 @@ def exhibits(tmp_path_factory):
         assert all(now.computed == 0 for now in computed), "a resumed run computes nothing"
     assert bench.errors == []
     return found
+
+
+class PlanningBench(Bench):
+    """A bench that has some of the paper's sets and notes what it is asked for."""
+
+    def datasets(self, printed=None):
+        return {"Sonar": "sonar", "Spam": "spambase", "Madelon": "madelon"}
+
+    def jobs(self, name, function, settings):
+        self.errors.extend(f"{name}: {setting}" for setting in settings)
+        return []
+
+
+def planned(level, tmp_path):
+    """What all experiments ask for, without computing or loading anything."""
+    bench = PlanningBench("l0-mpm", tmp_path / "store.sqlite", level)
+    for experiment in find_preset("l0-mpm").experiments:
+        assert all(exhibit.note for exhibit in experiment.run(bench))
+    return set(bench.errors)
+
+
+def test_every_level_can_be_planned(tmp_path):
+    quick, standard, full = (planned(level, tmp_path) for level in LEVELS)
+    for dataset in ("sonar", "spambase", "madelon"):
+        for method in ("MPM", "L1-MPM", "L0-MPM", "S-MPM"):
+            for jobs in (standard, full):
+                mine = [job for job in jobs if f"'{dataset}'" in job and f"'{method}'" in job]
+                assert any(job.startswith("l0-mpm linear") for job in mine)
+                kernels = any(job.startswith("l0-mpm kernels") for job in mine)
+                assert kernels == (dataset != "spambase" and method != "S-MPM")
+    assert len(quick) < len(standard) < len(full)
+    told = find_preset("l0-mpm").coarser
+    assert set(told) == {"quick", "standard"}
+    assert f"widths {', '.join(f'{w:g}' for w in settings.STANDARD.widths)}" in told["standard"]
 
 
 def linear_setting(**changes):

@@ -49,6 +49,8 @@ class Source(Protocol):
 class FileDesign(RowBlockedDesign):
     """A matrix in a file; what fits the memory limit is read once, anything larger every time."""
 
+    columns_at_once = 16  # reading X takes longer than multiplying it by these
+
     def __init__(self, source: Source, block_rows: int | None = None, hold: bool | None = None):
         super().__init__(source.shape, real_dtype(source.dtype))
         self.source = source

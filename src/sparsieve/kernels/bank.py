@@ -125,7 +125,7 @@ class KernelBank:
         if not len(missing):
             return self._shifts[features]
         for expansion, members in self._groups:
-            if 2 * expansion.size > self.n_samples:
+            if 2 * len(expansion.spectrum[0]) > self.n_samples:
                 continue
             inside = missing[np.isin(missing, members, assume_unique=True)]
             if len(inside):
@@ -200,17 +200,19 @@ class KernelBank:
         self._rest = np.sort(np.concatenate(rest)) if rest else np.empty(0, dtype=np.int64)
 
     def _expanded_shifts(self, features, expansion: Expansion) -> np.ndarray:
-        """With B C B' = A_m and B = Q R, the nonzero eigenvalues are those of R C R'."""
+        """With A_m = B C B', C = V D V' and BV = Q R, the eigenvalues are those of R D R'."""
+        eigenvalues, vectors = expansion.spectrum
         found = np.empty(len(features))
         step = max(1, BLOCK_BYTES // (8 * self.n_samples * expansion.size))
         for start in range(0, len(features), step):
             part = features[start : start + step]
             basis = expansion.polynomials(self.values[part] - self._middle[part, None])
+            basis = basis @ vectors
             if self.centred:
                 basis -= (self.weights @ basis / self.weights.sum())[:, None, :]
             basis *= self.roots[:, None]
             triangle: np.ndarray = np.linalg.qr(basis, mode="r")  # type: ignore[assignment]
-            small = triangle @ expansion.coefficients @ triangle.transpose(0, 2, 1)
+            small = (triangle * eigenvalues) @ triangle.transpose(0, 2, 1)
             found[start : start + step] = np.linalg.eigvalsh(small)[:, 0]
         return np.maximum(0.0, -found)
 

@@ -9,6 +9,7 @@ between -1 and 1, so no precision is lost however many are needed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from .functions import FeatureKernel
 
 # Largest error of an expansion, as a share of the kernel's largest value.
 ACCURACY = 1e-12
+# Eigenvalues of the coefficients below this share of the largest are rounding.
+NEGLIGIBLE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,17 @@ class Expansion:
     def size(self) -> int:
         """Number of polynomials."""
         return len(self.coefficients)
+
+    @cached_property
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues of the coefficients that count, and their vectors.
+
+        Far fewer than there are polynomials: these are many to follow the functions, not because
+        the functions are many.
+        """
+        eigenvalues, vectors = np.linalg.eigh(self.coefficients)
+        kept = np.abs(eigenvalues) > NEGLIGIBLE * np.abs(eigenvalues).max(initial=0.0)
+        return eigenvalues[kept], np.ascontiguousarray(vectors[:, kept])
 
     def polynomials(self, values: np.ndarray) -> np.ndarray:
         """T_p(values / radius), along a new last axis."""

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from sparsieve import RidgeForwardSelector
 from sparsieve.design import as_design
+from sparsieve.memory import set_memory
 from sparsieve.solvers.least_squares import forward
 from sparsieve.solvers.least_squares.candidates import CandidateBlocks, promising
 
@@ -77,3 +79,16 @@ def test_promising_are_the_largest_in_order(rng):
     scores = rng.permutation(20).astype(float)
     assert promising(scores, 4).tolist() == np.argsort(-scores)[:4].tolist()
     assert len(promising(scores, 50)) == 20
+
+
+def test_a_file_is_read_less_often_than_features_are_selected(rng, tmp_path):
+    n, d = 600, 700
+    X = rng.standard_normal((n, d)).astype(np.float32)
+    y = (X[:, :10].sum(axis=1) + 2 * rng.standard_normal(n) > 0).astype(int)
+    np.save(tmp_path / "X.npy", X)
+    held = RidgeForwardSelector(25).fit(X, y)
+    with set_memory("1MB"):
+        read = RidgeForwardSelector(25).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y)
+    assert read.path_.features.tolist() == held.path_.features.tolist()
+    np.testing.assert_allclose(read.scores_, held.scores_, atol=1e-5)
+    assert read.n_passes_ < 20  # 29 with a pass for every feature

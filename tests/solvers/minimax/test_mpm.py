@@ -11,6 +11,7 @@ from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from sparsieve.design import Scaled, as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.engines.dca import DCA
+from sparsieve.solvers.minimax.cones import Columns
 from sparsieve.solvers.minimax.generation import InfeasibleError
 from sparsieve.solvers.minimax.hyperplane import accuracy_of, kappa_of
 from sparsieve.solvers.minimax.machine import solve_mpm
@@ -100,6 +101,28 @@ def test_any_costs(seed, ridge):
     kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
     found = WeightedL1Machine(moments, kappa).solve(costs)
     assert found.objective == pytest.approx(weighted_l1(X, y, costs, kappa, ridge), rel=1e-6)
+
+
+@pytest.mark.parametrize(("n", "d", "ridge"), [(120, 30, 0.0), (50, 300, 0.05)])
+def test_an_active_set_repairs_itself(n, d, ridge):
+    X, y = random_problem(n, n, d)
+    moments = as_moments(X, y, ridge)
+    kappa = kappa_of(0.9 * solve_mpm(moments).solution.accuracy)
+    machine = WeightedL1Machine(moments, kappa)
+    best = machine.solve(np.ones(d))
+    weights = best.solution.weights
+    support = best.solution.support
+    others = np.flatnonzero(weights == 0.0)[:2]
+    assert len(support) > 2
+    # The weakest feature is missing, two that do not belong there have a little weight.
+    kept = np.delete(support, np.argmin(np.abs(weights[support])))
+    values = np.concatenate([weights[kept], [1e-4, -1e-4]])
+    start = Columns(np.concatenate([kept, others]), np.sign(values))
+    found = machine._active_set(start, values, np.ones(4), np.ones(d))
+    assert found is not None
+    assert found.gap <= 1e-12
+    np.testing.assert_array_equal(np.sort(found.columns.features), support)
+    assert found.answer.value == pytest.approx(best.objective, rel=1e-10)
 
 
 def test_level_decides_feasibility():

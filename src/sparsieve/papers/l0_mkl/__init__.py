@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..base import Experiment, Preset
 from .figures import convergence, curves, theta
+from .plan import QUICK, STANDARD, coarser
 from .printed import tried
 from .tables import data_sets, parameters, scores
 
@@ -20,6 +21,7 @@ PRESET = Preset(
         Experiment("figure 2", "convergence", convergence),
         Experiment("section 5.2", "tightness of the surrogate", theta),
     ),
+    coarser={"quick": coarser(QUICK), "standard": coarser(STANDARD)},
 )
 
 __all__ = ["PRESET"]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
 from ..base import Bench, printed_name
 from ..published import published
+from .plan import grids, scale_of
 from .work import METHODS, describe, is_l1, norm, try_parameters
 
-QUICK_SETS = ("ALLAML", "Colon", "Isolet", "Glioma", "Carcinom")
 INNER_CV = "inner cv"
 BEST_ON_TEST = "best on test"
 
@@ -35,10 +34,10 @@ def sources(bench: Bench) -> list[Source]:
         Source(printed_name(label), found[label], label)
         for label in sorted(found, key=lambda label: order.index(printed_name(label)))
     ]
-    if bench.quick:
-        quick = [source for source in known if source.printed in QUICK_SETS]
-        return quick or known[:2]
-    return known
+    wanted = scale_of(bench).sets
+    if wanted is None:
+        return known
+    return [source for source in known if source.printed in wanted] or known[:2]
 
 
 def chance(bench: Bench) -> dict[str, float]:
@@ -51,60 +50,18 @@ def chance(bench: Bench) -> dict[str, float]:
     return {source.label: found[source.dataset] for source in used if source.dataset in found}
 
 
-def grids(quick: bool, printed: str) -> dict[str, list[dict]]:
-    """The parameters that are tried for every method on one of the paper's sets.
-
-    The paper's grid of l0-MKL has 5^5 = 3125 points, its grid of the linear machines 65. Here the
-    printed parameters of the set are always among those that are tried. With weights up to one,
-    every theta of at most one makes the capped l1 norm a plain one: it belongs to MIK-FS.
-    """
-    powers = [0.25, 1.0, 4.0] if quick else [4.0**power for power in range(-3, 4)]
-    linear_thetas = [10.0] if quick else [0.1, 1.0, 10.0]
-    kernels = [(0.1, 0.01)] if quick else [(0.1, 0.01), (1.0, 0.01), (0.01, 1.0)]
-    strengths = [0.1, 1.0] if quick else [0.1, 1.0, 10.0]
-    thetas = [10.0] if quick else [0.1, 1.0, 10.0, 100.0]
-    own = printed_parameters(printed)
-    mkl = [
-        kernel_parameters(a, r, lambda1, lambda2)
-        for (a, r), lambda1, lambda2 in product(kernels, strengths, (0.1, 1.0))
-    ]
-    mkl += [{name: value for name, value in own.items() if name != "theta"}]
-    capped = [{**setting, "theta": theta} for setting, theta in product(mkl, thetas)]
-    capped += [own, {**own, "theta": 100.0}]  # as printed, and where theta counts features
-    linear = [{"C": C, "theta": theta} for C, theta in product(powers, linear_thetas)]
-    return {
-        "PiE-SVM": linear,
-        "CAP-SVM": linear,
-        "EP-SVM": [{"C": C} for C in powers],
-        "MIK-FS": _distinct(mkl + [setting for setting in capped if is_l1(setting)]),
-        "l0-MKL": _distinct([setting for setting in capped if not is_l1(setting)]),
-    }
-
-
-def _distinct(settings: Sequence[dict]) -> list[dict]:
-    return list({tuple(setting.items()): setting for setting in settings}.values())
-
-
-def printed_parameters(printed: str) -> dict:
-    """What Table 7 prints for a set."""
-    row = next(row for row in published("l0mkl_table7") if row["dataset"] == printed)
-    kernel = kernel_parameters(*(row[name] for name in ("a", "r", "lambda1", "lambda2")))
-    return {**kernel, "theta": row["theta"]}
-
-
-def kernel_parameters(a: float, r: float, lambda1: float, lambda2: float) -> dict:
-    """The paper's kernel tanh(a u v - r) and strengths, as our selectors call them."""
-    return {"gamma": a, "coef0": -r, "lambda1": lambda1, "lambda2": lambda2}
-
-
 def n_repeats(bench: Bench) -> int:
     """Half/half splits."""
-    return 3 if bench.quick else 10
+    return scale_of(bench).n_repeats
 
 
 def protocol(bench: Bench) -> str:
     """What every note begins with."""
-    reduced = " Quick: fewer sets, splits and parameters." if bench.quick else ""
+    reduced = bench.pick(
+        quick=" Quick: fewer sets, splits and parameters.",
+        standard=" Standard: fewer splits and parameters.",
+        full="",
+    )
     missing = ", ".join(bench.missing())
     return (
         f"{n_repeats(bench)} splits into halves, floor(n/2) of a class to test; first two classes; "
@@ -128,7 +85,8 @@ class Choice:
 
 def choose(bench: Bench) -> list[Choice]:
     """Try all parameters and take some by inner cross-validation, and some on the test halves."""
-    tables = {source.printed: grids(bench.quick, source.printed) for source in sources(bench)}
+    scale = scale_of(bench)
+    tables = {source.printed: grids(scale, source.printed) for source in sources(bench)}
     for grid in tables.values():
         for setting in grid["l0-MKL"]:
             if is_l1(setting):
@@ -139,7 +97,7 @@ def choose(bench: Bench) -> list[Choice]:
             "method": method,
             "parameters": parameters,
             "repeat": repeat,
-            "inner_folds": 2 if bench.quick else 3,
+            "inner_folds": scale.inner_folds,
         }
         for source in sources(bench)
         for method, grid in tables[source.printed].items()

@@ -21,13 +21,25 @@ from .choices import (
     ran,
     sources,
 )
+from .plan import FULL, scale_of
 from .work import METHODS, describe
 
 GRIDS = (
     "Under best on test one choice per set has the best mean accuracy on the test halves, as the "
-    "paper's single best parameters suggest. The grids are thinner than the paper's, but hold the "
-    "parameters of its Table 7."
+    "paper's single best parameters suggest."
 )
+
+
+def _about_grids(bench: Bench) -> str:
+    scale = scale_of(bench)
+    if scale == FULL:
+        return "The grids are the paper's."
+    return (
+        "The grids are thinner than the paper's (points for the linear machines "
+        f"{scale.n_linear_points} instead of {FULL.n_linear_points}, for the kernel machines "
+        f"{scale.n_kernel_points} instead of {FULL.n_kernel_points}), but hold the parameters of "
+        "its Table 7."
+    )
 
 
 # -- Table 3 ---------------------------------------------------------------------------------
@@ -99,6 +111,8 @@ def verdicts(
     bench: Bench, rows: Sequence[dict], column: str, measure: str, what: dict, printed: str = ""
 ) -> str:
     """What the rows say of the claim that l0-MKL is the best: chosen honestly, on test, printed."""
+    if not rows:
+        return ""
     splits, levels = n_repeats(bench), {} if "F1" in measure else chance(bench)
     columns = {column: measure, f"{column}_best_on_test": f"{measure} with parameters best on test"}
     said = [
@@ -144,7 +158,7 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
         rows,
         [Drawing("n_features", "accuracy", "points", colour="method", panel="dataset", log_x=True)],
         note=(
-            f"{protocol(bench)} {GRIDS} "
+            f"{protocol(bench)} {GRIDS} {_about_grids(bench)} "
             f"{verdicts(bench, rows, 'accuracy', 'accuracy', what, 'published')} {above} {fewer}"
         ),
         summary=_method_means(

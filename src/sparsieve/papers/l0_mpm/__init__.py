@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..base import Experiment, Preset
 from .figures import kernels, spam
+from .settings import QUICK, STANDARD, coarser
 from .synthetic import recovery, steepness
 from .tables import data_sets, ratio_machine, scores
 
@@ -20,6 +21,7 @@ PRESET = Preset(
         Experiment("figure 8", "synthetic data over alpha and delta", steepness),
         Experiment("figure 9", "synthetic data, three machines", recovery),
     ),
+    coarser={"quick": coarser(QUICK), "standard": coarser(STANDARD)},
 )
 
 __all__ = ["PRESET"]

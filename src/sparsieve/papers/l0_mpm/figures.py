@@ -13,7 +13,16 @@ from ..base import Bench
 from ..numbers import deviation, mean
 from ..published import published
 from ..verdicts import Verdict, chance_levels, verdict_of
-from .settings import PRINTED_DELTA, draws, n_folds, protocol, rows_of, sets
+from .settings import (
+    N_FOLDS,
+    PRINTED_DELTA,
+    draws,
+    n_folds,
+    protocol,
+    rows_of,
+    scale_of,
+    sets,
+)
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -21,8 +30,6 @@ DELTAS = (0.9, 0.7, 0.5, 0.3, 0.1)
 SHARES = (0.95, 0.8, 0.6, 0.4, 0.2)
 METHODS = ("MPM", "L1-MPM", "L0-MPM")
 KERNEL_SETS = ("Ionosphere", "Sonar", "WDBC", "Madelon")
-FULL_WIDTHS = tuple(2.0**power for power in range(-3, 4))
-QUICK_WIDTHS = (0.5, 2.0, 8.0)
 
 
 # -- Spam over alpha and delta ---------------------------------------------------------------
@@ -189,6 +196,7 @@ def _spam_trends(rows: Sequence[dict]) -> str:
 def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
     """Per set and method the results of every width."""
     used = {name: dataset for name, dataset in sets(bench).items() if name in KERNEL_SETS}
+    scale = scale_of(bench)
     settings = [
         {
             "dataset": dataset,
@@ -197,12 +205,12 @@ def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
             "method": method,
             "width": width,
             "delta": PRINTED_DELTA,
-            "n_folds": 2 if bench.quick else 10,
-            "inner_folds": 2 if bench.quick else 3,
+            "n_folds": scale.kernel_folds,
+            "inner_folds": scale.inner_folds,
         }
         for printed, dataset in used.items()
         for method in METHODS
-        for width in (QUICK_WIDTHS if bench.quick else FULL_WIDTHS)
+        for width in scale.widths
     ]
     found = bench.jobs("l0-mpm kernels", try_kernel, settings)
     return {
@@ -220,7 +228,10 @@ def _kept_percent(row: dict) -> list[float]:
 def kernels(bench: Bench) -> Iterator[Exhibit]:
     """Figures 6 and 7."""
     found = _kernels(bench)
-    folds = "Here two of the ten folds and three widths. " if bench.quick else ""
+    scale = scale_of(bench)
+    folds = ""
+    if scale.kernel_folds < N_FOLDS:
+        folds = f"Here the first {scale.kernel_folds} folds and {len(scale.widths)} widths. "
     note = (
         f"{protocol(bench)} {folds}One choice of the rows of Madelon. "
         f"delta = {PRINTED_DELTA}, alpha = 5, kernel "
@@ -242,7 +253,7 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
         note=(
             f"{note} The width is chosen by cross-validation inside the training part, and once "
             f"more, labelled best on test, by the mean accuracy on the test parts. "
-            f"{_lead(chosen, 2 if bench.quick else 10, chance_levels(bench, used))}"
+            f"{_lead(chosen, scale.kernel_folds, chance_levels(bench, used))}"
         ),
     )
     rows: list[dict] = []

@@ -2,10 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..base import Bench
 from ..published import published
 
 PRINTED_DELTA = 0.9
+# How many rows the paper takes of sets that have many more.
+DRAWN_ROWS = {"Spam": 200, "Madelon": 200}
+N_FOLDS = 10
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to compute: the paper's protocol, or less.
+
+    Parameters
+    ----------
+    n_draws : int
+        Random choices of the rows of Spam and Madelon: the paper's is not known.
+    madelon_folds : int
+        Folds of Madelon that are done; they take longer than all others.
+    widths : tuple of float
+        Of the Gaussian kernel.
+    kernel_folds : int
+        Folds that are done with Gaussian kernels.
+    inner_folds : int
+        Of the choice of the width inside a training part.
+    """
+
+    n_draws: int
+    madelon_folds: int
+    widths: tuple[float, ...]
+    kernel_folds: int
+    inner_folds: int
+
+
+QUICK = Scale(n_draws=1, madelon_folds=3, widths=(0.5, 2.0, 8.0), kernel_folds=2, inner_folds=2)
+STANDARD = Scale(
+    n_draws=3, madelon_folds=5, widths=(0.125, 0.5, 2.0, 8.0), kernel_folds=3, inner_folds=2
+)
+FULL = Scale(
+    n_draws=5,
+    madelon_folds=N_FOLDS,
+    widths=tuple(2.0**power for power in range(-3, 4)),
+    kernel_folds=N_FOLDS,
+    inner_folds=3,
+)
+
+
+def scale_of(bench: Bench) -> Scale:
+    """How much this bench computes."""
+    return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
+
+
+def coarser(scale: Scale) -> str:
+    """What a scale leaves out of the paper's protocol, in sentences."""
+    widths = ", ".join(f"{width:g}" for width in scale.widths)
+    return (
+        f"Random choices of the rows of Spam and Madelon: {scale.n_draws} (full: {FULL.n_draws}; "
+        f"the paper's is not known). Madelon: the first {scale.madelon_folds} of {N_FOLDS} folds. "
+        f"Gaussian kernels: the first {scale.kernel_folds} of {N_FOLDS} folds, widths {widths} "
+        f"(the paper: {len(FULL.widths)} from {FULL.widths[0]:g} to {FULL.widths[-1]:g}), "
+        f"chosen by {scale.inner_folds} inner folds (full: {FULL.inner_folds})."
+    )
 
 
 def sets(bench: Bench) -> dict[str, str]:
@@ -20,17 +80,17 @@ def sets(bench: Bench) -> dict[str, str]:
 
 def rows_of(printed: str) -> int | None:
     """How many rows the paper takes of a set that has many more; None for all."""
-    return 200 if printed in ("Spam", "Madelon") else None
+    return DRAWN_ROWS.get(printed)
 
 
 def draws(bench: Bench, printed: str) -> range:
     """Random choices of these rows, because the paper's is not known."""
-    return range(5 if rows_of(printed) is not None and not bench.quick else 1)
+    return range(scale_of(bench).n_draws if rows_of(printed) is not None else 1)
 
 
 def n_folds(bench: Bench, printed: str) -> int:
-    """How many of the ten folds are done; those of Madelon take longer than all others."""
-    return 3 if bench.quick and printed == "Madelon" else 10
+    """How many of the ten folds are done."""
+    return scale_of(bench).madelon_folds if printed == "Madelon" else N_FOLDS
 
 
 def alpha_of(printed: str) -> float:
@@ -41,8 +101,11 @@ def alpha_of(printed: str) -> float:
 def protocol(bench: Bench) -> str:
     """What every note begins with."""
     missing = ", ".join(bench.missing())
-    drawn = "one random choice" if bench.quick else "five random choices"
-    reduced = " Quick: three of the folds of Madelon." if bench.quick else ""
+    scale = scale_of(bench)
+    drawn = "one random choice" if scale.n_draws == 1 else f"{scale.n_draws} random choices"
+    reduced = ""
+    if scale.madelon_folds < N_FOLDS:
+        reduced = f" Madelon: the first {scale.madelon_folds} folds."
     return (
         "Ten stratified folds; features standardised on the training part. Spam and Madelon: "
         f"200 rows as in the paper, {drawn}.{reduced}"

@@ -163,6 +163,8 @@ def recovery(bench: Bench) -> Iterator[Exhibit]:
 
 def _span(rows: Sequence[dict], column: str) -> str:
     values = [row[column] for row in rows if row["method"] == "L0-MPM"]
+    if not values:
+        return "no"
     low, high = min(values), max(values)
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 

@@ -76,6 +76,10 @@ class DeviceFeatures:
         """Products of a feature with what is left of the outputs."""
         return self.C[:, j].cpu().numpy()
 
+    def column(self, j: int) -> np.ndarray:
+        """A feature, in the memory of the host."""
+        return self.design.dense_columns([j])[:, 0]
+
     def take(self, j: int, new: Any, refresh: bool) -> None:
         """Close a feature and take its direction out of all others."""
         # One transfer, before the pass; everything after it is queued while the pass runs.

@@ -17,6 +17,9 @@ import numpy as np
 WORTHWHILE = 8
 # P is held while it is this many times smaller than X.
 SMALLER = 8
+# Blocks whose products are kept, and blocks whose columns come along with a pass over a file.
+KEPT_BLOCKS = 4
+AHEAD = 3
 # Where so little of a column is left, the difference above loses too many digits: a share of its
 # squared norm, below which a pass of its own is taken.
 FAITHFUL = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
@@ -46,17 +49,29 @@ class CandidateBlocks:
         self.passes = 0
         room = n_samples // SMALLER
         self._most = min(n_steps, room // 2, n_features)
-        self._rows = room - self._most
         self._at: dict[int, Any] = {}
+        self._coming: list[int] = []
         self._taken = self._room(min(16, self._most))
         self._faithful = FAITHFUL[np.dtype(design.dtype)]
 
     @classmethod
     def if_they_pay(cls, design: Any, n_steps: int) -> Self | None:
-        """Blocks, where X is held in memory and has many samples, and many features may enter."""
+        """Blocks, where they save passes that cost something: see ``columns_at_once``."""
         at_once, room = design.columns_at_once, design.shape[0] // SMALLER
         pays = at_once > 1 and min(n_steps, room // 2, room - at_once) >= WORTHWHILE
         return cls(design, n_steps) if pays else None
+
+    def choose(self, j: int, scores: Any) -> None:
+        """Choose the columns to read beside that of feature j, where nothing is known of it yet."""
+        if j in self._at or j in self._coming:
+            return
+        at_once = self.design.columns_at_once
+        wanted = self._promising(scores, (1 + AHEAD) * at_once + len(self._at)).tolist()
+        others = [place for place in wanted if place not in self._at and place != j]
+        self._coming = [j, *others[: at_once - 1]]
+        if self.design.passes:  # one pass for all of them; more come along with the product
+            self.design.dense_columns(self._coming)
+            self.design.will_need(np.array(others[at_once - 1 :], dtype=np.int64))
 
     def product(self, j: int, new: Any, scores: Any) -> Any:
         """Products of all features with the ``Direction`` of feature j."""
@@ -64,22 +79,22 @@ class CandidateBlocks:
         if step >= self._most or new.share < self._faithful:
             product = self._pass(new.v[:, None])[0]
         else:
-            if j not in self._at:
-                self._read_block(j, scores)
+            self.choose(j, scores)
+            self._read_block()
             product = self._combined(self._at.pop(j), new.along, new.length)
         if step < self._most:
             self._keep(step, product)
         return product
 
-    def _read_block(self, j: int, scores: Any) -> None:
-        """Read the most promising columns that were not read yet, j among them."""
-        wanted = self._promising(scores, self.design.columns_at_once + len(self._at)).tolist()
-        others = [place for place in wanted if place not in self._at and place != j]
-        places = [j, *others[: self.design.columns_at_once - 1]]
-        for place, product in zip(places, self._pass(self._columns(places)), strict=True):
-            self._at[place] = product
-        while len(self._at) > self._rows:  # the oldest are the least likely to win still
-            del self._at[next(iter(self._at))]
+    def _read_block(self) -> None:
+        """Take the products of all features with the columns that were chosen."""
+        if not self._coming:
+            return
+        products = self._pass(self._columns(self._coming))
+        self._at.update(zip(self._coming, products, strict=True))
+        self._coming = []
+        while len(self._at) > KEPT_BLOCKS * self.design.columns_at_once:
+            del self._at[next(iter(self._at))]  # the oldest is the least likely to win still
 
     def _keep(self, step: int, product: Any) -> None:
         if step == len(self._taken):

@@ -146,7 +146,7 @@ def forward_path(
         if t == V.shape[1]:
             V = np.asfortranarray(np.hstack([V, np.zeros_like(V)]))
             U = np.pad(U, ((0, t), (0, t)))
-        column = v = design.dense_columns([j])[:, 0]
+        column = v = features.column(j)
         u = np.zeros(t + 1, dtype=dtype)
         u[t] = 1.0
         along = np.zeros(t, dtype=dtype)
@@ -232,6 +232,12 @@ class _Features:
     def correlations(self, j: int) -> np.ndarray:
         """Products of a feature with what is left of the outputs."""
         return self.C[j]
+
+    def column(self, j: int) -> np.ndarray:
+        """A feature; where X is read from a file, others that may follow are read with it."""
+        if self.blocks is not None:
+            self.blocks.choose(j, self.score)
+        return self.design.dense_columns([j])[:, 0]
 
     def take(self, j: int, new: Direction, refresh: bool) -> None:
         """Close a feature and take its direction out of all others."""

@@ -155,13 +155,13 @@ class _Play:
         self.signs = np.where(columns.signs == 0.0, 1.0, columns.signs)
         self.ridges = moments.ridges
         self.has_ridge = max(moments.ridges) > 0.0
-        # Z = Q R where that has fewer rows than Z.
+        # Z = Q R: never more rows than columns, and half of a square is zero.
         self.turns: list[np.ndarray | None] = []
         self.factors: list[np.ndarray] = []
         for which in (0, 1):
             Z = moments.columns(which, features) * (self.signs / self.units)
             Q = None
-            if len(Z) > len(features):
+            if 2 * len(Z) > len(features):
                 Q, Z = np.linalg.qr(Z)
             self.turns.append(Q)
             self.factors.append(Z)
@@ -201,6 +201,7 @@ class _Play:
         data[:, 0] = -1.0
         rows[:, 1:-1] = first_dense + np.arange(n_dense)
         data[:, 1:-1] = dense.T
+        used[:, 1:-1] = dense.T != 0.0
         used[:, -1] = self.has_ridge
         rows[:, -1] = first_dense + n_dense + 1 + np.arange(k)
         data[:, -1] = -1.0 / self.units

@@ -16,10 +16,37 @@ MAX_STEPS = 12
 CONE_TIGHT = 1e-3  # share of the largest multiplier above which a constraint is taken for tight
 
 
+MAX_DROPS = 5  # times that features of the wrong sign are left out
+
+
 def polish_weighted_l1(
     moments: TwoClassMoments, columns: Columns, weights, costs, kappa: float, multipliers
-) -> PrimalDual | None:
-    """The exact optimum on these signed features, or None where they are not the right ones.
+) -> tuple[PrimalDual, Columns] | None:
+    """The exact optimum on these signed features, and those of them that it uses.
+
+    None where that is not to be had. A feature that wants the other sign is left out: most
+    such features of a loose solution should have no weight at all.
+    """
+    signs = np.where(columns.signs == 0.0, np.sign(weights), columns.signs)
+    for _ in range(MAX_DROPS):
+        found = _solve_equations(moments, columns, weights, signs * costs, kappa, multipliers)
+        if found is None:
+            return None
+        weights, multipliers = found
+        right = np.sign(weights) == signs
+        if right.all():
+            return _optimum(moments, columns, weights, costs, kappa, multipliers), columns
+        if not right.any():
+            return None
+        columns = Columns(columns.features[right], columns.signs[right])
+        weights, signs, costs = weights[right], signs[right], costs[right]
+    return None
+
+
+def _solve_equations(
+    moments: TwoClassMoments, columns: Columns, weights, slopes, kappa: float, multipliers
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Weights and multipliers of the smooth problem in which nothing changes its sign.
 
     The conditions of min c'|w| s.t. a_i - kappa N_i >= 0 and a_i - 1 >= 0, with a_1 = mu1'w - b
     and a_2 = b - mu2'w, for the constraints whose ``multipliers`` (of a_1 - kappa N_1,
@@ -37,7 +64,8 @@ def polish_weighted_l1(
         np.append(moments.means[0][features], -1.0),
         np.append(-moments.means[1][features], 1.0),
     ]
-    slopes = np.append(np.sign(weights) * costs, 0.0)
+    largest = float(np.abs(slopes).max(initial=0.0))
+    slopes = np.append(slopes, 0.0)
     keep = np.maximum(kappa * _norms(covariances, weights), 1.0)
     offset = 0.5 * (keep[1] - keep[0] + (directions[0] - directions[1])[:k] @ weights)
     x = np.append(weights, offset)
@@ -72,19 +100,27 @@ def polish_weighted_l1(
             return None
         x = x + step[: k + 1]
         active = active + step[k + 1 :]
-    found, norms = x[:k], _norms(covariances, x[:k])
+    if not (smallest <= 1e-9 * largest and (active >= 0.0).all()):
+        return None
+    # A constraint taken for slack must be so.
     sides = np.array([direction @ x for direction in directions])
-    trusted = (
-        smallest <= 1e-9 * float(costs.max(initial=0.0))
-        and (np.sign(found) == np.sign(weights)).all()
-        and (active >= 0.0).all()
-        # A constraint taken for slack must be so.
-        and (sides >= np.maximum(kappa * norms, 1.0) * (1.0 - 1e-9)).all()
-    )
-    if not trusted:
+    if (sides < np.maximum(kappa * _norms(covariances, x[:k]), 1.0) * (1.0 - 1e-9)).any():
         return None
     exact = np.zeros(4)
     exact[tight] = active
+    return x[:k], exact
+
+
+def _optimum(
+    moments: TwoClassMoments, columns: Columns, found, costs, kappa: float, exact
+) -> PrimalDual:
+    """What the solution of the equations says of all features."""
+    factors = [moments.columns(which, columns.features) for which in (0, 1)]
+    spread = [Z @ found for Z in factors]
+    norms = [
+        float(np.sqrt(z @ z + ridge * (found @ found)))
+        for z, ridge in zip(spread, moments.ridges, strict=True)
+    ]
     shares = [exact[which] / norms[which] if exact[which] > 0.0 else 0.0 for which in (0, 1)]
     ridge_share = shares[0] * moments.ridges[0] + shares[1] * moments.ridges[1]
     return PrimalDual(
@@ -92,7 +128,7 @@ def polish_weighted_l1(
         float(costs @ np.abs(found)),
         float(exact[2] + exact[3]),
         float(exact[0] + exact[2]),
-        (-shares[0] * (factors[0] @ found), -shares[1] * (factors[1] @ found)),
+        (-shares[0] * spread[0], -shares[1] * spread[1]),
         -kappa * ridge_share * found,
         np.zeros(2),
         exact,

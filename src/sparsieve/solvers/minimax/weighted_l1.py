@@ -37,6 +37,9 @@ from .hyperplane import Hyperplane, achieved_accuracy, class_norms
 from .moments import TwoClassMoments
 from .polish import polish_weighted_l1
 
+# Times that features join an exact optimum before the cone solver is asked again.
+MAX_CHANGES = 6
+
 
 @dataclass
 class WeightedL1Machine:
@@ -159,20 +162,37 @@ class WeightedL1Machine:
         chosen = Columns(columns.features[used], columns.signs[used])
         if len(np.unique(chosen.features)) < len(chosen):
             return this, this.joining
-        polished = polish_weighted_l1(
-            self.moments,
-            chosen,
-            answer.weights[used],
-            costs[chosen.features],
-            self.kappa,
-            answer.tight,
-        )
-        if polished is None:
+        exact = self._active_set(chosen, answer.weights[used], answer.tight, costs)
+        if exact is None:
             return this, this.joining
-        exact = self._judge(polished, chosen, costs, EXACT)
         new = exact.joining[~np.isin(exact.joining, columns.keys())]
         # Without new features, a worse certificate means that the wrong ones were chosen.
         return (exact, new) if exact.gap <= this.gap or len(new) else (this, this.joining)
+
+    def _active_set(self, columns: Columns, weights, tight, costs) -> Round | None:
+        """The best of some exact optima, each on the features that the one before asks for."""
+        best: Round | None = None
+        for _ in range(MAX_CHANGES):
+            polished = polish_weighted_l1(
+                self.moments, columns, weights, costs[columns.features], self.kappa, tight
+            )
+            if polished is None:
+                break
+            this = self._judge(*polished, costs, EXACT)
+            if best is None or this.gap < best.gap:
+                best = this
+            if not len(this.joining):
+                break
+            more = Columns.from_keys(this.joining)
+            columns = Columns(
+                np.concatenate([this.columns.features, more.features]),
+                np.concatenate([this.columns.signs, more.signs]),
+            )
+            if len(np.unique(columns.features)) < len(columns):
+                break
+            weights = np.concatenate([this.answer.weights, np.zeros(len(more))])
+            tight = this.answer.tight
+        return best
 
     def _unit(self, costs) -> float:
         """About the size of the optimum, so that the program has numbers near one.
