@@ -76,15 +76,22 @@ class Streamed:
         return f"<{self.shape[0]} x {self.shape[1]} matrix streamed to {self.device}>"
 
 
-def _device(torch: Any, name: Any) -> Any:
+def torch_device(name: str) -> Any:
+    """The device that torch knows by this name, or one sentence on why there is none."""
+    torch = require("torch", extra="torch", purpose="work on a device")
+    return _device(torch, name, instead="name no device to work on the CPU")
+
+
+def _device(
+    torch: Any, name: Any, instead: str = 'leave X where it is or pass device="cpu"'
+) -> Any:
     try:
         place = torch.device(name)
     except (RuntimeError, TypeError):
         raise ValueError(f'device must be a name such as "cuda" or "cpu", got {name!r}') from None
     if place.type == "cuda" and not torch.cuda.is_available():
         raise RuntimeError(
-            f"torch {torch.__version__} finds no CUDA device on this machine; leave X where it is "
-            'or pass device="cpu"'
+            f"torch {torch.__version__} finds no CUDA device on this machine; {instead}"
         )
     if place.type == "cuda":
         count = torch.cuda.device_count()

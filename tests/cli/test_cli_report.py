@@ -179,6 +179,9 @@ def test_wrong_usage(sparsieve, small_paper):
         refused = sparsieve("reproduce", "l20", one, other)
         assert (refused.code, len(refused.err.splitlines())) == (2, 1)
         assert f"{one} and {other} exclude each other" in refused.err
+    refused = sparsieve("reproduce", "l20", "--device", "cpu")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "solved in batches: robust-l20, not l20" in refused.err
 
 
 def test_reproduce_says_what_is_wrong_with_a_store(sparsieve, small_paper, tmp_path):

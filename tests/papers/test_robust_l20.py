@@ -372,7 +372,7 @@ class Recorder(SmallBench):
         self.studies.append(study)
         return []
 
-    def jobs(self, name, function, settings):
+    def jobs(self, name, function, settings, ahead=None):
         self.asked.extend({"job": function.__name__, **setting} for setting in settings)
         return []
 

@@ -53,6 +53,28 @@ def test_failures_are_kept_apart_and_retried_on_request(tmp_path):
     assert calls == [-1, 2, -1]
 
 
+def test_what_settings_share_is_found_for_those_still_open(tmp_path):
+    store, asked = tmp_path / "jobs.sqlite", []
+
+    def squares(settings):
+        asked.append([setting["x"] for setting in settings])
+        return [
+            {"square": s["x"] ** 2} if s["x"] != 4 else ValueError("too many") for s in settings
+        ]
+
+    settings = [{"x": x} for x in (1, 2, 3, 4)]
+    run_jobs("squares", _given, settings[:2], store)
+    found = run_jobs("squares", _given, settings, store, ahead=squares)
+    assert [outcome.get("result") for outcome in found[:3]] == [{"square": x} for x in (1, 4, 9)]
+    assert found[3]["error"] == "ValueError: too many"
+    run_jobs("squares", _given, settings, store, ahead=squares)
+    assert asked == [[3, 4]]
+
+
+def _given(setting, found=None):
+    return found or {"square": setting["x"] ** 2}
+
+
 def test_other_data_are_computed_anew(tmp_path):
     store, data = tmp_path / "jobs.sqlite", {"now": "first"}
 

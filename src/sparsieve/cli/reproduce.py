@@ -89,6 +89,15 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Solve all splits of a data set as one batch on this device, such as cuda "
+            "(robust-l20 only; needs torch).",
+            show_default=False,
+        ),
+    ] = None,
     jobs: Jobs = 1,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
@@ -107,7 +116,13 @@ def reproduce(
     check_jobs(jobs)
     check_page(report)
     _check_combination(
-        quick=quick, full=full, plan=plan_only, recorded=recorded, only=only, record=record
+        quick=quick,
+        full=full,
+        plan=plan_only,
+        recorded=recorded,
+        only=only,
+        record=record,
+        device=device,
     )
     level = "quick" if quick else "full" if full else "standard"
     if data is not None:
@@ -121,7 +136,8 @@ def reproduce(
         from ..studies import StoreError, StudyError
     try:
         preset = papers.find_preset(paper)
-    except ValueError as error:
+        papers.check_device(preset, device)
+    except (ValueError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     if not quiet:
         say(preset.citation)
@@ -146,6 +162,7 @@ def reproduce(
                 on_progress=tell,
                 on_exhibit=None if as_json else _print_exhibit,
                 on_plan=None if quiet else lambda planned: say_plan(planned, preset, jobs),
+                device=device,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
@@ -177,8 +194,10 @@ def _check_combination(**given: Any) -> None:
     apart = [
         ("--quick", "--full"),
         ("--recorded", "--plan"),
-        *(("--recorded", other) for other in ("--quick", "--full", "--only", "--record")),
-        *(("--record", other) for other in ("--plan", "--only")),
+        *(("--recorded", o) for o in ("--quick", "--full", "--only", "--record", "--device")),
+        # A record tells how long the work takes on a CPU.
+        *(("--record", other) for other in ("--plan", "--only", "--device")),
+        ("--plan", "--device"),
     ]
     for one, other in apart:
         if one in asked and other in asked:

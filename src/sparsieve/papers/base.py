@@ -53,12 +53,15 @@ class Preset:
     experiments : sequence of Experiment
     coarser : dict of str to str
         What the levels "quick" and "standard" leave out of the paper's protocol, in sentences.
+    in_batches : bool
+        Whether some of its methods can be solved in batches on a device.
     """
 
     paper: str
     citation: str
     experiments: Sequence[Experiment]
     coarser: Mapping[str, str] = field(default_factory=dict)
+    in_batches: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ class Bench:
         Called with a title and a :class:`Progress`.
     errors : list of str
         Filled with what failed; shown with the exhibits, never counted as a result.
+    device : str or None
+        Where methods that can be solved in batches are, as torch names devices.
     """
 
     paper: str
@@ -88,6 +93,7 @@ class Bench:
     retry_failed: bool = False
     on_progress: Callable[[str, Progress], None] | None = None
     errors: list[str] = field(default_factory=list)
+    device: str | None = None
 
     @property
     def quick(self) -> bool:
@@ -159,11 +165,18 @@ class Bench:
                 self._failed(f"{study.name}: {where}: {cell['error']}")
             return result_rows(store, study.name)
 
-    def jobs(self, name: str, function, settings: Sequence[Mapping]) -> list[dict]:
+    def jobs(
+        self,
+        name: str,
+        function: Callable[..., dict],
+        settings: Sequence[Mapping],
+        *,
+        ahead: Callable[[list[dict]], Sequence] | None = None,
+    ) -> list[dict]:
         """Call a function with every setting; ``{**setting, **result}`` of those that worked.
 
         A setting names its data under "dataset"; what was computed from other data than those at
-        hand now is computed again.
+        hand now is computed again. ``ahead`` is that of :func:`sparsieve.studies.jobs.run_jobs`.
         """
         outcomes = run_jobs(
             name,
@@ -171,6 +184,7 @@ class Bench:
             settings,
             self.store,
             fingerprint=_data_of,
+            ahead=ahead,
             n_jobs=self.n_jobs,
             retry_failed=self.retry_failed,
             on_progress=self._progress_of(name),

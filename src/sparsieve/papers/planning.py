@@ -107,7 +107,14 @@ class Planner(Bench):
         self.asked.append((study.name, None, study))
         return []
 
-    def jobs(self, name: str, function: Callable, settings: Sequence[Mapping]) -> list[dict]:
+    def jobs(
+        self,
+        name: str,
+        function: Callable[..., dict],
+        settings: Sequence[Mapping],
+        *,
+        ahead: Callable[[list[dict]], Sequence] | None = None,
+    ) -> list[dict]:
         """Note the settings."""
         self.asked.append((name, function, [dict(setting) for setting in settings]))
         return []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .._checks import check_choice
 from ..datasets.registry import PAPERS
+from ..device import torch_device
 from ..studies.exhibits import Exhibit
 from ..studies.kinds import StudyError
 from ..studies.store_reader import StoreReader
@@ -76,6 +77,7 @@ def reproduce(
     on_progress: Callable[[str, Progress], None] | None = None,
     on_exhibit: Callable[[Exhibit], None] | None = None,
     on_plan: Callable[[Plan], None] | None = None,
+    device: str | None = None,
 ) -> Reproduction:
     """Do the experiments of a paper on the data sets that are at hand.
 
@@ -103,6 +105,10 @@ def reproduce(
     on_plan : callable, default=None
         Called with the :class:`Plan` before the work begins. At the level "full" one cell of
         every kind is computed first, so that the plan says how long all will take.
+    device : str, default=None
+        Where to solve all splits of a data set as one batch, such as "cuda", for papers whose
+        methods can be: "robust-l20". Results are the same as without, up to rounding, and the
+        store may be filled partly with, partly without. The plan has no times then.
 
     Returns
     -------
@@ -111,18 +117,38 @@ def reproduce(
     preset = find_preset(paper)
     check_choice("level", level, LEVELS)
     store = Path(store)
-    bench = Bench(paper, store, level, n_jobs, retry_failed, on_progress)
+    check_device(preset, device)
+    bench = Bench(paper, store, level, n_jobs, retry_failed, on_progress, device=device)
     exhibits = []
     experiments = _wanted(preset, only)
     _claim(bench)
     if on_plan is not None:
-        on_plan(_measured(bench, experiments) if level == "full" else plan(paper, level, only))
+        measures = level == "full" and device is None
+        on_plan(_measured(bench, experiments) if measures else plan(paper, level, only))
     for experiment in experiments:
         for exhibit in experiment.run(bench):
             exhibits.append(exhibit)
             if on_exhibit is not None:
                 on_exhibit(exhibit)
     return Reproduction(preset, exhibits, bench.missing(), bench.errors, level, store)
+
+
+def check_device(preset: Preset, device: str | None) -> None:
+    """Refuse a device that is not there, or that the paper's experiments would not use.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import check_device, find_preset
+    >>> check_device(find_preset("l20"), None)
+    """
+    if device is None:
+        return
+    if not preset.in_batches:
+        raise ValueError(
+            "a device is for papers whose methods can be solved in batches: robust-l20, not "
+            f"{preset.paper}; leave it away"
+        )
+    torch_device(device)
 
 
 def plan(paper: str, level: str = "standard", only: Sequence[str] = ()) -> Plan:

@@ -23,11 +23,12 @@ SECONDS = "cell_seconds"  # beside what the function gives, as in the cells of a
 
 def run_jobs(
     name: str,
-    function: Callable[[dict[str, Any]], dict[str, Any]],
+    function: Callable[..., dict[str, Any]],
     settings: Sequence[Mapping[str, Any]],
     store_path: str | os.PathLike[str],
     *,
     fingerprint: Callable[[Mapping[str, Any]], str] | None = None,
+    ahead: Callable[[list[dict[str, Any]]], Sequence[Any]] | None = None,
     n_jobs: int = 1,
     retry_failed: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
@@ -49,6 +50,11 @@ def run_jobs(
         Of a module. Takes a setting and returns what identifies the data that the function will
         load. It is part of what identifies a result, and a result is refused when the data
         changed while it was computed.
+    ahead : callable, default=None
+        What many settings can share: called once, in this process, with the settings that are
+        still to be done, it gives what the function gets beside each of them, or an exception
+        where there is nothing. A result must be the same without it, for it is no part of what
+        identifies a result.
     n_jobs : int, default=1
         Processes on this machine; -1 for one per CPU.
     retry_failed : bool, default=False
@@ -83,8 +89,14 @@ def run_jobs(
         store.plan(name, specs)
         worker = Worker(name, store, retry_failed=retry_failed, on_progress=on_progress)
         todo = worker.open_keys(specs)
+        given: dict[str, tuple] = dict.fromkeys(todo, ())
+        if ahead is not None and todo:
+            shared = ahead([specs[key] for key in todo])
+            given = {key: (one,) for key, one in zip(todo, shared, strict=True)}
         calls = {
-            key: delayed(guarded)(key, _called, function, specs[key], fingerprint, planned[key])
+            key: delayed(guarded)(
+                key, _called, function, (specs[key], *given[key]), fingerprint, planned[key]
+            )
             for key in todo
         }
         worker.work(calls, backend)
@@ -95,15 +107,18 @@ def run_jobs(
 
 
 def _called(
-    function: Callable[[dict[str, Any]], dict[str, Any]],
-    setting: dict[str, Any],
+    function: Callable[..., dict[str, Any]],
+    given: tuple,
     fingerprint: Callable[[Mapping[str, Any]], str] | None,
     planned: str,
 ) -> dict[str, Any]:
+    for shared in given[1:]:
+        if isinstance(shared, Exception):
+            raise shared
     start = time.process_time()
-    result = function(setting)
+    result = function(*given)
     seconds = time.process_time() - start
-    if fingerprint is not None and fingerprint(setting) != planned:
+    if fingerprint is not None and fingerprint(given[0]) != planned:
         raise StudyError("the data changed while this was computed; run it again")
     return {**result, SECONDS: seconds}
 

@@ -23,4 +23,5 @@ PRESET = Preset(
         Experiment("figure 5", "Objective over the iterations", convergence_figure),
     ),
     {"quick": coarser(QUICK), "standard": coarser(STANDARD)},
+    in_batches=True,
 )

@@ -72,9 +72,7 @@ def nmapg_fits(
     """
     data = robust_data(X, y)
     strength = rho_share * rho_max(X, gamma) if rho is None else rho
-    solver = NonmonotoneAPG(
-        mu=mu, stage_iter=STAGE_ITERATIONS, max_iter=max_iter, tol=0.0, step_tol=ITERATE_TOLERANCE
-    )
+    solver = published_nmapg(mu, max_iter)
     solution = None
     for k in ks:
         start = solution if warm_start else None
@@ -82,12 +80,24 @@ def nmapg_fits(
         yield FitAtK(k, largest(row_norms(solution.W), k), solution.W)
 
 
-def top_k_fits(X: np.ndarray, y: np.ndarray, ks: Sequence[int]) -> Iterator[FitAtK]:
+def published_nmapg(mu: float | None = None, max_iter: int = MANY) -> NonmonotoneAPG:
+    """Algorithm 1 (``mu`` given) or Algorithm 2, until W stands still."""
+    return NonmonotoneAPG(
+        mu=mu, stage_iter=STAGE_ITERATIONS, max_iter=max_iter, tol=0.0, step_tol=ITERATE_TOLERANCE
+    )
+
+
+def published_top_k() -> TopKLagrangian:
     """TopK as published: weight 0.1 of both constraints, growth 1.02, 1000 iterations."""
+    return TopKLagrangian.published(max_iter=1000)
+
+
+def top_k_fits(X: np.ndarray, y: np.ndarray, ks: Sequence[int]) -> Iterator[FitAtK]:
+    """TopK for every K, see :func:`published_top_k`."""
     data = robust_data(X, y)
     varies = data.design.column_sq_norms() > 0
     for k in ks:
-        copies = TopKLagrangian.published(max_iter=1000).solve(data, k, varies).solution
+        copies = published_top_k().solve(data, k, varies).solution
         yield FitAtK(k, copies.features, copies.W)
 
 
@@ -106,20 +116,28 @@ class SelectionPerK(BaseEstimator):
         In the order to solve.
     n_features_to_select : int, default=None
         Largest K to solve for.
+    found : dict of int to list of int, default=None
+        The features for every K, where they have been found before; nothing is solved then.
     """
 
-    def __init__(self, method="TopK", parameters=None, ks=(10,), n_features_to_select=None):
+    def __init__(
+        self, method="TopK", parameters=None, ks=(10,), n_features_to_select=None, found=None
+    ):
         self.method = method
         self.parameters = parameters
         self.ks = ks
         self.n_features_to_select = n_features_to_select
+        self.found = found
 
     def fit(self, X, y):
         """Solve for every K."""
         limit = self.n_features_to_select or X.shape[1]
         ks = [k for k in self.ks if k <= limit]
-        fits = FITS[self.method](X, y, ks, **(self.parameters or {}))
-        self.features_ = {fit.k: fit.features for fit in fits}
+        if self.found is None:
+            fits = FITS[self.method](X, y, ks, **(self.parameters or {}))
+            self.features_ = {fit.k: fit.features for fit in fits}
+        else:
+            self.features_ = {k: self.found[k] for k in ks}
         self.n_features_in_ = X.shape[1]
         self.k_ = max(ks)
         return self
@@ -146,7 +164,14 @@ class SelectionPerK(BaseEstimator):
         return support
 
 
-def score_per_k(setting: dict) -> dict:
+class Found(NamedTuple):
+    """What was selected before on one split: the features for every K, and the seconds it took."""
+
+    features: dict[int, list[int]]
+    seconds: float
+
+
+def score_per_k(setting: dict, found: Found | None = None) -> dict:
     """Scores of a :class:`SelectionPerK` on one split, as a study gives them for a selector."""
     data = DatasetSpec(setting["dataset"]).load()
     protocol = protocol_from(setting["protocol"])
@@ -156,7 +181,12 @@ def score_per_k(setting: dict) -> dict:
         if (split.repeat, split.fold) == (setting["repeat"], setting["fold"])
     )
     curve = accuracy_curve(
-        SelectionPerK(setting["method"], setting["parameters"], setting["ks"]),
+        SelectionPerK(
+            setting["method"],
+            setting["parameters"],
+            setting["ks"],
+            found=None if found is None else found.features,
+        ),
         data.X[split.train],
         data.y[split.train],
         data.X[split.test],
@@ -165,4 +195,5 @@ def score_per_k(setting: dict) -> dict:
         classifiers=setting["classifiers"],
         metrics=["accuracy"],
     )
-    return {"scores": curve.scores, "selections": curve.selections, "seconds": curve.seconds}
+    seconds = curve.seconds if found is None else found.seconds
+    return {"scores": curve.scores, "selections": curve.selections, "seconds": seconds}

@@ -14,6 +14,7 @@ from ...studies.study import Study
 from ..base import Bench
 from ..scored import like_a_study
 from .methods import score_per_k
+from .together import Together
 
 OURS = "RobustL20 (ours)"
 # Fitted once, whatever K. The paper's four filters have no parameters; ours is an extra line.
@@ -83,7 +84,9 @@ def _mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict
                 labels[json.dumps(chosen)] = method.label
                 place = {"dataset": spec.name, "repeat": repeat, "fold": fold}
                 settings.append({**place, **chosen, **common})
-    for outcome in bench.jobs(f"{study.name}, fitted for every K", score_per_k, settings):
+    ahead = None if bench.device is None else Together(bench, study.name, settings)
+    name = f"{study.name}, fitted for every K"
+    for outcome in bench.jobs(name, score_per_k, settings, ahead=ahead):
         chosen = {"method": outcome["method"], "parameters": outcome["parameters"]}
         rows += like_a_study(study.name, labels[json.dumps(chosen)], outcome)
     return summarise(rows)

@@ -69,12 +69,12 @@ class NonmonotoneAPG:
         ``n_eligible`` says how many columns of the design are not blank.
         """
         size = penalty.alpha * (data.design.shape[1] if n_eligible is None else n_eligible)
-        lipschitz = self._lipschitz(data, penalty.alpha, size)
+        lipschitz = self.lipschitz(data, penalty.alpha, size)
         run = _Run(data, penalty, lipschitz, self.eta, start)
         trace: list[float] = []
         change = np.inf
         arrived = False
-        for mu in self._levels(data.total_weight + size):
+        for mu in self.levels(data.total_weight + size):
             left = self.max_iter - len(trace)
             budget = left if self.mu is not None else min(self.stage_iter, left)
             run.begin(mu)
@@ -91,7 +91,8 @@ class NonmonotoneAPG:
                 break
         return Result(run.solution(), trace[-1], change, len(trace), arrived, trace)
 
-    def _levels(self, size: float) -> Iterator[float]:
+    def levels(self, size: float) -> Iterator[float]:
+        """Smoothings of the stages; ``size`` is n + alpha d."""
         if self.mu is not None:
             yield self.mu
             return
@@ -100,7 +101,7 @@ class NonmonotoneAPG:
             yield mu
             mu *= self.mu_decay
 
-    def _lipschitz(self, data: RobustData, alpha: float, size: float) -> float:
+    def lipschitz(self, data: RobustData, alpha: float, size: float) -> float:
         """Lipschitz constant of the smoothed gradient, times mu; ``size`` is d alpha."""
         weighted = data.weighted_design()
         n_free = data.free.shape[1]
