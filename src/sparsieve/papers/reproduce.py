@@ -169,7 +169,7 @@ def plan(paper: str, level: str = "standard", only: Sequence[str] = ()) -> Plan:
     Examples
     --------
     >>> from sparsieve.papers import plan
-    >>> plan("l0-mpm", "quick", only=["synthetic"]).level
+    >>> plan("l0-mpm", "quick", only=["figure 8"]).level
     'quick'
     """
     check_choice("level", level, LEVELS)
