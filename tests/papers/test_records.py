@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from sparsieve.datasets.registry import PAPERS
 from sparsieve.evaluation.protocol import Folds
 from sparsieve.papers import RecordError, read_record, records, save_record
 from sparsieve.papers.base import Experiment, Preset
@@ -175,3 +176,14 @@ def test_a_damaged_record_is_refused_in_one_sentence(
 def test_no_record_names_the_command_that_makes_one(tmp_path):
     with pytest.raises(RecordError, match="run: sparsieve reproduce l20"):
         read_record("l20", tmp_path)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_record_of_every_paper_comes_with_the_package(paper, monkeypatch):
+    monkeypatch.undo()  # the paper itself, not the small one
+    record = read_record(paper)
+    assert record.reproduction.level == "standard"
+    assert record.reproduction.errors == []
+    assert all(exhibit.rows for exhibit in record.reproduction.exhibits)
+    assert record.cells > 0
+    assert record.seconds < 2 * 25 * 60  # what two cores do in 25 minutes
