@@ -12,9 +12,19 @@ import typer
 from .catalogue import find_method
 from .errors import UsageError
 from .live import live
-from .options import AsJson, Debug, EscapeFormulas, Jobs, NoProgress, check_jobs
+from .options import (
+    AsJson,
+    Debug,
+    Drop,
+    EscapeFormulas,
+    Format,
+    Jobs,
+    NoProgress,
+    Task,
+    TaskOption,
+    check_jobs,
+)
 from .output import check_page, command_line, print_json, print_rows, progress, say
-from .select import Task
 from .standard_input import data_file
 
 if TYPE_CHECKING:  # loading these takes a while
@@ -80,28 +90,15 @@ def compare(
             help="accuracy or balanced_accuracy for classes, r2 for numbers; auto is the first.",
         ),
     ] = "auto",
-    task: Annotated[
-        Task, typer.Option(metavar="TASK", help="auto, classification or regression.")
-    ] = Task.auto,
+    task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="How often they are drawn anew.")] = 2,
     samples: Annotated[
         int, typer.Option(min=20, help="Where there are more samples, draw so many.")
     ] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Of the folds.")] = 0,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="SUFFIX",
-            help="What standard input holds: csv, tsv, parquet, ...",
-            show_default=False,
-        ),
-    ] = None,
+    drop: Drop = None,
+    form: Format = None,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from .errors import UsageError
+
+
+class Task(StrEnum):
+    """How to understand the target."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+TaskOption = Annotated[
+    Task, typer.Option("--task", metavar="TASK", help="auto, classification or regression.")
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop", metavar="COL", help="Leave out a column; repeatable.", show_default=False
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="SUFFIX",
+        help="What standard input holds: csv, tsv, parquet, ...",
+        show_default=False,
+    ),
+]
 
 Debug = Annotated[
     bool,

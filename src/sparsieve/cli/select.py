@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 import time
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ import typer
 from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
-from .options import AsJson, Debug, EscapeFormulas
+from .options import AsJson, Debug, Drop, EscapeFormulas, Format, Task, TaskOption
 from .output import command_line, print_json, print_rows, progress, say
 from .selection_files import check_outputs, write_files
 from .settings import AUTO, build_selector, check_certifiable, check_task, parse_count
@@ -27,14 +26,6 @@ if TYPE_CHECKING:  # loading these takes a while
     from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
-
-
-class Task(StrEnum):
-    """How to understand the target."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
 
 
 def select(
@@ -72,9 +63,7 @@ def select(
     method: Annotated[
         str, typer.Option("--method", "-m", help="See: sparsieve methods.")
     ] = DEFAULT_METHOD,
-    task: Annotated[
-        Task, typer.Option(metavar="TASK", help="auto, classification or regression.")
-    ] = Task.auto,
+    task: TaskOption = Task.auto,
     param: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,10 +72,7 @@ def select(
             show_default=False,
         ),
     ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Leave out a column; repeatable.", show_default=False),
-    ] = None,
+    drop: Drop = None,
     layer: Annotated[
         str | None,
         typer.Option(
@@ -95,15 +81,7 @@ def select(
             show_default=False,
         ),
     ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="SUFFIX",
-            help="What standard input holds: csv, tsv, parquet, ...",
-            show_default=False,
-        ),
-    ] = None,
+    form: Format = None,
     output: Annotated[
         Path | None,
         typer.Option(
