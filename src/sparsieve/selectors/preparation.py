@@ -35,16 +35,18 @@ class Units:
         """W with the rows of the covariates, if there are any."""
         return W if self.covariates is None else self.covariates.complete(W, further)
 
-    def in_user_units(self, W, further=0.0):
+    def in_user_units(self, W, further=0.0, rows=None):
         """(coef, intercept) of coefficients that already belong to the user's outputs.
 
-        ``further`` is what a model says about the directions of its covariates.
+        ``further`` is what a model says about the directions of its covariates, ``rows`` which
+        rows of W are not zero, where that is known.
         """
         W = self.completed(W, further)
         # Few rows of very many are not zero, and the others stay so in any unit.
-        filled = np.zeros(len(W), dtype=bool)
-        filled[np.nonzero(W)[0]] = True
-        rows = np.flatnonzero(filled)
+        if rows is None or self.covariates is not None:
+            filled = np.zeros(len(W), dtype=bool)
+            filled[np.nonzero(W)[0]] = True
+            rows = np.flatnonzero(filled)
         some = (W[rows] / self.scale[rows, None]).T.astype(W.dtype, copy=False)
         coef = np.zeros(W.shape[::-1], dtype=W.dtype)
         coef[:, rows] = some

@@ -198,5 +198,5 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         k = len(features)
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
         W[features] = directions[:k, :k].T @ responses[:k]
-        self.coef_, self.intercept_ = units.in_user_units(W)
+        self.coef_, self.intercept_ = units.in_user_units(W, rows=features)
         self.objective_ = float(np.asarray(self.path_.objective)[k])
