@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ..base import Bench, printed_name
 
+T = TypeVar("T")
 N_FOLDS = 5
-# Sets on which a fold takes minutes: many samples of many classes, so many machines.
-LARGE = ("ISOLET", "MNIST", "YaleB", "20-Newsgroups")
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,11 @@ class Scale:
         Those of Figure 1.
     counts : tuple of int
         Numbers of features per class, or in all.
-    folds, large_folds : int
-        How many of the five folds are computed, and on the sets in ``LARGE``.
+    folds : int
+        How many of the five folds are computed.
+    fewer_folds : mapping of str to int
+        The same on sets where a fold takes minutes: many samples of many classes, so many
+        machines, and on 20-Newsgroups an exclusive lasso that takes five minutes and more.
     votes : mapping of str to tuple of int
         Counts at which the majority vote is held on a set, if not at all of them: it takes ten
         times as long as all other scores, on YaleB with 703 machines for each of 38 classes.
@@ -34,8 +37,8 @@ class Scale:
     sets: tuple[str, ...] | None
     converging: tuple[str, ...]
     counts: tuple[int, ...]
-    folds: int
-    large_folds: int
+    folds: int = N_FOLDS
+    fewer_folds: Mapping[str, int] = field(default_factory=dict)
     votes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -44,23 +47,19 @@ FULL = Scale(
     # The text does not name the four sets of the figure: one of every kind.
     converging=("Yale", "ISOLET", "Glioma", "CNAE-9"),
     counts=(10, 20, 30, 40, 50, 60, 70, 80),
-    folds=N_FOLDS,
-    large_folds=N_FOLDS,
 )
 STANDARD = Scale(
     sets=None,
     converging=FULL.converging,
     counts=(10, 20, 40, 80),
     folds=3,
-    large_folds=2,
+    fewer_folds={"ISOLET": 2, "MNIST": 2, "YaleB": 2, "20-Newsgroups": 1},
     votes={"ISOLET": (20,), "MNIST": (20,), "20-Newsgroups": (20,), "YaleB": ()},
 )
 QUICK = Scale(
     sets=("Yale", "Glioma", "CNAE-9"),
     converging=("Yale", "Glioma", "CNAE-9"),
     counts=(10, 20, 40, 80),
-    folds=N_FOLDS,
-    large_folds=N_FOLDS,
 )
 
 
@@ -71,7 +70,7 @@ def scale_of(bench: Bench) -> Scale:
 
 def folds_of(scale: Scale, label: str) -> range:
     """The folds of a data set that are computed: the first ones of the paper's rule."""
-    return range(min(N_FOLDS, scale.large_folds if is_large(label) else scale.folds))
+    return range(scale.fewer_folds.get(printed_name(label), scale.folds))
 
 
 def votes_of(scale: Scale, label: str) -> dict[str, list[int]]:
@@ -92,11 +91,10 @@ def coarser(scale: Scale) -> str:
             f"{len(scale.counts)} instead of {len(FULL.counts)} numbers of features "
             f"({_listed(scale.counts)})"
         )
-    shortened = [name for name in LARGE if scale.sets is None or name in scale.sets]
     if scale.folds != N_FOLDS:
         parts.append(f"the first {scale.folds} of {N_FOLDS} folds")
-    if scale.large_folds != scale.folds and shortened:
-        parts.append(f"the first {scale.large_folds} of {N_FOLDS} folds on {', '.join(shortened)}")
+    for count, names in _by_value(scale.fewer_folds).items():
+        parts.append(f"the first {count} of {N_FOLDS} folds on {', '.join(names)}")
     parts += _about_votes(scale.votes)
     return f"Coarser than the paper: {'; '.join(parts)}." if parts else ""
 
@@ -104,13 +102,11 @@ def coarser(scale: Scale) -> str:
 def about_folds(scale: Scale, labels: Iterable[str]) -> str:
     """Which of these sets are split less often than in the paper, in sentences; "" if none."""
     labels = list(labels)
-    fewer: dict[int, list[str]] = {}
-    for label in labels:
-        if len(folds_of(scale, label)) < N_FOLDS:
-            fewer.setdefault(len(folds_of(scale, label)), []).append(label)
+    computed = {label: len(folds_of(scale, label)) for label in labels}
     said = "".join(
         f" Only the first {count} of the {N_FOLDS} folds: {', '.join(names)}."
-        for count, names in fewer.items()
+        for count, names in _by_value(computed).items()
+        if count < N_FOLDS
     )
     held = {
         label: scale.votes[name] for label in labels if (name := printed_name(label)) in scale.votes
@@ -118,20 +114,20 @@ def about_folds(scale: Scale, labels: Iterable[str]) -> str:
     return said + "".join(f" {part[0].upper()}{part[1:]}." for part in _about_votes(held))
 
 
-def is_large(label: str) -> bool:
-    """Whether a set, stand-in or not, takes minutes a fold."""
-    return printed_name(label) in LARGE
-
-
 def _about_votes(votes: Mapping[str, tuple[int, ...]]) -> list[str]:
-    sets: dict[tuple[int, ...], list[str]] = {}
-    for name, counts in votes.items():
-        sets.setdefault(counts, []).append(name)
     return [
         (f"majority votes with {_listed(counts)} features only" if counts else "no majority vote")
         + f" on {', '.join(names)}"
-        for counts, names in sets.items()
+        for counts, names in _by_value(votes).items()
     ]
+
+
+def _by_value(values: Mapping[str, T]) -> dict[T, list[str]]:
+    """The names that have each value."""
+    names: dict[T, list[str]] = {}
+    for name, value in values.items():
+        names.setdefault(value, []).append(name)
+    return names
 
 
 def _listed(counts: Iterable[int]) -> str:
