@@ -147,7 +147,7 @@ def test_a_plan_computes_nothing_and_knows_what_was_measured(sparsieve, small_pa
 
 def test_a_full_run_says_first_how_long_it_takes(sparsieve, small_paper):
     result = sparsieve("reproduce", "l20", "--full", "--only", "table 1", "--jobs", 2)
-    assert "full level: 5 cells, about 0 s of CPU, 0 s with 2 processes" in result.err
+    assert "full level: 5 cells, about 0 s of one core, 0 s with 2 processes" in result.err
 
 
 def test_a_record_is_written_and_shown(sparsieve, small_paper, tmp_path, monkeypatch):

@@ -61,9 +61,9 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
             ]
         )
     print_rows(
-        ["experiment", "data set", "methods", "cells", "CPU minutes"],
+        ["experiment", "data set", "methods", "cells", "minutes of a core"],
         rows,
-        right=["cells", "CPU minutes"],
+        right=["cells", "minutes of a core"],
     )
     say_plan(plan, preset, 1)
 
@@ -80,7 +80,7 @@ def say_plan(plan: Any, preset: Any, jobs: int) -> None:
 def _estimate(plan: Any, jobs: int) -> str:
     if plan.seconds is None:
         return ""
-    text = f", about {_duration(plan.seconds)} of CPU"
+    text = f", about {_duration(plan.seconds)} of one core"
     if jobs > 1:
         text += f", {_duration(plan.seconds / jobs)} with {jobs} processes"
     if plan.unknown:

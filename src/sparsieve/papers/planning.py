@@ -31,7 +31,7 @@ class Kind:
         Empty where the work has none.
     cells : int
     seconds : float or None
-        Of CPU for one cell, as measured; None where none was measured.
+        Of one core for one cell, as measured; None where none was measured.
     """
 
     experiment: str
@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def seconds(self) -> float | None:
-        """Of CPU for all cells, as far as measured; None where nothing was."""
+        """Of one core for all cells, as far as measured; None where nothing was."""
         known = [kind.cells * kind.seconds for kind in self.kinds if kind.seconds is not None]
         return sum(known) if known else None
 

@@ -47,7 +47,7 @@ class Record:
     date, version : str
         When it was recorded, and by which version of the library.
     seconds : float
-        Of CPU for all cells.
+        Of one core for all cells.
     cells : int
     times : dict
         Seconds of one cell by work, data set and method.
@@ -71,7 +71,7 @@ class Record:
         """Date, version and level in a sentence."""
         return (
             f"Recorded on {self.date} with sparsieve {self.version}, {self.reproduction.level} "
-            f"level: {self.cells:,} cells, {self.seconds / 60:.0f} minutes of CPU."
+            f"level: {self.cells:,} cells, {self.seconds / 60:.0f} minutes of one core."
         )
 
 
