@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score
 
 from sparsieve import L0MKLSelector, L0SVMSelector
 from sparsieve.datasets import load_dataset
-from sparsieve.papers import Bench, find_preset
+from sparsieve.papers import Bench, find_preset, reproduce
 from sparsieve.papers.base import LEVELS
 from sparsieve.papers.l0_mkl import choices, figures, plan, printed, tables, work
 from sparsieve.papers.published import published
@@ -358,3 +358,38 @@ def test_colon_without_the_paper_s_version(tmp_path, monkeypatch, real_data):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     used = choices.sources(Bench("l0-mkl", tmp_path / "store.sqlite"))
     assert [source.label for source in used] == ["Colon (stand-in colon_raw)"]
+
+
+class HalvingBench(SmallBench):
+    """Scores settings by their C, and remembers how often each was asked for."""
+
+    def jobs(self, name, function, settings, ahead=None):
+        if not name.startswith("l0-mkl parameters"):
+            return super().jobs(name, function, settings)
+        self.errors.append(f"{name}: {len(settings)}")
+        return [
+            {**s, "inner_accuracy": s["parameters"]["C"], "accuracy": 0.5, "n_used": 1}
+            for s in settings
+        ]
+
+
+def test_halving_drops_two_thirds_after_the_first_and_the_third_split(tmp_path, monkeypatch):
+    grid = {"EP-SVM": [{"C": float(C)} for C in range(9)], "l0-MKL": []}
+    monkeypatch.setattr(choices, "grids", lambda scale, printed: grid)
+    bench = HalvingBench("l0-mkl", tmp_path / "s.sqlite", level="full", halving=True)
+    sets = len(choices.sources(bench))
+    found = choices.choose(bench)
+    assert bench.errors == [
+        f"l0-mkl parameters, splits 1 to 1: {9 * sets}",
+        f"l0-mkl parameters, splits 2 to 3: {2 * 3 * sets}",
+        f"l0-mkl parameters, splits 4 to 10: {7 * 1 * sets}",
+    ]
+    for choice in found:
+        assert [row["parameters"] for row in choice.rows] == [{"C": 8.0}] * 10
+    assert "Successive halving" in choices.protocol(bench)
+
+
+def test_halving_is_for_the_full_grid_alone(tmp_path):
+    for paper, level in (("l0-mkl", "standard"), ("l20", "full")):
+        with pytest.raises(ValueError, match="halving is for the full level of l0-mkl"):
+            reproduce(paper, tmp_path / "s.sqlite", level=level, halving=True)

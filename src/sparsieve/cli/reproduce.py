@@ -98,6 +98,14 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    halving: Annotated[
+        bool,
+        typer.Option(
+            "--halving",
+            help="Search the 3125 points of --full l0-mkl by successive halving: a third goes on "
+            "after the first split, a third of these after the third.",
+        ),
+    ] = False,
     jobs: Jobs = 1,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
@@ -137,6 +145,7 @@ def reproduce(
     try:
         preset = papers.find_preset(paper)
         papers.check_device(preset, device)
+        papers.check_halving(preset, level, halving)
     except (ValueError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     if not quiet:
@@ -144,7 +153,7 @@ def reproduce(
     file = store if store is not None else Path(_STORES[level].format(paper))
     try:
         if plan_only:
-            planned = papers.plan(paper, level, only or ())
+            planned = papers.plan(paper, level, only or (), halving=halving)
             print_plan(planned, preset, file, as_json=as_json)
             return
         if recorded:
@@ -163,6 +172,7 @@ def reproduce(
                 on_exhibit=None if as_json else _print_exhibit,
                 on_plan=None if quiet else lambda planned: say_plan(planned, preset, jobs),
                 device=device,
+                halving=halving,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")

@@ -4,7 +4,7 @@ from .base import Bench, Experiment, Preset
 from .planning import Kind, Plan
 from .published import published
 from .records import Record, RecordError, read_record, save_record
-from .reproduce import Reproduction, check_device, find_preset, plan, reproduce
+from .reproduce import Reproduction, check_device, check_halving, find_preset, plan, reproduce
 
 __all__ = [
     "Bench",
@@ -16,6 +16,7 @@ __all__ = [
     "RecordError",
     "Reproduction",
     "check_device",
+    "check_halving",
     "find_preset",
     "plan",
     "published",

@@ -55,6 +55,8 @@ class Preset:
         What the levels "quick" and "standard" leave out of the paper's protocol, in sentences.
     in_batches : bool
         Whether some of its methods can be solved in batches on a device.
+    can_halve : bool
+        Whether its full grid can be searched by successive halving.
     """
 
     paper: str
@@ -62,6 +64,7 @@ class Preset:
     experiments: Sequence[Experiment]
     coarser: Mapping[str, str] = field(default_factory=dict)
     in_batches: bool = False
+    can_halve: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Bench:
         Filled with what failed; shown with the exhibits, never counted as a result.
     device : str or None
         Where methods that can be solved in batches are, as torch names devices.
+    halving : bool
+        Whether a large grid is searched by successive halving instead of whole.
     """
 
     paper: str
@@ -94,6 +99,7 @@ class Bench:
     on_progress: Callable[[str, Progress], None] | None = None
     errors: list[str] = field(default_factory=list)
     device: str | None = None
+    halving: bool = False
 
     @property
     def quick(self) -> bool:

@@ -130,13 +130,14 @@ def plan_of(
     level: str,
     experiments: Iterable[Experiment],
     assumed: Collection[str] | None = None,
+    halving: bool = False,
 ) -> Plan:
     """What experiments will compute on the data at hand, or on those assumed to be."""
     counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
     seen: set[str] = set()
     later: list[str] = []
     for experiment in experiments:
-        planner = Planner(paper, Path("-"), level, assumed=assumed)
+        planner = Planner(paper, Path("-"), level, assumed=assumed, halving=halving)
         for _ in experiment.run(planner):
             pass
         for name, function, asked in planner.asked:

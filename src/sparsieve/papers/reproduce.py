@@ -78,6 +78,7 @@ def reproduce(
     on_exhibit: Callable[[Exhibit], None] | None = None,
     on_plan: Callable[[Plan], None] | None = None,
     device: str | None = None,
+    halving: bool = False,
 ) -> Reproduction:
     """Do the experiments of a paper on the data sets that are at hand.
 
@@ -109,6 +110,9 @@ def reproduce(
         Where to solve all splits of a data set as one batch, such as "cuda", for papers whose
         methods can be: "robust-l20". Results are the same as without, up to rounding, and the
         store may be filled partly with, partly without. The plan has no times then.
+    halving : bool, default=False
+        At the full level of "l0-mkl", whose grid has 3125 points: try all on the first split, the
+        better third on two more, and the better third of these on all, instead of all on all.
 
     Returns
     -------
@@ -118,7 +122,10 @@ def reproduce(
     check_choice("level", level, LEVELS)
     store = Path(store)
     check_device(preset, device)
-    bench = Bench(paper, store, level, n_jobs, retry_failed, on_progress, device=device)
+    check_halving(preset, level, halving)
+    bench = Bench(
+        paper, store, level, n_jobs, retry_failed, on_progress, device=device, halving=halving
+    )
     exhibits = []
     experiments = _wanted(preset, only)
     _claim(bench)
@@ -151,7 +158,24 @@ def check_device(preset: Preset, device: str | None) -> None:
     torch_device(device)
 
 
-def plan(paper: str, level: str = "standard", only: Sequence[str] = ()) -> Plan:
+def check_halving(preset: Preset, level: str, halving: bool) -> None:
+    """Refuse to halve what has no large grid.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import check_halving, find_preset
+    >>> check_halving(find_preset("l0-mkl"), "full", True)
+    """
+    if halving and not (preset.can_halve and level == "full"):
+        raise ValueError(
+            "halving is for the full level of l0-mkl, not for the "
+            f"{level} level of {preset.paper}; leave it away"
+        )
+
+
+def plan(
+    paper: str, level: str = "standard", only: Sequence[str] = (), *, halving: bool = False
+) -> Plan:
     """What :func:`reproduce` will compute on the data sets that are at hand.
 
     Parameters
@@ -160,6 +184,8 @@ def plan(paper: str, level: str = "standard", only: Sequence[str] = ()) -> Plan:
     level : {"quick", "standard", "full"}, default="standard"
     only : sequence of str
         Only experiments whose name contains one of these.
+    halving : bool, default=False
+        As of :func:`reproduce`; what the first results decide is not counted.
 
     Returns
     -------
@@ -173,7 +199,9 @@ def plan(paper: str, level: str = "standard", only: Sequence[str] = ()) -> Plan:
     'quick'
     """
     check_choice("level", level, LEVELS)
-    return plan_of(paper, level, _wanted(find_preset(paper), only))
+    preset = find_preset(paper)
+    check_halving(preset, level, halving)
+    return plan_of(paper, level, _wanted(preset, only), halving=halving)
 
 
 def _claim(bench: Bench) -> None:
@@ -198,9 +226,9 @@ def level_noted(setting: dict) -> dict:
 
 def _measured(bench: Bench, experiments: Sequence[Experiment]) -> Plan:
     """The plan with the seconds of one cell of every kind, which are computed for it."""
-    found = plan_of(bench.paper, bench.level, experiments)
+    found = plan_of(bench.paper, bench.level, experiments, halving=bench.halving)
     for experiment in experiments:
-        planner = Planner(bench.paper, bench.store, bench.level)
+        planner = Planner(bench.paper, bench.store, bench.level, halving=bench.halving)
         for _ in experiment.run(planner):
             pass
         for name, function, asked in planner.asked:

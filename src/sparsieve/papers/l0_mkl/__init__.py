@@ -22,6 +22,7 @@ PRESET = Preset(
         Experiment("section 5.2", "tightness of the surrogate", theta),
     ),
     coarser={"quick": coarser(QUICK), "standard": coarser(STANDARD)},
+    can_halve=True,
 )
 
 __all__ = ["PRESET"]

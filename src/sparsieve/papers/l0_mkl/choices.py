@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +14,13 @@ from ..published import published
 from .plan import grids, scale_of
 from .work import METHODS, describe, is_l1, norm, try_parameters
 
+# Successive halving: after so many splits one setting in so many goes on.
+RUNGS, ONE_IN = (1, 3), 3
 INNER_CV = "inner cv"
 BEST_ON_TEST = "best on test"
+
+
+Tried = dict[tuple[str, str], list[dict]]  # data set and method: results
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,12 @@ def protocol(bench: Bench) -> str:
     reduced = bench.pick(
         quick=" Quick: fewer sets, splits and parameters.",
         standard=" Standard: fewer splits and parameters.",
-        full="",
+        full=(
+            f" Successive halving: all settings on {RUNGS[0]} split, the better third (by accuracy "
+            f"inside the training half) on {RUNGS[1]}, the better third of these on all."
+            if bench.halving
+            else ""
+        ),
     )
     missing = ", ".join(bench.missing())
     return (
@@ -91,22 +102,36 @@ def choose(bench: Bench) -> list[Choice]:
         for setting in grid["l0-MKL"]:
             if is_l1(setting):
                 raise ValueError(f"l0-MKL with {setting} has the l1 norm: that is MIK-FS")
-    settings = [
-        {
-            "dataset": source.dataset,
-            "method": method,
-            "parameters": parameters,
-            "repeat": repeat,
-            "inner_folds": scale.inner_folds,
-        }
+    candidates = {
+        (source.dataset, method): list(grid)
         for source in sources(bench)
         for method, grid in tables[source.printed].items()
-        for repeat in range(n_repeats(bench))
-        for parameters in grid
-    ]
-    tried = defaultdict(list)
-    for row in bench.jobs("l0-mkl parameters", try_parameters, settings):
-        tried[row["dataset"], row["method"]].append(row)
+    }
+    rungs = [*(RUNGS if bench.halving else ()), scale.n_repeats]
+    tried: Tried = defaultdict(list)
+    first = 0
+    for last in rungs:
+        name = "l0-mkl parameters" + (f", splits {first + 1} to {last}" if bench.halving else "")
+        settings = [
+            {
+                "dataset": dataset,
+                "method": method,
+                "parameters": parameters,
+                "repeat": repeat,
+                "inner_folds": scale.inner_folds,
+            }
+            for (dataset, method), grid in candidates.items()
+            for repeat in range(first, last)
+            for parameters in grid
+        ]
+        for row in bench.jobs(name, try_parameters, settings):
+            tried[row["dataset"], row["method"]].append(row)
+        if last < scale.n_repeats:
+            candidates = {place: _better(grid, tried[place]) for place, grid in candidates.items()}
+        first = last
+    for place, kept_to_the_end in candidates.items():  # what was dropped is out of every choice
+        kept = {_named(parameters) for parameters in kept_to_the_end}
+        tried[place] = [row for row in tried[place] if _named(row["parameters"]) in kept]
     return [
         Choice(source, method, chosen_by, rule(tried[source.dataset, method]))
         for source in sources(bench)
@@ -114,6 +139,20 @@ def choose(bench: Bench) -> list[Choice]:
         if tried[source.dataset, method]
         for chosen_by, rule in ((INNER_CV, by_inner_cv), (BEST_ON_TEST, by_test))
     ]
+
+
+def _better(grid: Sequence[dict], rows: Sequence[dict]) -> list[dict]:
+    """The settings of a grid that were best inside the training halves so far, one in three."""
+    scores = defaultdict(list)
+    for row in rows:
+        scores[_named(row["parameters"])].append(row["inner_accuracy"])
+    found = [parameters for parameters in grid if _named(parameters) in scores]
+    found.sort(key=lambda parameters: -float(np.mean(scores[_named(parameters)])))
+    return found[: math.ceil(len(found) / ONE_IN)]
+
+
+def _named(parameters: dict) -> tuple:
+    return tuple(sorted(parameters.items()))
 
 
 def ran(choices: Sequence[Choice]) -> dict[str, list[str]]:
