@@ -76,7 +76,8 @@ MODULES = [
 
 
 # Modules whose examples need an extra that ``make test`` does without.
-EXTRAS = {"sparsieve.device": "torch"}
+BATCHES = [name for name in MODULES if ".row_norms.batched_" in name]
+EXTRAS = {name: "torch" for name in ("sparsieve.device", *BATCHES)}
 
 
 @pytest.mark.parametrize("name", MODULES)

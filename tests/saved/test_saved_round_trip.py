@@ -74,7 +74,16 @@ def same(a, b, where=""):
 
 def public(instance):
     """All but what is made again when it is needed."""
-    cached = {"scorer_", "free", "free_basis", "_recent", "_held", "_shifts", "_moments"}
+    cached = {
+        "scorer_",
+        "free",
+        "free_basis",
+        "_recent",
+        "_held",
+        "_shifts",
+        "_moments",
+        "spectrum",
+    }
     return {n: v for n, v in getattr(instance, "__dict__", {}).items() if n not in cached}
 
 
