@@ -77,7 +77,7 @@ MODULES = [
 
 # Modules whose examples need an extra that ``make test`` does without.
 BATCHES = [name for name in MODULES if ".row_norms.batched_" in name]
-EXTRAS = {name: "torch" for name in ("sparsieve.device", *BATCHES)}
+EXTRAS = dict.fromkeys(("sparsieve.device", *BATCHES), "torch")
 
 
 @pytest.mark.parametrize("name", MODULES)
