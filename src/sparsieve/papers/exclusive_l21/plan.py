@@ -70,7 +70,7 @@ def scale_of(bench: Bench) -> Scale:
 
 def folds_of(scale: Scale, label: str) -> range:
     """The folds of a data set that are computed: the first ones of the paper's rule."""
-    return range(scale.fewer_folds.get(printed_name(label), scale.folds))
+    return range(min(N_FOLDS, scale.fewer_folds.get(printed_name(label), scale.folds)))
 
 
 def votes_of(scale: Scale, label: str) -> dict[str, list[int]]:
