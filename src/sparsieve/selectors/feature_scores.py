@@ -43,20 +43,20 @@ class FeatureScores:
         ``argsort`` must keep equal numbers in order; None sorts where we are.
         """
         n_features = len(self.scores)
-        falling = -self.scores
-        if self.constant is not None:
-            falling[self.constant] = np.inf
+        if self.ties is not None:
+            best = np.lexsort((-self.ties, -self.scores))
+        elif argsort is None:
+            best = np.argsort(-self.scores, kind="stable")
+        else:
+            best = argsort(-self.scores)
+        if self.constant is not None and self.constant.any():
+            last = self.constant[best]
+            best = np.concatenate([best[~last], best[last]])
         if self.order is not None:
             first = np.asarray(self.order, dtype=np.intp)
-            falling[first] = -np.inf
-        if self.ties is not None:
-            best = np.lexsort((-self.ties, falling))
-        elif argsort is None:
-            best = np.argsort(falling, kind="stable")
-        else:
-            best = argsort(falling)
-        if self.order is not None:
-            best[: len(first)] = first
+            taken = np.zeros(n_features, dtype=bool)
+            taken[first] = True
+            best = np.concatenate([first, best[~taken[best]]])
         ranking = np.empty(n_features, dtype=np.int64)
         ranking[best] = np.arange(1, n_features + 1)
         return ranking
