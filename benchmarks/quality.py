@@ -2,9 +2,9 @@
 
 ``python -m benchmarks.quality [--quick] [--jobs N] [--store FILE] [--minutes M]`` goes on where it
 stopped. Data sets come from the folder that SPARSIEVE_DATA names. A fit that takes longer than
-``LIMIT`` seconds counts as too slow and is recorded so, and the method is not tried on the other
-folds of that data set; the slow selectors run on ten sets only. Of a data set with more than
-``SAMPLES`` samples that many are drawn, in the same shares of classes.
+``LIMIT`` seconds of CPU counts as too slow and is recorded so, and the method is not tried on the
+other folds of that data set; the slow selectors run on ten sets with one seed only. Of a data set
+with more than ``SAMPLES`` samples that many are drawn, in the same shares of classes.
 Selection, scaling and classifiers see the training part alone.
 """
 
@@ -36,14 +36,14 @@ from sparsieve.studies.jobs import run_jobs
 KS = (5, 10, 20, 50, 100)
 LIMIT = 20.0
 FOLDS, SEEDS = 5, (0, 1)
-SAMPLES = 1500
+SAMPLES = 600
 STABLE_AT = 20
 FOREST_AT = ("10", "50")  # a forest costs more than all else of a cheap method
 # fmt: off
 SETS = [
-    "allaml", "basehock", "borovecki", "brain", "breast3", "carcinoma_174", "christensen", "cnae9",
+    "allaml", "borovecki", "brain", "breast3", "carcinoma_174", "christensen", "cnae9",
     "cns", "coil20", "colon_raw", "dbworld", "glioma", "gravier", "isolet", "leukemia_38",
-    "lung_203", "lymphoma_62", "lymphoma_96", "madelon", "mnist_1000", "nci_61", "newsgroups_2000",
+    "lung_203", "lymphoma_62", "lymphoma_96", "madelon", "mnist_1000", "nci_61",
     "sonar", "sorlie", "spambase", "su_102", "tumor14_190", "usps", "warpar10p", "warppie10p",
     "wdbc", "yale",
 ]
@@ -57,6 +57,8 @@ SLOW = {
     "ESFSSelector",
     "ExactPenaltySVMSelector",
     "ExclusiveLassoSelector",
+    "HSICLassoSelector",
+    "InfFSSelector",
     "L0MKLSelector",
     "L0MPMSelector",
     "L0SVMSelector",
@@ -65,6 +67,7 @@ SLOW = {
     "RPMFSSelector",
     "SMPMSelector",
     "StabilitySelection",
+    "MultiTaskLasso path",
     "mutual information",
     "random forest",
     "Boruta",
@@ -150,7 +153,12 @@ class TooSlowError(Exception):
     """A fit took longer than the limit."""
 
 
+late = False  # some methods hide the exception below behind one of their own
+
+
 def _alarm(signum, frame):
+    global late
+    late = True
     raise TooSlowError
 
 
@@ -195,17 +203,21 @@ def job(setting: dict) -> dict:
     A, B = scaler.transform(X[train]), scaler.transform(X[test])
     rng = np.random.default_rng([setting["seed"], setting["fold"]])
     learn, labels = varied(A, y[train], setting["variant"], rng)
-    signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, 2 * LIMIT)  # two fits: the own choice, and the path
+    global late
+    late = False
+    signal.signal(signal.SIGPROF, _alarm)  # seconds of CPU: other work on the machine costs none
+    signal.setitimer(signal.ITIMER_PROF, 2 * LIMIT)  # two fits: the own choice, and the path
     started = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             supports = supports_of(setting["method"], learn, labels)
-    except TooSlowError:
+    except Exception:
+        if not late:
+            raise
         return {"too_slow": True}
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
     seconds = time.process_time() - started
     scores = {}
     for k, support in supports.items():
@@ -233,7 +245,8 @@ def plan(quick: bool) -> list[dict]:
     for seed in SEEDS[: 1 if quick else 2]:
         for fold in range(FOLDS):
             settings += [(name, m, fold, seed, "") for name in sets for m in fast]
-            settings += [(name, m, fold, seed, "") for name in few for m in slow]
+            if seed == SEEDS[0]:
+                settings += [(name, m, fold, seed, "") for name in few for m in slow]
             if fold < 3:
                 settings += [
                     (name, m, fold, seed, v) for name in few for m in VARIED for v in VARIANTS
