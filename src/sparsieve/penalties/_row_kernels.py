@@ -4,24 +4,23 @@ Plain loops over scalars: array expressions would be shorter but take several ti
 compile. So does ``max``, which compiles a loop over its arguments.
 """
 
+from math import sqrt
+
 from .._compiled import PART, compiled
 
 
 @compiled(**PART)
-def soften_jointly(v, p, q, guess):
-    """Take from every magnitude what the proximal map of p ||w||_2 + q ||w||_1^2 takes, ||v|| > p.
+def soften_jointly(v, high, p, q, theta):
+    """Take from every magnitude what the proximal map of p ||w||_2 + q / 2 ||w||_1^2 takes.
 
-    The level theta taken is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+
+    The level theta taken is the only root of h(theta) = theta - q ||u||_1 (1 - p / ||u||_2)_+
     with u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's
-    method, kept inside a bracket, needs few steps, and fewest from a good guess. Returns the square
-    of the norm left.
+    method, kept inside a bracket, needs few steps, and fewest from a good guess ``theta``. ``high``
+    is ||v||, which has to exceed p. Returns the square of the norm left.
     """
     low = 0.0
-    high = 0.0
-    for k in range(v.shape[0]):
-        size = abs(v[k])
-        high = size if size > high else high
-    theta = guess if guess < high else 0.0
+    if theta > high:
+        theta = low
     settled = -1  # entries that were left at the last step, where that was tiny
     for _ in range(100):
         count = 0
@@ -35,13 +34,13 @@ def soften_jointly(v, p, q, guess):
                 square += rest * rest
         if count == settled:
             break
-        norm = square**0.5
+        norm = sqrt(square)
         h = theta
         slope = 1.0
         if norm > p:
             part = p / norm
-            h -= 2.0 * q * l1 * (1.0 - part)
-            slope += 2.0 * q * (count * (1.0 - part) + part * l1 * l1 / square)
+            h -= q * l1 * (1.0 - part)
+            slope += q * (count * (1.0 - part) + part * l1 * l1 / square)
         if h > 0.0:
             high = theta
         else:
@@ -54,10 +53,15 @@ def soften_jointly(v, p, q, guess):
         theta = following
     square = 0.0
     for k in range(v.shape[0]):
-        rest = abs(v[k]) - theta
-        rest = rest if rest > 0.0 else 0.0
-        square += rest * rest
-        v[k] = rest if v[k] > 0.0 else -rest
+        x = v[k]
+        if x > theta:
+            x -= theta
+        elif x < -theta:
+            x += theta
+        else:
+            x = 0.0
+        v[k] = x
+        square += x * x
     return square
 
 
@@ -71,9 +75,9 @@ def shrink_row(v, p, q, guess):
     square = 0.0
     for k in range(v.shape[0]):
         square += v[k] * v[k]
-    if q > 0.0 and square > p * p:
-        square = soften_jointly(v, p, q, guess)
-    norm = square**0.5
+    norm = sqrt(square)
+    if q > 0.0 and norm > p:
+        norm = sqrt(soften_jointly(v, norm, p, 2.0 * q, guess))
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(v.shape[0]):
         v[k] *= factor
@@ -84,4 +88,3 @@ def shrink_rows(V, p, q):
     """The same for every row of V."""
     for j in range(V.shape[0]):
         shrink_row(V[j], p, q, 0.0)
-

@@ -3,6 +3,8 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from ..._compiled import compiled
@@ -39,15 +41,20 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
                     q -= deltas[p, k] * gram[rows[p], j]
                 w = W[j, k]
                 length += abs(w)
-                v[k] = w + q / a
-                square += v[k] * v[k]
+                w += q / a
+                v[k] = w
+                square += w * w
             threshold = 0.5 * alpha / a
-            if length == 0.0 and square <= threshold * threshold:
+            factor = 0.0
+            if square > threshold * threshold:
+                norm = sqrt(square)
+                if beta is not None:
+                    square = soften_jointly(v, norm, threshold, beta / a, beta * length / a)
+                    norm = sqrt(square)
+                if norm > threshold:
+                    factor = 1.0 - threshold / norm
+            elif length == 0.0:
                 continue
-            if beta is not None and square > threshold * threshold:
-                square = soften_jointly(v, threshold, 0.5 * beta / a, beta * length / a)
-            norm = square**0.5
-            factor = 1.0 - threshold / norm if norm > threshold else 0.0
             rows[pending] = j
             for k in range(n_outputs):
                 w = v[k] * factor
