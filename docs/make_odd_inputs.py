@@ -31,7 +31,7 @@ HEAD = """# Odd inputs
 
 Every line is a kind of input that was handed to `fit`, and then to `transform` and `predict` where
 the estimator has them; lines that begin with "transform:" were handed to those two after a usual
-fit. An estimator answers within {seconds} seconds of CPU, without NaN in its scores or coefficients,
+fit. An estimator answers within {seconds} CPU seconds, without NaN in its scores or coefficients,
 with as many rows and columns as it should and no NaN that was not there before, or refuses with a
 `ValueError` or `TypeError` whose first sentence names the argument, the column or the class.
 {n_kinds} kinds x {n_estimators} estimators, written by `make odd-inputs`; the data are 30 samples
