@@ -187,24 +187,19 @@ def work(first_seed: int, number: int, end: float, folder: Path) -> None:
     """Rounds from this number on, a line for each, so that the parent knows where a crash was."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _too_long)
-    attacks = [
-        attack_files(wholes(folder), folder),
-        another_study,
-        other_parameters,
-        any_numbers,
-        odd_kinds,
-    ]
     bounded = settings(
         max_examples=IN_A_ROUND,
         deadline=None,
         database=DirectoryBasedExampleDatabase(KEPT / "examples"),
         suppress_health_check=list(HealthCheck),
     )
+    made = (another_study, other_parameters, any_numbers, odd_kinds)
+    attacks = [bounded(attack) for attack in (attack_files(wholes(folder), folder), *made)]
     while time.time() < end:
         print(AT, number, flush=True)
         attack = attacks[number % len(attacks)]
         try:
-            seed(first_seed + number)(bounded(attack))()
+            seed(first_seed + number)(attack)()
         except Exception:
             kept = [_kept(path, first_seed, number) for path in folder.glob("attack.*")]
             print(f"{attack.__name__} {kept}\n{traceback.format_exc(limit=-4)}", flush=True)
