@@ -466,7 +466,5 @@ def test_models_and_scores_for_numbers(rng):
 
 @pytest.mark.parametrize("cv", [{"00": None}, [], [(0, 1)], [([0, 1], [99])], [([], [1])], [3]])
 def test_folds_that_are_no_pairs_of_samples_are_refused(classes, cv):
-    with pytest.raises(
-        ValueError, match=r"of cv is no pair|cv gives no folds|cv is a list of something else"
-    ):
+    with pytest.raises(ValueError, match=r"cv (is no pair|gives no folds|is a list of)"):
         SelectorCV(FisherSelector(), ks=[1], cv=cv).fit(*classes)
