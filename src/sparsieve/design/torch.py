@@ -20,8 +20,9 @@ from .foreign import check_matrix
 from .on_device import OnDevice, double, zeros
 from .scaled import Scaled
 
-# Which a device multiplies in the time of one: reading X is what takes long.
+# Which a device multiplies in the time of one: reading X is what takes long, if X is large.
 COLUMNS_AT_ONCE = 32
+LARGE_BYTES = 512 << 20
 # Columns of larger or, inversely, smaller values are refused: products of squares would be lost.
 LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 
@@ -83,7 +84,7 @@ class TensorDesign(OnDevice):
         self.held = np.dtype(str(X.dtype).removeprefix("torch."))
         self.dtype = self.held if dtype is None else np.dtype(dtype)
         self.low, self.high = low, high
-        self.columns_at_once = COLUMNS_AT_ONCE if self.device.type != "cpu" else 1
+        self.columns_at_once = COLUMNS_AT_ONCE if X.is_cuda and X.nbytes >= LARGE_BYTES else 1
         self._moments: tuple[Any, Any] | None = None
 
     @property

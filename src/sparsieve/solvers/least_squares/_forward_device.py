@@ -10,6 +10,7 @@ promising columns are taken in blocks, as in :mod:`.candidates`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,13 @@ from ..base import Event
 from .candidates import FAITHFUL, KEPT_BLOCKS, SMALLER, blocks_pay
 from .forward import SPENT, Standing, path_result
 
-# Steps between two looks of the host: a look costs as much as a step, and so does each one
+# Steps between two looks of the host: a look takes as long as a step, and so does each one
 # that comes after a step that cannot be taken.
-LOOK_EVERY = 4
+LOOK_EVERY = 8
 # Fewer steps than this are not worth a recording.
 RECORDED = 8
-# Directions that there is room for at first.
-ROOM = 64
+# Directions that there is room for at first; more room is a new recording.
+ROOM = 128
 # Why a step was not taken.
 TAKEN, SPENT_ALL, UNREAD, UNFAITHFUL = range(4)
 DOUBLE = torch.float64
@@ -58,11 +59,12 @@ class DevicePath:
         self.power = float(np.vdot(Y, Y))
         self.C = design.project(self.R.to(self.dtype)).T.contiguous()  # an output in every row
         norms = design.squares_there().to(self.dtype)
-        self.squares = (self.C * self.C).sum(dim=0)
+        self.squares = torch.zeros_like(norms)
+        self._square()
         self.residual = norms.clone()
-        self.open = norms > 0
+        self.closed = norms <= 0
         if eligible is not None:
-            self.open &= design.on_device(eligible)
+            self.closed |= design.on_device(~eligible)
         self.spent = SPENT[np.dtype(design.dtype)] * norms
         self.score = torch.zeros_like(norms)
         self.recent = self._zeros(LOOK_EVERY, len(norms), dtype=self.dtype)
@@ -82,14 +84,14 @@ class DevicePath:
             self._replay.clear()
         n_steps = min(n_steps, self.room - self.n_taken)
         if blocks is None:
-            return self._take(self._step_of(False), n_steps)
+            return self._take(False, n_steps)
         if not blocks.n_read:
             blocks.read(self.score_all())
-        why = self._take(self._step_of(True), min(n_steps, blocks.n_kept - self.n_taken))
+        why = self._take(True, min(n_steps, blocks.n_kept - self.n_taken))
         if why == UNREAD:
             blocks.read(self.score_all())
         if why == UNFAITHFUL:
-            why = self._take(lambda: self._step(False), 1)
+            why = self._take(False, 1, record=False)
         return why
 
     def _blocks_still(self) -> _Blocks | None:
@@ -99,57 +101,57 @@ class DevicePath:
             self._replay.clear()
         return self.blocks
 
-    def _take(self, step: Callable[[], None], n_steps: int) -> int:
+    def _take(self, by_blocks: bool, n_steps: int, *, record: bool = True) -> int:
         self.account[1:2].fill_(TAKEN)
         self.account[2:].fill_(1)
+        step: Callable[[], None] = partial(self._step, by_blocks)
+        # Recorded where that can be done and pays; the recording takes the first step.
+        if record and self.design.can_record and self.n_steps >= RECORDED:
+            if by_blocks not in self._replay:
+                self._replay[by_blocks] = recorded(step)
+                n_steps -= 1
+            step = self._replay[by_blocks]
         for _ in range(n_steps):
             step()
         self.n_taken, why, _ = self.account.tolist()
         return why
 
-    def _step_of(self, by_blocks: bool) -> Callable[[], None]:
-        """A step, recorded where that can be done and pays."""
-        if not (self.design.can_record and self.n_steps >= RECORDED):
-            return lambda: self._step(by_blocks)
-        if by_blocks not in self._replay:
-            self._replay[by_blocks] = recorded(lambda: self._step(by_blocks), self.account)
-        return self._replay[by_blocks]
-
     def score_all(self) -> torch.Tensor:
         """What every feature would gain if it came next."""
         if self.ridge == 0:
-            self.open &= self.residual > self.spent
-        gains = self.squares / (self.residual + self.ridge)
-        return self.score.copy_(torch.where(self.open, gains, 0.0).clamp_(min=0.0))
+            self.closed |= self.residual <= self.spent
+        torch.add(self.residual, self.ridge, out=self.score)
+        torch.div(self.squares, self.score, out=self.score)
+        return self.score.masked_fill_(self.closed, 0.0)
 
     def _step(self, by_blocks: bool) -> None:
         gain, winner = torch.max(self.score_all(), dim=0)
         j, t = winner.reshape(1), self.account[:1]
-        going = (self.account[2] > 0) & (gain > 0)
-        why = torch.where(gain > 0, TAKEN, SPENT_ALL)
         x = self.design.column_block(j)[:, 0]
         v, u, along, length, share = self._new_direction(x, t)
-        if by_blocks:
-            assert self.blocks is not None
-            product, known = self.blocks.product(j, along, length)
-            why = torch.where((why == TAKEN) & ~known, UNREAD, why)
-            why = torch.where((why == TAKEN) & (share < self.blocks.faithful), UNFAITHFUL, why)
-        else:
-            product = self.design.project(v.to(self.dtype)[:, None])[:, 0]
+        why = torch.where(gain > 0, TAKEN, SPENT_ALL)
+        blocks = self.blocks if by_blocks else None
+        if blocks is not None:
+            why = torch.where((why == TAKEN) & ~blocks.knows(j), UNREAD, why)
+            why = torch.where((why == TAKEN) & (share < blocks.faithful), UNFAITHFUL, why)
+        going = self.account[2] > 0
         taken = going & (why == TAKEN)
         if self.watched:
             self._note_standing(t, gain)
 
         # What is not taken is zero, whatever came out.
-        p = torch.where(taken, product, 0.0)
         v, u = torch.where(taken, v, 0.0), torch.where(taken, u, 0.0)
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
         r = torch.where(taken, (x @ self.R) / length, 0.0)
+        if blocks is not None:
+            p = blocks.product(j, along).mul_(torch.where(taken, 1.0 / length, 0.0))
+        else:
+            p = self.design.project(v.to(self.dtype)[:, None])[:, 0]
         self.C.addr_(r.to(self.dtype), p, alpha=-1.0)
-        torch.sum(self.C * self.C, dim=0, out=self.squares)
-        self.residual -= p * p
+        self._square()
+        self.residual.addcmul_(p, p, value=-1.0)
         self.R.addr_(v, r, alpha=-1.0)
-        self.open.index_copy_(0, j, self.open[j] & ~taken)
+        self.closed.index_copy_(0, j, self.closed[j] | taken)
         self.recent.index_copy_(0, t % LOOK_EVERY, p[None])
         self.V.index_copy_(1, t, v[:, None])
         self.U.index_copy_(0, t, u[None])
@@ -157,10 +159,16 @@ class DevicePath:
         self.order.index_copy_(0, t, j)
         if self.blocks is not None:
             self.blocks.taken.index_copy_(0, t, p[None])
-        still = self.account[2] > 0
-        self.account[1:2] = torch.where(still, why, self.account[1])
+        self.account[1:2] = torch.where(going, why, self.account[1])
         self.account[2:] = taken.to(torch.int64)
         self.account[:1] += taken.to(torch.int64)
+
+    def _square(self) -> None:
+        """||C_j||^2 of every feature, from scratch: updates would drift."""
+        if len(self.C) == 1:
+            torch.mul(self.C[0], self.C[0], out=self.squares)
+        else:
+            torch.sum(self.C * self.C, dim=0, out=self.squares)
 
     def _new_direction(self, x: torch.Tensor, t: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The part of a column that is new, as ``Direction`` of ``forward`` says."""
@@ -178,17 +186,18 @@ class DevicePath:
         return v / length, u / length, along, length, squared / (x @ x + self.ridge)
 
     def _note_standing(self, t: torch.Tensor, gain: torch.Tensor) -> None:
-        pulls = torch.where(self.open, self.squares / self.residual, 0.0)
-        parts = (gain, (self.R * self.R).sum(), pulls.sum() / self.open.sum(), (self.V**2).sum())
+        pulls = (self.squares / self.residual).masked_fill_(self.closed, 0.0)
+        pull = pulls.sum() / (~self.closed).sum()
+        parts = (gain, (self.R * self.R).sum(), pull, (self.V * self.V).sum())
         self.standings.index_copy_(0, t, torch.stack([part.to(DOUBLE) for part in parts])[None])
 
     def standing(self, first: int, last: int) -> list[list[float]]:
         """Gain, residual, pull and freedom before each of these steps."""
         return self.standings[first:last].tolist()
 
-    def gains(self, first: int, last: int) -> list[float]:
-        """Decrease of the objective by each of these steps."""
-        return (self.responses[first:last] ** 2).sum(dim=1).tolist()
+    def gains(self) -> list[float]:
+        """Decrease of the objective by every step."""
+        return (self.responses[: self.n_taken] ** 2).sum(dim=1).tolist()
 
     def back_to(self, n_taken: int) -> None:
         """Undo steps of the last call of :meth:`advance`: those after the first ``n_taken``."""
@@ -198,8 +207,8 @@ class DevicePath:
             p = self.recent[t % LOOK_EVERY]
             self.C.addr_(self.responses[t].to(self.dtype), p)
             self.residual += p * p
-            self.open[self.order[t]] = True
-        self.squares = (self.C * self.C).sum(dim=0)
+            self.closed[self.order[t]] = False
+        self._square()
         self.n_taken = n_taken
 
     def _make_room(self, room: int) -> None:
@@ -246,12 +255,14 @@ class _Blocks:
         taken[: len(self.taken)] = self.taken
         self.taken = taken
 
-    def product(self, j: torch.Tensor, along: torch.Tensor, length: torch.Tensor) -> Any:
-        """Products with the direction of a feature, and whether they are known at all."""
-        slot = self.slots[j]
-        own = self.products.index_select(0, slot.clamp(min=0))[0]
-        product = torch.addmv(own, self.taken.T, along.to(own.dtype), alpha=-1.0)
-        return product / length.to(own.dtype), slot[0] >= 0
+    def knows(self, j: torch.Tensor) -> torch.Tensor:
+        """Whether the products with a feature were read."""
+        return self.slots[j][0] >= 0
+
+    def product(self, j: torch.Tensor, along: torch.Tensor) -> torch.Tensor:
+        """Products with what is new of a feature; anything where they are not known."""
+        own = self.products.index_select(0, self.slots[j].clamp(min=0))[0]
+        return own.addmv_(self.taken.T, along.to(own.dtype), alpha=-1.0)
 
     def read(self, score: torch.Tensor) -> None:
         """Take the products with the winner and the most promising columns beside it."""
@@ -273,16 +284,14 @@ class _Blocks:
         return torch.zeros((n_rows, self.design.shape[1]), dtype=dtype, device=self.design.device)
 
 
-def recorded(function: Callable[[], None], account: torch.Tensor) -> Callable[[], None]:
-    """The function as a recording that is played with one call."""
-    here, aside = torch.cuda.current_stream(), torch.cuda.Stream()
+def recorded(function: Callable[[], None]) -> Callable[[], None]:
+    """Do it once, and have it as a recording that is played with one call."""
+    here = torch.cuda.current_stream()
+    aside = _side_stream(here.device)
     graph = torch.cuda.CUDAGraph()
     aside.wait_stream(here)
     with torch.cuda.stream(aside):
-        kept = account.clone()
-        account[2:] = 0
-        function()  # changes nothing; what libraries prepare at the first call is not recorded
-        account.copy_(kept)
+        function()  # what libraries prepare at the first call is not recorded
         graph.capture_begin(capture_error_mode="thread_local")
         try:
             function()
@@ -290,6 +299,12 @@ def recorded(function: Callable[[], None], account: torch.Tensor) -> Callable[[]
             graph.capture_end()
     here.wait_stream(aside)
     return graph.replay
+
+
+@cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One for all recordings: libraries keep memory for every stream that they worked on."""
+    return torch.cuda.Stream(device)
 
 
 def path_there(
@@ -306,14 +321,12 @@ def path_there(
 
     with exactly():
         path = DevicePath(design, Y, ridge, n_steps, eligible, watched=stop is not None)
-        gains: list[float] = []
         ended = n_steps == 0
         while not ended and path.n_taken < n_steps:
             first = path.n_taken
             why = path.advance(min(LOOK_EVERY, n_steps - first))
             ended = why == SPENT_ALL
-            gains += path.gains(first, path.n_taken)
-            last, enough = _wanted(path, first, gains, stop, callback)
+            last, enough = _wanted(path, first, stop, callback)
             ended |= enough
             path.back_to(last)
         t = path.n_taken
@@ -321,21 +334,20 @@ def path_there(
         return path_result(
             path.power,
             path.order[:t].tolist(),
-            gains[:t],
+            path.gains(),
             path.score_all().to(DOUBLE).cpu().numpy(),
             path.U[:t, :t].cpu().numpy().astype(dtype),
             path.responses[:t].cpu().numpy().astype(dtype),
         )
 
 
-def _wanted(
-    path: DevicePath, first: int, gains: list[float], stop: Any, callback: Any
-) -> tuple[int, bool]:
+def _wanted(path: DevicePath, first: int, stop: Any, callback: Any) -> tuple[int, bool]:
     """How many of the steps so far are wanted, and whether they are enough.
 
     Those before ``first`` were asked about before.
     """
     standings = [] if stop is None else path.standing(first, path.n_taken)
+    gains = [] if callback is None else path.gains()
     for t in range(first, path.n_taken):
         if stop is not None and stop(Standing(t, *standings[t - first])):
             return t, True
