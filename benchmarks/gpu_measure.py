@@ -40,7 +40,6 @@ class Meter:
 
     def __init__(self):
         from sparsieve.design import _tensor_passes as passes
-
         from sparsieve.solvers.least_squares import _forward_device
 
         self.passes, self.readings, self.bytes, self.flops = passes, 0, 0, 0.0
