@@ -49,6 +49,11 @@ class StabilityPath:
         Selection probabilities.
     threshold : float
         What a feature must reach at the last k.
+
+    See Also
+    --------
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.StabilityPathDisplay : Shares of runs as lines.
     """
 
     ks: np.ndarray
@@ -120,6 +125,12 @@ class StabilitySelection(MetaSelector):
         By probability, then by mean rank over the runs.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+
+    See Also
+    --------
+    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+    sparsieve.EnsembleSelector : Ranks by what several selectors agree on.
 
     Notes
     -----

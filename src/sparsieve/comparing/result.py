@@ -122,6 +122,11 @@ class Comparison:
         How it was measured.
     data : ComparisonData
         On what.
+
+    See Also
+    --------
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.report.comparison_report : Report on compared methods.
     """
 
     data: ComparisonData

@@ -45,6 +45,10 @@ class DatasetInfo:
         (obtainable, but no file there) or "unavailable".
     path : Path or None
         The file, where the set is present.
+
+    See Also
+    --------
+    sparsieve.datasets.list_datasets : Names of all data sets.
     """
 
     name: str

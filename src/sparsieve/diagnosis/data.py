@@ -28,6 +28,11 @@ class Finding:
         For the reader.
     features : tuple of int
         The columns meant.
+
+    See Also
+    --------
+    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.Diagnosis : All findings.
     """
 
     kind: str
@@ -45,6 +50,11 @@ class Diagnosis:
     Attributes
     ----------
     findings : list of Finding
+
+    See Also
+    --------
+    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.Finding : One of the findings.
     """
 
     findings: list[Finding]
@@ -99,6 +109,11 @@ def diagnose(
     -------
     diagnosis : Diagnosis
         What was found, the gravest first; it prints as sentences.
+
+    See Also
+    --------
+    sparsieve.Diagnosis : What is returned.
+    sparsieve.permutation_null : The level that noise reaches.
 
     Examples
     --------

@@ -29,6 +29,11 @@ class PermutationNull:
     ----------
     best : ndarray of shape (n_repeats,)
         The largest score of every repeat.
+
+    See Also
+    --------
+    sparsieve.permutation_null : The level that noise reaches.
+    sparsieve.RankingDisplay : The best features as bars.
     """
 
     best: np.ndarray
@@ -83,6 +88,11 @@ def permutation_null(
     null : PermutationNull
         With ``level`` and the largest score of every repeat as ``best``;
         :class:`~sparsieve.RankingDisplay` draws it.
+
+    See Also
+    --------
+    sparsieve.PermutationNull : What is returned.
+    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
 
     Examples
     --------

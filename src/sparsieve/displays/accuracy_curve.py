@@ -29,6 +29,11 @@ class ScoreCurve:
         Mean scores over the splits.
     error : ndarray of shape (n_ks,) or None
         Their standard errors; None where there was a single split.
+
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : Scores over the number of features.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
     """
 
     label: str

@@ -58,6 +58,10 @@ class Curve:
         Columns that the selector saw.
     feature_names : list of str
         Of ``features``, as the preprocessor names its output; empty without one.
+
+    See Also
+    --------
+    sparsieve.evaluation.accuracy_curve : Scores at every number of features.
     """
 
     scores: list[dict]
@@ -129,6 +133,12 @@ def accuracy_curve(
     -------
     curve : Curve
         Scores of every number of features and model.
+
+    See Also
+    --------
+    sparsieve.evaluation.Curve : What is returned.
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples
     --------

@@ -14,14 +14,24 @@ _BLOCK = 256  # features at a time in the redundancy rate
 
 
 class Redundancy(NamedTuple):
-    """Redundancy rate of a set of features, see :func:`redundancy_rate`."""
+    """Redundancy rate of a set of features, see :func:`redundancy_rate`.
+
+    See Also
+    --------
+    sparsieve.evaluation.redundancy_rate : How much features repeat each other.
+    """
 
     signed: float
     absolute: float
 
 
 class Recovery(NamedTuple):
-    """How well a selection recovers known features, see :func:`recovery_at`."""
+    """How well a selection recovers known features, see :func:`recovery_at`.
+
+    See Also
+    --------
+    sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+    """
 
     precision: float
     recall: float
@@ -130,6 +140,11 @@ def redundancy_rate(X) -> Redundancy:
         ``signed`` and ``absolute``. A constant feature is correlated with nothing; fewer than two
         features have a rate of 0.
 
+    See Also
+    --------
+    sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+    sparsieve.MRMRSelector : Relevant features that differ from each other.
+
     Examples
     --------
     >>> import numpy as np
@@ -180,6 +195,11 @@ def recovery_at(ranking, relevant, k: int) -> Recovery:
         ``precision``, the share of relevant ones among the k, and ``recall``, the share of the
         relevant ones that are among the k.
 
+    See Also
+    --------
+    sparsieve.evaluation.redundancy_rate : How much features repeat each other.
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+
     Examples
     --------
     >>> from sparsieve.evaluation import recovery_at
@@ -227,6 +247,10 @@ def sparsity_level(coef, tolerance=0.0) -> int:
     level : int
         Number of features.
 
+    See Also
+    --------
+    sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+
     Examples
     --------
     >>> from sparsieve.evaluation import sparsity_level
@@ -252,6 +276,10 @@ def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")
     -------
     scores : dict of str to float
         Value by name of the metric.
+
+    See Also
+    --------
+    sparsieve.evaluation.regression_scores : Scores of predicted numbers.
 
     Examples
     --------
@@ -289,6 +317,10 @@ def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) ->
     -------
     scores : dict of str to float
         Value by name of the metric.
+
+    See Also
+    --------
+    sparsieve.evaluation.classification_scores : Scores of predicted labels.
 
     Examples
     --------

@@ -37,7 +37,13 @@ def derive_seed(*parts) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train and to test on; ``repeat`` and ``fold`` say which split of a protocol."""
+    """Rows to train and to test on; ``repeat`` and ``fold`` say which split of a protocol.
+
+    See Also
+    --------
+    sparsieve.evaluation.Folds : Cross-validation, repeated.
+    sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
+    """
 
     repeat: int
     fold: int
@@ -63,6 +69,11 @@ class RepeatedSplits:
     grouped : bool, default=False
         Keep all samples of a group (a patient, say) on one side. Classes are then not
         stratified.
+
+    See Also
+    --------
+    sparsieve.evaluation.Folds : Cross-validation, repeated.
+    sparsieve.evaluation.TimeOrdered : Past and future.
 
     Examples
     --------
@@ -161,6 +172,11 @@ class Folds:
         Keep all samples of a group (a patient, say) in one fold; the classes are stratified as
         far as the groups allow.
 
+    See Also
+    --------
+    sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
+    sparsieve.evaluation.TimeOrdered : Past and future.
+
     Examples
     --------
     >>> import numpy as np
@@ -214,6 +230,11 @@ class TimeOrdered:
         Number of folds.
     gap : int, default=0
         Moments left out between training and test part.
+
+    See Also
+    --------
+    sparsieve.evaluation.Folds : Cross-validation, repeated.
+    sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
 
     Examples
     --------

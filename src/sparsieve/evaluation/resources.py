@@ -13,7 +13,12 @@ from typing import Any, NamedTuple
 
 
 class Measured(NamedTuple):
-    """Result of a call and what it took, see :func:`measure`."""
+    """Result of a call and what it took, see :func:`measure`.
+
+    See Also
+    --------
+    sparsieve.evaluation.measure : Measures seconds and memory of a call.
+    """
 
     value: Any
     seconds: float
@@ -41,6 +46,10 @@ def measure(call: Callable[[], Any]) -> Measured:
         ``value``, ``seconds``, ``peak_mib`` and ``memory_source``: "VmHWM" for the peak of the
         call, "ru_maxrss" for the growth of the maximum, "none" where neither is to be had
         (``peak_mib`` is then NaN).
+
+    See Also
+    --------
+    sparsieve.evaluation.Measured : What is returned.
 
     Examples
     --------

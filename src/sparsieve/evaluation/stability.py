@@ -9,7 +9,13 @@ from scipy.stats import norm
 
 
 class Stability(NamedTuple):
-    """Nogueira's stability index and its confidence interval."""
+    """Nogueira's stability index and its confidence interval.
+
+    See Also
+    --------
+    sparsieve.evaluation.nogueira_stability :
+        Stability with an interval, for selections of any size.
+    """
 
     value: float
     low: float
@@ -35,6 +41,11 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
     stability : Stability
         ``value``, ``low``, ``high``; NaN when nothing or everything is selected everywhere,
         which says nothing about stability.
+
+    See Also
+    --------
+    sparsieve.evaluation.jaccard_stability : Common over united features.
+    sparsieve.evaluation.kuncheva_stability : Corrected for chance, for selections of one size.
 
     References
     ----------
@@ -86,6 +97,12 @@ def kuncheva_stability(supports) -> float:
         1 for equal selections, 0 on average for random ones; NaN when nothing or everything is
         selected.
 
+    See Also
+    --------
+    sparsieve.evaluation.nogueira_stability :
+        Stability with an interval, for selections of any size.
+    sparsieve.evaluation.jaccard_stability : Common over united features.
+
     Examples
     --------
     >>> from sparsieve.evaluation import kuncheva_stability
@@ -120,6 +137,12 @@ def jaccard_stability(supports) -> float:
     -------
     index : float
         Between 0 and 1; two empty selections agree.
+
+    See Also
+    --------
+    sparsieve.evaluation.nogueira_stability :
+        Stability with an interval, for selections of any size.
+    sparsieve.evaluation.kuncheva_stability : Corrected for chance, for selections of one size.
 
     Examples
     --------

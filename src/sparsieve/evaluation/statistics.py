@@ -16,7 +16,12 @@ _EXACT_UP_TO = 50  # differences; beyond it the normal approximation is as good
 
 
 class Friedman(NamedTuple):
-    """Friedman's test with Nemenyi's critical difference, see :func:`friedman_nemenyi`."""
+    """Friedman's test with Nemenyi's critical difference, see :func:`friedman_nemenyi`.
+
+    See Also
+    --------
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+    """
 
     statistic: float
     p_value: float
@@ -25,7 +30,12 @@ class Friedman(NamedTuple):
 
 
 class PairedTest(NamedTuple):
-    """One pair of methods, see :func:`paired_wilcoxon`."""
+    """One pair of methods, see :func:`paired_wilcoxon`.
+
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+    """
 
     first: str
     second: str
@@ -35,7 +45,12 @@ class PairedTest(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval."""
+    """A mean and its confidence interval.
+
+    See Also
+    --------
+    sparsieve.evaluation.bootstrap_interval : A mean with its interval.
+    """
 
     mean: float
     low: float
@@ -43,7 +58,12 @@ class Interval(NamedTuple):
 
 
 class SplitDifference(NamedTuple):
-    """How much higher one score is than another on the same splits."""
+    """How much higher one score is than another on the same splits.
+
+    See Also
+    --------
+    sparsieve.evaluation.split_difference : Two methods on the splits of one data set.
+    """
 
     mean: float
     error: float
@@ -66,6 +86,11 @@ def split_difference(first, second, test_share: float) -> SplitDifference:
     difference : SplitDifference
         ``mean`` of first minus second, its standard ``error``, and the one-sided ``p_value`` of a
         difference as large if first were no higher; 1/2 where both are the same everywhere.
+
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+    sparsieve.compare : Several methods on the same folds.
 
     Examples
     --------
@@ -99,6 +124,10 @@ def average_ranks(scores) -> np.ndarray:
     ranks : array of shape (n_methods,)
         Average ranks.
 
+    See Also
+    --------
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
     Examples
     --------
     >>> from sparsieve.evaluation import average_ranks
@@ -125,6 +154,11 @@ def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
         ``statistic`` and ``p_value`` of the test, ``ranks`` (average ranks) and
         ``critical_difference``: two methods whose average ranks differ by more are different at
         level alpha.
+
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+    sparsieve.evaluation.average_ranks : Mean ranks of methods.
 
     Examples
     --------
@@ -166,6 +200,11 @@ def paired_wilcoxon(scores, names: Sequence[str] | None = None) -> list[PairedTe
     tests : list of PairedTest
         ``first``, ``second``, ``median_difference`` (first minus second), ``p_value`` and
         ``p_holm``, corrected for the number of pairs.
+
+    See Also
+    --------
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+    sparsieve.evaluation.holm : Corrects p-values for their number.
 
     Examples
     --------
@@ -222,6 +261,10 @@ def holm(p_values) -> list[float]:
     corrected : list of float
         In the order given.
 
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+
     Examples
     --------
     >>> from sparsieve.evaluation import holm
@@ -253,6 +296,10 @@ def bootstrap_interval(values, confidence_level: float = 0.95, random_state=0) -
     -------
     interval : Interval
         ``mean``, ``low``, ``high``; one point when all values are the same.
+
+    See Also
+    --------
+    sparsieve.evaluation.split_difference : Two methods on the splits of one data set.
 
     Examples
     --------

@@ -26,6 +26,10 @@ class Tuned:
     """What :func:`tune` found: the best parameters and the mean inner score of each candidate.
 
     Larger is better; errors are negative.
+
+    See Also
+    --------
+    sparsieve.evaluation.tune : Finds parameters by inner cross-validation.
     """
 
     parameters: dict[str, Any]
@@ -89,6 +93,11 @@ def tune(
     tuned : Tuned
         A candidate that fails on some fold scores minus infinity; when all fail, the error of
         the first is raised.
+
+    See Also
+    --------
+    sparsieve.evaluation.Tuned : What is returned.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples
     --------

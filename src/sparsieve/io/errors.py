@@ -6,11 +6,23 @@ import os
 
 
 class DataError(ValueError):
-    """A file cannot be read as a table of numbers with a target."""
+    """A file cannot be read as a table of numbers with a target.
+
+    See Also
+    --------
+    sparsieve.io.read_table : Reads a file.
+    sparsieve.io.TargetNeededError : What a file without a named target raises.
+    """
 
 
 class TargetNeededError(DataError):
-    """The format does not say which column is the target, and nobody did."""
+    """The format does not say which column is the target, and nobody did.
+
+    See Also
+    --------
+    sparsieve.io.read_table : Reads a file.
+    sparsieve.io.DataError : What an unreadable file raises.
+    """
 
 
 def said(error: BaseException) -> str:

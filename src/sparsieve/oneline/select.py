@@ -48,6 +48,11 @@ class SelectedFeatures:
         seen, by cross-validation with a ridge model; found when first asked for, and with
         ``k="auto"`` by the search itself, which makes it a little too good.
 
+    See Also
+    --------
+    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.report.selector_report : Report on a fitted selector.
+
     Examples
     --------
     >>> import sparsieve
@@ -181,6 +186,12 @@ def select(
     selected : SelectedFeatures
         ``features``, ``table``, ``selector``, ``accuracy``, ``report(path)`` and ``plot()``; a
         notebook shows it.
+
+    See Also
+    --------
+    sparsieve.SelectedFeatures : What is returned.
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples
     --------

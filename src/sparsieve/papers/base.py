@@ -33,6 +33,11 @@ class Experiment:
     title : str
     run : callable
         Takes a :class:`Bench` and gives exhibits.
+
+    See Also
+    --------
+    sparsieve.papers.Preset : All experiments of a paper.
+    sparsieve.papers.Bench : Where experiments are done.
     """
 
     name: str
@@ -57,6 +62,11 @@ class Preset:
         Whether some of its methods can be solved in batches on a device.
     can_halve : bool
         Whether its full grid can be searched by successive halving.
+
+    See Also
+    --------
+    sparsieve.papers.find_preset : Finds the experiments of a paper.
+    sparsieve.papers.Experiment : One experiment.
     """
 
     paper: str
@@ -89,6 +99,11 @@ class Bench:
         Where methods that can be solved in batches are, as torch names devices.
     halving : bool
         Whether a large grid is searched by successive halving instead of whole.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.papers.Experiment : One experiment.
     """
 
     paper: str

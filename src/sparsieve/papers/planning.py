@@ -32,6 +32,11 @@ class Kind:
     cells : int
     seconds : float or None
         Of one core for one cell, as measured; None where none was measured.
+
+    See Also
+    --------
+    sparsieve.papers.Plan : All that will be computed.
+    sparsieve.papers.plan : Says beforehand what will be computed.
     """
 
     experiment: str
@@ -59,6 +64,11 @@ class Plan:
         Work whose settings follow from results of other work; it is not counted.
     fingerprint : str
         Changes with everything that is computed: methods, grids, splits, data sets.
+
+    See Also
+    --------
+    sparsieve.papers.plan : Makes it.
+    sparsieve.papers.Kind : One line of the plan.
     """
 
     paper: str

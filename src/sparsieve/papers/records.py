@@ -33,7 +33,12 @@ _LARGEST = 1 << 24  # bytes of one file; ours are some kilobytes
 
 
 class RecordError(ValueError):
-    """A record is missing, damaged, or of a format that this version does not read."""
+    """A record is missing, damaged, or of a format that this version does not read.
+
+    See Also
+    --------
+    sparsieve.papers.read_record : Reads what was recorded.
+    """
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,11 @@ class Record:
         Versions of Python and packages, processor.
     remarks : list of str
         Why it may be out of date; empty if it is not.
+
+    See Also
+    --------
+    sparsieve.papers.read_record : Reads it.
+    sparsieve.papers.save_record : Writes it.
     """
 
     reproduction: Reproduction
@@ -88,6 +98,11 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
         See :func:`sparsieve.papers.planning.measured_times`.
     folder : path
         It is made when it does not exist.
+
+    See Also
+    --------
+    sparsieve.papers.read_record : Reads what was recorded.
+    sparsieve.papers.reproduce : Does the experiments.
     """
     files: dict[str, str] = {}
     exhibits = []
@@ -154,6 +169,11 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
     ------
     RecordError
         When there is none, or when it cannot be read.
+
+    See Also
+    --------
+    sparsieve.papers.save_record : Records a reproduction.
+    sparsieve.papers.Record : What is returned.
     """
     check_choice("paper", paper, PAPERS)
     home = resources.files(__package__).joinpath("records", paper) if folder is None else folder

@@ -21,6 +21,11 @@ class Column:
     features : sequence of int, default=None
         Where the values are names of features: their columns in X, so that a reader can ask for
         more about them (see :class:`Profiles`).
+
+    See Also
+    --------
+    sparsieve.report.Table : A table.
+    sparsieve.report.Chart : A picture.
     """
 
     title: str
@@ -48,6 +53,11 @@ class Table:
     note : str
     shown : int, default=25
         Rows to see before asking for all.
+
+    See Also
+    --------
+    sparsieve.report.Column : A column of either.
+    sparsieve.report.Section : A part of the page.
     """
 
     title: str
@@ -79,6 +89,11 @@ class Chart:
     options : dict
         Of the kind; ``initial`` gives the first choice of some controls, ``shape`` the room
         that it takes among others ("wide").
+
+    See Also
+    --------
+    sparsieve.report.Column : A column of either.
+    sparsieve.report.Section : A part of the page.
     """
 
     title: str
@@ -91,7 +106,13 @@ class Chart:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and their values, such as the parameters of a method."""
+    """Names and their values, such as the parameters of a method.
+
+    See Also
+    --------
+    sparsieve.report.Section : A part of the page.
+    sparsieve.report.Listing : Lines to copy.
+    """
 
     title: str
     values: Mapping[str, Any]
@@ -99,7 +120,13 @@ class Facts:
 
 @dataclass(frozen=True)
 class Listing:
-    """Lines to copy: a command or a few lines of Python."""
+    """Lines to copy: a command or a few lines of Python.
+
+    See Also
+    --------
+    sparsieve.report.Section : A part of the page.
+    sparsieve.report.Facts : Names and values.
+    """
 
     title: str
     text: str
@@ -119,6 +146,10 @@ class Step:
         Their columns in X.
     text : sequence of str
         Sentences on them.
+
+    See Also
+    --------
+    sparsieve.report.Explorer : A slider and charts that follow it.
     """
 
     k: int
@@ -139,6 +170,11 @@ class Explorer:
     charts : sequence of Chart
         Rows whose column "k" is the number of features of a step are shown at that step.
     note : str
+
+    See Also
+    --------
+    sparsieve.report.Step : One position of the slider.
+    sparsieve.report.Chart : A picture.
     """
 
     title: str
@@ -174,6 +210,11 @@ class Profiles:
         By column: the columns that could stand in, with correlations; None where nobody looked.
     note : str
         On the samples shown and on the methods.
+
+    See Also
+    --------
+    sparsieve.report.Report : The page.
+    sparsieve.report.Chart : A picture.
     """
 
     features: Sequence[int]
@@ -188,7 +229,14 @@ class Profiles:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a few sentences and what belongs to them; ``label`` is a shorter heading."""
+    """A heading, a few sentences and what belongs to them; ``label`` is a shorter heading.
+
+    See Also
+    --------
+    sparsieve.report.Report : The page.
+    sparsieve.report.Chart : A picture.
+    sparsieve.report.Table : A table.
+    """
 
     title: str
     text: Sequence[str] = ()

@@ -26,6 +26,11 @@ class Report(Contents):
     profiles : Profiles or None
         More about the features that its tables name.
 
+    See Also
+    --------
+    sparsieve.report.Section : A part of the page.
+    sparsieve.report.selector_report : Report on a fitted selector.
+
     Examples
     --------
     >>> from sparsieve.report import Report, Section

@@ -32,6 +32,11 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     -------
     report : Report
         To be saved as one HTML file.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.report.study_report : Report on a study.
     """
     preset = reproduction.preset
     exhibits = reproduction.exhibits

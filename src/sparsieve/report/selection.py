@@ -87,6 +87,11 @@ def selector_report(
     report : Report
         ``report.save("report.html")`` writes it; a notebook shows it.
 
+    See Also
+    --------
+    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.report.comparison_report : Report on compared methods.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

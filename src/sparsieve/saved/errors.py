@@ -4,4 +4,10 @@ from __future__ import annotations
 
 
 class SavedFileError(ValueError):
-    """A file is no saved estimator, is damaged, or comes from another version."""
+    """A file is no saved estimator, is damaged, or comes from another version.
+
+    See Also
+    --------
+    sparsieve.load : Reads what ``save`` wrote.
+    sparsieve.save : Writes a fitted estimator to a file that cannot run code.
+    """

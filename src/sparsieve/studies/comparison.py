@@ -23,6 +23,11 @@ class Gap:
     """How far a selector is behind the best: mean difference and half width of its interval.
 
     Positive where the best is better, also for errors, of which less is better.
+
+    See Also
+    --------
+    sparsieve.studies.Standing : One comparison.
+    sparsieve.studies.standings : Selectors compared where they can be.
     """
 
     mean: float
@@ -57,6 +62,11 @@ class Standing:
         Mean score with all features, no contender at any number of them.
     task : {"classification", "regression"}
         How the targets are read.
+
+    See Also
+    --------
+    sparsieve.studies.standings : Selectors compared where they can be.
+    sparsieve.studies.Gap : How far behind the best.
     """
 
     classifier: str
@@ -140,6 +150,11 @@ def standings(
         For classes and for numbers apart: one over all data sets and the numbers of features
         that all of them have; one for every data set where there is no such number, or where
         the scores have the unit of the target.
+
+    See Also
+    --------
+    sparsieve.studies.Standing : One comparison.
+    sparsieve.studies.result_rows : Every score as a row.
 
     Examples
     --------

@@ -7,7 +7,12 @@ from typing import Any
 
 
 class StudyError(ValueError):
-    """A study is not well defined, said in one sentence."""
+    """A study is not well defined, said in one sentence.
+
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+    """
 
 
 def _is_list(value: object) -> bool:

@@ -24,7 +24,13 @@ _PLACE = (
 
 
 class ScoreTable(NamedTuple):
-    """Mean scores of every selector on every data set, ready for the statistics."""
+    """Mean scores of every selector on every data set, ready for the statistics.
+
+    See Also
+    --------
+    sparsieve.studies.score_table : Data sets by selectors, for the statistics.
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+    """
 
     scores: np.ndarray
     datasets: list[str]
@@ -52,6 +58,12 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
         ``classifier`` is the model, also for regression. ``n_columns`` are those that the
         selector saw, others than ``n_features`` where something came before it. ``warnings`` are
         those of the fit: a model that did not converge says so.
+
+    See Also
+    --------
+    sparsieve.studies.kept_rows : Every kept feature as a row.
+    sparsieve.studies.summarise : Means and standard deviations over the splits.
+    sparsieve.studies.standings : Selectors compared where they can be.
     """
     return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
 
@@ -70,6 +82,11 @@ def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, An
     rows : list of dict
         Study, data set, selector, split, and for every feature of the largest selection its
         ``rank`` (1 is the best, where the selector ranks), name and index.
+
+    See Also
+    --------
+    sparsieve.studies.result_rows : Every score as a row.
+    sparsieve.studies.StoreReader : Reads a store.
     """
     return [
         {
@@ -181,6 +198,11 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         n_selected, redundancy, recovery, seconds and memory; ``n_warned`` splits warned of
         ``warnings``. Where ``tuning`` is "best-on-test"
         only the parameters with the best mean of the first metric are left.
+
+    See Also
+    --------
+    sparsieve.studies.result_rows : Every score as a row.
+    sparsieve.studies.standings : Selectors compared where they can be.
     """
     groups: dict[tuple, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -244,6 +266,11 @@ def score_table(
         ``selectors``. A data set on which a selector has no score, or of a task without this
         metric, is left out. Selectors whose parameters were chosen on the test
         samples say so in their names.
+
+    See Also
+    --------
+    sparsieve.studies.ScoreTable : What is returned.
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
     """
     found = {
         (mean["dataset"], mean["selector"]): gain(metric, mean[metric])

@@ -35,6 +35,11 @@ class RunSummary:
         Data sets that could not be loaded or split, and why.
     notes : list of str
         How targets were read where nobody said it, and which selectors were left out where.
+
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.studies.Progress : Where a running study stands.
     """
 
     total: int
@@ -84,6 +89,12 @@ def run_study(
     -------
     summary : RunSummary
         How many cells there are, are done and have failed.
+
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+    sparsieve.studies.RunSummary : What is returned.
+    sparsieve.report.study_report : Report on a study.
 
     Examples
     --------

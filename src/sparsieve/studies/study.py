@@ -72,6 +72,12 @@ class Study:
     regressors : sequence of {"ridge", "5nn", "svr"}
         Score selections for numbers.
 
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.studies.DatasetSpec : A data set of a study.
+    sparsieve.studies.SelectorSpec : A selector of a study.
+
     Examples
     --------
     >>> import pathlib, tempfile

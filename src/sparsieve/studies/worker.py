@@ -20,7 +20,13 @@ from .store import Store
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a running study stands; ``computed`` counts what this process has done itself."""
+    """Where a running study stands; ``computed`` counts what this process has done itself.
+
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.studies.RunSummary : How a run ended.
+    """
 
     total: int
     done: int

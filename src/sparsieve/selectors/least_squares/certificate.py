@@ -50,6 +50,12 @@ class Certificate:
         The objective without any feature but those of ``always_keep``.
     n_always : int
         Number of features kept by request. Only selections that have them are compared.
+
+    See Also
+    --------
+    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.ExactSearch : Branch and bound: the best for sure.
     """
 
     n_features: np.ndarray

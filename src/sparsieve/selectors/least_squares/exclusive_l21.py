@@ -42,6 +42,11 @@ class ClassHeatmap:
         Class labels, or numbers of the outputs.
     values : ndarray of shape (n_outputs, n_shown)
         Coefficients of the standardised features.
+
+    See Also
+    --------
+    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
     """
 
     features: np.ndarray
@@ -280,6 +285,12 @@ class ExclusiveL21Selector(ExclusiveSelector):
         Number of sweeps or iterations.
     history_ : list of float
         Objective after every round or iteration.
+
+    See Also
+    --------
+    sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.ClassHeatmap : Which feature speaks for which class.
 
     References
     ----------
