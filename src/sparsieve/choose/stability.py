@@ -54,6 +54,15 @@ class StabilityPath:
     --------
     sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
     sparsieve.StabilityPathDisplay : Shares of runs as lines.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector, StabilitySelection
+    >>> X, y = load_wine(return_X_y=True)
+    >>> stable = StabilitySelection(FisherSelector(), n_features_per_run=3, n_subsamples=10)
+    >>> stable.fit(X, y).stability_path_.ks
+    array([1, 2, 3])
     """
 
     ks: np.ndarray

@@ -33,6 +33,16 @@ class Finding:
     --------
     sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
     sparsieve.Diagnosis : All findings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import diagnose
+    >>> y = np.arange(40) % 2
+    >>> X = np.column_stack([y, np.random.default_rng(0).standard_normal(40)])
+    >>> finding = diagnose(X, y).findings[0]
+    >>> finding.kind, finding.features
+    ('leak', (0,))
     """
 
     kind: str
@@ -55,6 +65,15 @@ class Diagnosis:
     --------
     sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
     sparsieve.Finding : One of the findings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import diagnose
+    >>> y = np.arange(40) % 2
+    >>> X = np.column_stack([y, np.random.default_rng(0).standard_normal(40)])
+    >>> [finding.kind for finding in diagnose(X, y).findings]
+    ['leak']
     """
 
     findings: list[Finding]

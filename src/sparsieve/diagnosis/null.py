@@ -34,6 +34,16 @@ class PermutationNull:
     --------
     sparsieve.permutation_null : The level that noise reaches.
     sparsieve.RankingDisplay : The best features as bars.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector, permutation_null
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = FisherSelector(n_features_to_select=3).fit(X, y)
+    >>> null = permutation_null(selector, X, y, n_repeats=5)
+    >>> bool(selector.scores_.max() > null.best.max())
+    True
     """
 
     best: np.ndarray

@@ -62,6 +62,16 @@ class Curve:
     See Also
     --------
     sparsieve.evaluation.accuracy_curve : Scores at every number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.evaluation import accuracy_curve
+    >>> X, y = load_wine(return_X_y=True)
+    >>> curve = accuracy_curve(FisherSelector(), X[::2], y[::2], X[1::2], y[1::2], ks=[2])
+    >>> len(curve.features), curve.n_columns
+    (2, 13)
     """
 
     scores: list[dict]

@@ -16,9 +16,25 @@ _BLOCK = 256  # features at a time in the redundancy rate
 class Redundancy(NamedTuple):
     """Redundancy rate of a set of features, see :func:`redundancy_rate`.
 
+    Attributes
+    ----------
+    signed : float
+        Half the mean correlation of a pair; opposite signs cancel.
+    absolute : float
+        Half the mean absolute correlation.
+
     See Also
     --------
     sparsieve.evaluation.redundancy_rate : How much features repeat each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.evaluation import redundancy_rate
+    >>> a = np.arange(5.0)
+    >>> found = redundancy_rate(np.column_stack([a, -a]))
+    >>> round(found.signed, 6), round(found.absolute, 6)
+    (-0.5, 0.5)
     """
 
     signed: float
@@ -28,9 +44,22 @@ class Redundancy(NamedTuple):
 class Recovery(NamedTuple):
     """How well a selection recovers known features, see :func:`recovery_at`.
 
+    Attributes
+    ----------
+    precision : float
+        Share of the selected features that are relevant.
+    recall : float
+        Share of the relevant features that are selected.
+
     See Also
     --------
     sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import recovery_at
+    >>> recovery_at([4, 0, 7], relevant=[0, 4], k=2).precision
+    1.0
     """
 
     precision: float

@@ -37,12 +37,28 @@ def derive_seed(*parts) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train and to test on; ``repeat`` and ``fold`` say which split of a protocol.
+    """Rows to train on and rows to test on.
+
+    Attributes
+    ----------
+    repeat, fold : int
+        Which split of the protocol.
+    train, test : ndarray of int
+        Rows.
 
     See Also
     --------
     sparsieve.evaluation.Folds : Cross-validation, repeated.
     sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.evaluation import Folds
+    >>> y = np.arange(12) % 2
+    >>> split = next(iter(Folds(3).splits(y, seed=0)))
+    >>> len(split.train), len(split.test)
+    (8, 4)
     """
 
     repeat: int

@@ -11,10 +11,23 @@ from scipy.stats import norm
 class Stability(NamedTuple):
     """Nogueira's stability index and its confidence interval.
 
+    Attributes
+    ----------
+    value : float
+        1 for equal selections, 0 on average for random ones.
+    low, high : float
+        Ends of the interval.
+
     See Also
     --------
     sparsieve.evaluation.nogueira_stability :
         Stability with an interval, for selections of any size.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import nogueira_stability
+    >>> nogueira_stability([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0]]).value
+    1.0
     """
 
     value: float
@@ -84,7 +97,7 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
 
 
 def kuncheva_stability(supports) -> float:
-    """Kuncheva's consistency index, averaged over all pairs of selections of one size.
+    """Consistency index of Kuncheva, averaged over all pairs of selections of one size.
 
     Parameters
     ----------

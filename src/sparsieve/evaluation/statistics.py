@@ -18,9 +18,27 @@ _EXACT_UP_TO = 50  # differences; beyond it the normal approximation is as good
 class Friedman(NamedTuple):
     """Friedman's test with Nemenyi's critical difference, see :func:`friedman_nemenyi`.
 
+    Attributes
+    ----------
+    statistic : float
+        Of Friedman's test.
+    p_value : float
+        That all methods are alike.
+    ranks : ndarray of shape (n_methods,)
+        Average ranks; 1 is the best.
+    critical_difference : float
+        Methods whose average ranks differ by more are different.
+
     See Also
     --------
     sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import friedman_nemenyi
+    >>> result = friedman_nemenyi([[3, 2, 1], [3, 2, 1], [3, 1, 2], [3, 2, 1]])
+    >>> result.ranks.tolist()
+    [1.0, 2.25, 2.75]
     """
 
     statistic: float
@@ -32,9 +50,27 @@ class Friedman(NamedTuple):
 class PairedTest(NamedTuple):
     """One pair of methods, see :func:`paired_wilcoxon`.
 
+    Attributes
+    ----------
+    first, second : str
+        The methods.
+    median_difference : float
+        First minus second.
+    p_value : float
+        That neither is better.
+    p_holm : float
+        The same, corrected for the number of pairs.
+
     See Also
     --------
     sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import paired_wilcoxon
+    >>> [test] = paired_wilcoxon([[2, 1], [4, 2], [6, 3], [8, 4], [10, 5]], ["a", "b"])
+    >>> test.first, test.median_difference
+    ('a', 3.0)
     """
 
     first: str
@@ -47,9 +83,23 @@ class PairedTest(NamedTuple):
 class Interval(NamedTuple):
     """A mean and its confidence interval.
 
+    Attributes
+    ----------
+    mean : float
+        Of the scores.
+    low, high : float
+        Ends of its interval.
+
     See Also
     --------
     sparsieve.evaluation.bootstrap_interval : A mean with its interval.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import bootstrap_interval
+    >>> interval = bootstrap_interval([0.8, 0.9, 0.85, 0.95])
+    >>> interval.low < interval.mean < interval.high
+    True
     """
 
     mean: float
@@ -60,9 +110,24 @@ class Interval(NamedTuple):
 class SplitDifference(NamedTuple):
     """How much higher one score is than another on the same splits.
 
+    Attributes
+    ----------
+    mean : float
+        First minus second.
+    error : float
+        Its standard error, corrected for training parts that overlap.
+    p_value : float
+        One-sided: of a difference as large if first were no higher.
+
     See Also
     --------
     sparsieve.evaluation.split_difference : Two methods on the splits of one data set.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import split_difference
+    >>> split_difference([0.9, 0.8, 0.9], [0.7, 0.6, 0.7], test_share=0.5).mean
+    0.2
     """
 
     mean: float
@@ -138,7 +203,7 @@ def average_ranks(scores) -> np.ndarray:
 
 
 def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
-    """Friedman's test that all methods are alike, and Nemenyi's critical difference.
+    """Test of Friedman that all methods are alike, and Nemenyi's critical difference.
 
     Parameters
     ----------
@@ -186,7 +251,7 @@ def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
 
 
 def paired_wilcoxon(scores, names: Sequence[str] | None = None) -> list[PairedTest]:
-    """Wilcoxon's signed-rank test of every pair of methods, with Holm's correction.
+    """Signed-rank test by Wilcoxon of every pair of methods, with Holm's correction.
 
     Parameters
     ----------

@@ -38,6 +38,8 @@ class SelectedFeatures:
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
     X, y : array-like
         The data, as given; of an AnnData object its matrix and the labels.
+    names : ndarray of str or None
+        Names of all features, where X itself has none.
     features : list of str
         The kept features, the best first.
     table : DataFrame or dict
@@ -66,7 +68,7 @@ class SelectedFeatures:
     selector: Any
     X: Any
     y: Any
-    names: np.ndarray | None = None  # of all features, where X itself has none
+    names: np.ndarray | None = None
 
     @property
     def columns(self) -> dict[str, np.ndarray]:

@@ -31,6 +31,7 @@ class Experiment:
     name : str
         The figures or tables that it gives, such as "figures 2 and 3".
     title : str
+        What it shows, in a line.
     run : callable
         Takes a :class:`Bench` and gives exhibits.
 
@@ -38,6 +39,13 @@ class Experiment:
     --------
     sparsieve.papers.Preset : All experiments of a paper.
     sparsieve.papers.Bench : Where experiments are done.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import find_preset
+    >>> experiment = find_preset("l0-mpm").experiments[0]
+    >>> callable(experiment.run)
+    True
     """
 
     name: str
@@ -56,6 +64,7 @@ class Preset:
     citation : str
         Authors, title, year.
     experiments : sequence of Experiment
+        In the order of the paper.
     coarser : dict of str to str
         What the levels "quick" and "standard" leave out of the paper's protocol, in sentences.
     in_batches : bool
@@ -67,6 +76,13 @@ class Preset:
     --------
     sparsieve.papers.find_preset : Finds the experiments of a paper.
     sparsieve.papers.Experiment : One experiment.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import find_preset
+    >>> preset = find_preset("l0-mkl")
+    >>> preset.paper, preset.can_halve
+    ('l0-mkl', True)
     """
 
     paper: str
@@ -84,13 +100,16 @@ class Bench:
     Parameters
     ----------
     paper : str
+        Its name here.
     store : path
         SQLite file of all results; what it holds is not computed again.
     level : {"quick", "standard", "full"}
         A part of the paper's protocol in minutes, all of its data sets and methods with coarser
         grids, or exactly its protocol.
     n_jobs : int
+        Processes.
     retry_failed : bool
+        Whether cells that failed before are computed again.
     on_progress : callable or None
         Called with a title and a :class:`Progress`.
     errors : list of str
@@ -104,6 +123,14 @@ class Bench:
     --------
     sparsieve.papers.reproduce : Does the experiments.
     sparsieve.papers.Experiment : One experiment.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sparsieve.papers import Bench
+    >>> bench = Bench("l20", Path("l20.sqlite"), "quick")
+    >>> bench.pick(quick=2, standard=5, full=10)
+    2
     """
 
     paper: str

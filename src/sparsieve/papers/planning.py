@@ -37,6 +37,13 @@ class Kind:
     --------
     sparsieve.papers.Plan : All that will be computed.
     sparsieve.papers.plan : Says beforehand what will be computed.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import plan
+    >>> kind = plan("l0-mpm", "quick", only=["figure 8"]).kinds[0]
+    >>> kind.cells > 0, kind.seconds
+    (True, None)
     """
 
     experiment: str
@@ -69,6 +76,13 @@ class Plan:
     --------
     sparsieve.papers.plan : Makes it.
     sparsieve.papers.Kind : One line of the plan.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import plan
+    >>> found = plan("l0-mpm", "quick", only=["figure 8"])
+    >>> found.paper, found.level
+    ('l0-mpm', 'quick')
     """
 
     paper: str

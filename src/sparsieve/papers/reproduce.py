@@ -39,6 +39,13 @@ class Reproduction:
     --------
     sparsieve.papers.reproduce : Does the experiments.
     sparsieve.report.reproduction_report : Report on a paper's experiments.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import read_record
+    >>> reproduction = read_record("l0-mpm").reproduction
+    >>> reproduction.level, len(reproduction.exhibits) > 0
+    ('standard', True)
     """
 
     preset: Preset
@@ -159,6 +166,13 @@ def reproduce(
 def check_device(preset: Preset, device: str | None) -> None:
     """Refuse a device that is not there, or that the paper's experiments would not use.
 
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    device : str or None
+        As torch names devices; None is the CPU, which is always right.
+
     See Also
     --------
     sparsieve.papers.reproduce : Does the experiments.
@@ -181,6 +195,15 @@ def check_device(preset: Preset, device: str | None) -> None:
 
 def check_halving(preset: Preset, level: str, halving: bool) -> None:
     """Refuse to halve what has no large grid.
+
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    level : {"quick", "standard", "full"}
+        How much of them is done; only the full grid is large.
+    halving : bool
+        Whether it was asked for.
 
     See Also
     --------

@@ -16,9 +16,11 @@ class Report(Contents):
     Parameters
     ----------
     title : str
+        Heading of the page.
     headline : str
         What came out, in plain words.
     sections : sequence of Section
+        From top to bottom.
     figures : dict of str to str
         The few numbers to see first, by what they are.
     warnings : sequence of str

@@ -57,9 +57,11 @@ def selector_report(
     Parameters
     ----------
     selector : fitted selector
+        What to report on; it is not changed.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The data it was fitted on.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
+        The target it was fitted on.
     feature_names : sequence of str, default=None
         For an X without names; those of the data frame it was fitted on if not given.
     title : str, default=None

@@ -10,4 +10,17 @@ class SavedFileError(ValueError):
     --------
     sparsieve.load : Reads what ``save`` wrote.
     sparsieve.save : Writes a fitted estimator to a file that cannot run code.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import sparsieve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "selector.zip"
+    ...     written = path.write_text("no estimator")
+    ...     try:
+    ...         sparsieve.load(path)
+    ...     except sparsieve.SavedFileError:
+    ...         print("no saved estimator")
+    no saved estimator
     """

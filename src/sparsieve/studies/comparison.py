@@ -24,10 +24,25 @@ class Gap:
 
     Positive where the best is better, also for errors, of which less is better.
 
+    Attributes
+    ----------
+    mean : float
+        Mean difference to the best.
+    margin : float
+        Half the width of its interval.
+    separable : bool
+        Whether the interval leaves out zero.
+
     See Also
     --------
     sparsieve.studies.Standing : One comparison.
     sparsieve.studies.standings : Selectors compared where they can be.
+
+    Examples
+    --------
+    >>> from sparsieve.studies import Gap
+    >>> Gap(mean=0.02, margin=0.03).separable
+    False
     """
 
     mean: float
@@ -67,6 +82,20 @@ class Standing:
     --------
     sparsieve.studies.standings : Selectors compared where they can be.
     sparsieve.studies.Gap : How far behind the best.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, standings
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         [standing] = standings(result_rows(store))
+    >>> sorted(standing.means), len(standing.gaps)
+    (['FisherSelector', 'MRMRSelector'], 1)
     """
 
     classifier: str

@@ -12,6 +12,15 @@ class StudyError(ValueError):
     See Also
     --------
     sparsieve.studies.Study : What to compare.
+
+    Examples
+    --------
+    >>> from sparsieve.studies import Study, StudyError
+    >>> try:
+    ...     Study("small", [], ["fisher"])
+    ... except StudyError:
+    ...     print("nothing to compare on")
+    nothing to compare on
     """
 
 

@@ -26,10 +26,26 @@ _PLACE = (
 class ScoreTable(NamedTuple):
     """Mean scores of every selector on every data set, ready for the statistics.
 
+    Attributes
+    ----------
+    scores : ndarray of shape (n_datasets, n_selectors)
+        Larger is better.
+    datasets, selectors : list of str
+        Names of the rows and of the columns.
+
     See Also
     --------
     sparsieve.studies.score_table : Data sets by selectors, for the statistics.
     sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.evaluation import average_ranks
+    >>> from sparsieve.studies import ScoreTable
+    >>> table = ScoreTable(np.array([[0.9, 0.8], [0.7, 0.6]]), ["wine", "iris"], ["mrmr", "fisher"])
+    >>> dict(zip(table.selectors, average_ranks(table.scores).tolist(), strict=True))
+    {'mrmr': 1.0, 'fisher': 2.0}
     """
 
     scores: np.ndarray
@@ -43,6 +59,7 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
     Parameters
     ----------
     store : StoreReader
+        Open for reading.
     study : str, default=None
         Only this study; all studies of the store if not given.
 
@@ -64,6 +81,20 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
     sparsieve.studies.kept_rows : Every kept feature as a row.
     sparsieve.studies.summarise : Means and standard deviations over the splits.
     sparsieve.studies.standings : Selectors compared where they can be.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         rows = result_rows(store)
+    >>> len(rows), rows[0]["k"]  # 2 selectors x 3 folds
+    (6, 2)
     """
     return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
 
@@ -74,6 +105,7 @@ def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, An
     Parameters
     ----------
     store : StoreReader
+        Open for reading.
     study : str, default=None
         Only this study; all studies of the store if not given.
 
@@ -87,6 +119,20 @@ def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, An
     --------
     sparsieve.studies.result_rows : Every score as a row.
     sparsieve.studies.StoreReader : Reads a store.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, kept_rows, run_study
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         rows = kept_rows(store)
+    >>> len(rows)  # 2 selectors x 3 folds x 2 features
+    12
     """
     return [
         {
@@ -203,6 +249,20 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     --------
     sparsieve.studies.result_rows : Every score as a row.
     sparsieve.studies.standings : Selectors compared where they can be.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, summarise
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         means = summarise(result_rows(store))
+    >>> [row["n_splits"] for row in means]
+    [3, 3]
     """
     groups: dict[tuple, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -255,9 +315,11 @@ def score_table(
     rows : list of dict
         From :func:`result_rows`.
     classifier : str
+        The model whose scores count.
     k : int or None
         None for studies with ``ks="own"``.
     metric : str, default="accuracy"
+        The score.
 
     Returns
     -------
@@ -271,6 +333,20 @@ def score_table(
     --------
     sparsieve.studies.ScoreTable : What is returned.
     sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, score_table
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         table = score_table(result_rows(store), classifier="svm", k=2)
+    >>> table.datasets, table.scores.shape
+    (['wine'], (1, 2))
     """
     found = {
         (mean["dataset"], mean["selector"]): gain(metric, mean[metric])

@@ -40,6 +40,17 @@ class RunSummary:
     --------
     sparsieve.studies.run_study : Computes a study.
     sparsieve.studies.Progress : Where a running study stands.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import Study, run_study
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(3), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = run_study(study, pathlib.Path(folder) / "small.sqlite")
+    >>> summary.total, summary.failed, summary.skipped
+    (3, 0, {})
     """
 
     total: int
@@ -70,6 +81,7 @@ def run_study(
     Parameters
     ----------
     study : Study
+        What to compute.
     store_path : str or path
         SQLite file of the results, on a local disk; it is made when it does not exist.
     n_jobs : int, default=1

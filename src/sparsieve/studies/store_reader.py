@@ -48,6 +48,19 @@ class StoreError(ValueError):
     --------
     sparsieve.studies.Store : Where results are kept.
     sparsieve.studies.StoreReader : Reads a store.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.studies import StoreError, StoreReader
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "study.sqlite"
+    ...     _ = path.write_text("no store")
+    ...     try:
+    ...         StoreReader(path)
+    ...     except StoreError:
+    ...         print("no store")
+    no store
     """
 
 

@@ -52,9 +52,11 @@ class Study:
     Parameters
     ----------
     name : str
+        By which the store knows it.
     datasets : sequence of DatasetSpec or str
         Text is the name of a data set, see :func:`sparsieve.datasets.list_datasets`.
     selectors : sequence of SelectorSpec or str
+        Text is the name of a method, see ``sparsieve methods``.
     protocol : RepeatedSplits, Folds or TimeOrdered, default=RepeatedSplits()
         The same splits serve every selector. Data sets that name groups are split by them.
     ks : sequence of int or "own"

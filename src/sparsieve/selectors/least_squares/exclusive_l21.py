@@ -47,6 +47,15 @@ class ClassHeatmap:
     --------
     sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
     sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import ExclusiveL21Selector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> heatmap = ExclusiveL21Selector(n_features_to_select=3).fit(X, y).heatmap_
+    >>> heatmap.values.shape == (len(heatmap.classes), len(heatmap.names))
+    True
     """
 
     features: np.ndarray
