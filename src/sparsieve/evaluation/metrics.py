@@ -58,8 +58,8 @@ class Recovery(NamedTuple):
     Examples
     --------
     >>> from sparsieve.evaluation import recovery_at
-    >>> recovery_at([4, 0, 7], relevant=[0, 4], k=2).precision
-    1.0
+    >>> recovery_at([3, 1, 2, 4], relevant=[1, 3], k=2).precision  # ranks, not columns
+    0.5
     """
 
     precision: float

@@ -287,7 +287,9 @@ class Profiles:
     --------
     >>> from sparsieve.report import Chart, Column, Profiles
     >>> chart = Chart("Values", "points", {"y": Column("target", [1.0, 2.0])})
-    >>> profiles = Profiles([0], ["a"], {"fisher": [1]}, chart, [bytes([0, 254])], [(0.5, 1.5)])
+    >>> profiles = Profiles(
+    ...     [0], ["a"], {"fisher": [1]}, chart, [bytes([0, 254])], [(0.5, 1.5)], substitutes=None
+    ... )
     >>> profiles.ranks["fisher"]
     [1]
     """

@@ -88,7 +88,7 @@ class Standing:
     >>> import pathlib, tempfile
     >>> from sparsieve.evaluation import Folds
     >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, standings
-    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(2), ks=[2], classifiers=["1nn"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "small.sqlite"
     ...     done = run_study(study, path)

@@ -87,14 +87,14 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
     >>> import pathlib, tempfile
     >>> from sparsieve.evaluation import Folds
     >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study
-    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "small.sqlite"
     ...     done = run_study(study, path)
     ...     with StoreReader(path) as store:
     ...         rows = result_rows(store)
-    >>> len(rows), rows[0]["k"]  # 2 selectors x 3 folds
-    (6, 2)
+    >>> len(rows), rows[0]["k"]  # one for each fold
+    (2, 2)
     """
     return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
 
@@ -125,14 +125,14 @@ def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, An
     >>> import pathlib, tempfile
     >>> from sparsieve.evaluation import Folds
     >>> from sparsieve.studies import StoreReader, Study, kept_rows, run_study
-    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "small.sqlite"
     ...     done = run_study(study, path)
     ...     with StoreReader(path) as store:
     ...         rows = kept_rows(store)
-    >>> len(rows)  # 2 selectors x 3 folds x 2 features
-    12
+    >>> len(rows)  # 2 folds x 2 features
+    4
     """
     return [
         {
@@ -255,14 +255,14 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     >>> import pathlib, tempfile
     >>> from sparsieve.evaluation import Folds
     >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, summarise
-    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "small.sqlite"
     ...     done = run_study(study, path)
     ...     with StoreReader(path) as store:
     ...         means = summarise(result_rows(store))
     >>> [row["n_splits"] for row in means]
-    [3, 3]
+    [2]
     """
     groups: dict[tuple, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -339,14 +339,14 @@ def score_table(
     >>> import pathlib, tempfile
     >>> from sparsieve.evaluation import Folds
     >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, score_table
-    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(3), ks=[2], classifiers=["svm"])
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "small.sqlite"
     ...     done = run_study(study, path)
     ...     with StoreReader(path) as store:
-    ...         table = score_table(result_rows(store), classifier="svm", k=2)
+    ...         table = score_table(result_rows(store), classifier="1nn", k=2)
     >>> table.datasets, table.scores.shape
-    (['wine'], (1, 2))
+    (['wine'], (1, 1))
     """
     found = {
         (mean["dataset"], mean["selector"]): gain(metric, mean[metric])
