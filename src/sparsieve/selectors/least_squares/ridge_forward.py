@@ -182,7 +182,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         self._keep_result(
             replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
         )
-        gains = found.remaining.copy()
+        gains = found.remaining
         gains[order] = found.gains
         return FeatureScores(
             shares_of_target(gains, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
