@@ -16,6 +16,7 @@ from sparsieve import (
     FStatisticSelector,
     L20Selector,
     L21Selector,
+    RFSSelector,
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
@@ -229,6 +230,33 @@ def test_oddities_and_the_level_of_noise_are_said(rng):
     assert "level of noise" in chart.note
     with pytest.raises(ValueError, match='null must be a PermutationNull, "auto" or None'):
         selector_report(selector, X, y, folds=0, null=3)
+
+
+def test_the_level_of_noise_is_not_misread(rng):
+    """It is that of a first step, and none where every fit has the same highest score."""
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    notes = {}
+    for selector in (RidgeForwardSelector(3), L21Selector(3), FisherSelector(3)):
+        found = selector_report(selector.fit(X, y), X, y, folds=0)
+        chart = blocks(found, Chart)["Scores of the first features"]
+        notes[type(selector).__name__] = chart.note, chart.options["line"]
+    note, line = notes["RidgeForwardSelector"]
+    assert line < 1
+    assert "a shorter bar does not make it noise" in note
+    note, line = notes["L21Selector"]
+    assert line is None
+    assert "no level of noise to draw" in note
+    assert "shorter bar" not in notes["FisherSelector"][0]
+
+
+def test_what_is_exact_about_a_greedy_choice(rng):
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    said = {}
+    for selector in (RidgeForwardSelector(3), RFSSelector(3)):
+        found = selector_report(selector.fit(X, y), X, y, folds=0, null=None)
+        [section] = [part for part in found.sections if part.title == "Convergence"]
+        said[type(selector).__name__] = "not about their choice" in " ".join(section.text)
+    assert said == {"RidgeForwardSelector": True, "RFSSelector": False}
 
 
 def test_sparse_data_are_not_densified(rng, monkeypatch):
