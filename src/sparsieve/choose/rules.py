@@ -194,8 +194,8 @@ def describe(curve: CountCurve, chosen: dict[str, int], guess: float | None = No
     return warning + (
         f"The mean score is highest, {top:.3f} (standard error {error:.3f}), at {ks[curve.top]} "
         f"features; {flat}. Best: {best_k} features with {smooth[chosen['best']]:.3f}{middle}. "
-        f"Smallest adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard error of "
-        f"the highest."
+        f"Smallest adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard "
+        f"error of the highest."
     )
 
 
