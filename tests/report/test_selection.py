@@ -388,7 +388,9 @@ def test_the_headline_says_what_a_guess_gets():
     X, y = rng.standard_normal((80, 30)), np.arange(80) % 2
     noise = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     headline = selector_report(noise, X, y, null=None).headline
-    assert "right for 50.0 %, which is no worse: there may be nothing to find." in headline
+    assert (
+        "right for 50.0 %, which cannot be told from it: there may be nothing to find." in headline
+    )
     X[:, 4] += 5 * y
     sure = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     assert "largest class" not in selector_report(sure, X, y, null=None).headline
@@ -401,6 +403,14 @@ def test_the_headline_says_what_a_guess_gets():
     chance = RidgeForwardSelector(n_features_to_select=3).fit(X, numbers)
     headline = selector_report(chance, X, numbers, null=None).headline
     assert "no better than their mean does (R² = -" in headline
+
+
+def test_folds_that_agree_by_chance_do_not_make_noise_a_finding():
+    from sparsieve.report.selection import _least_error
+
+    assert _least_error({"mean": 0.6, "error": 0.0}, 60) == pytest.approx(0.0632, abs=1e-4)
+    assert _least_error({"mean": 0.6, "error": 0.1}, 60) == 0.1
+    assert _least_error({"mean": 1.0, "error": 0.0}, 60) == 0.0
 
 
 def test_classes_that_a_selector_had_to_read_are_shown_as_classes():
