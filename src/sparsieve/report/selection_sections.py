@@ -41,7 +41,11 @@ def accuracy_section(
         },
         note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side. "
         f"The upright line is the number of features selected{moves}.",
-        options={"log_x": max(row["k"] for row in rows) > 20, "marker": len(kept.order)},
+        options={
+            "log_x": max(row["k"] for row in rows) > 20,
+            "marker": len(kept.order),
+            "most": 1,
+        },
     )
     every = ", ".join(
         f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
