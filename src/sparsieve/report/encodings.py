@@ -54,8 +54,9 @@ def around(name: str) -> list[dict]:
 def band(chart: Chart) -> list[dict]:
     """Both ends of the band around every line.
 
-    None goes beyond the most that a score can be (option ``most``). Many wide bands would squeeze the lines into a part of the chart, so they end a quarter of the
-    lines' range above the highest and below the lowest.
+    None goes beyond the most that a score can be (option ``most``). Many wide bands would squeeze
+    the lines into a part of the chart, so they end a quarter of the lines' range above the highest
+    and below the lowest.
     """
     ends = around("y")
     if "most" in chart.options:
