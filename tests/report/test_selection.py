@@ -249,6 +249,15 @@ def test_the_level_of_noise_is_not_misread(rng):
     assert "shorter bar" not in notes["FisherSelector"][0]
 
 
+def test_two_folds_give_no_interval_of_stability(rng):
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    selector = FisherSelector(3).fit(X, y)
+    for folds, shown in ((2, False), (3, True)):
+        found = selector_report(selector, X, y, folds=folds, null=None)
+        [section] = [part for part in found.sections if part.title == "Stability"]
+        assert ("95 % interval" in section.text[0]) == shown
+
+
 def test_what_is_exact_about_a_greedy_choice(rng):
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
     said = {}

@@ -44,6 +44,7 @@ from .encodings import (
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320
 _STEP = 18
+_LABEL = 140  # pixels of the longest name below one
 _LEGEND = 110  # pixels that the legend of a heat map needs beside it
 _MOST_LABELS = 60  # names below a heat map
 MARKER = "marker"  # the signal that a slider sets
@@ -338,13 +339,12 @@ def _labels_across(chart: Chart) -> dict:
     names = {str(value) for value in chart.columns["x"].values}
     if len(names) > _MOST_LABELS:
         return {"labels": False, "ticks": False}
+    shown = {"labelLimit": _LABEL, "labelOverlap": "greedy"}  # fewer names in a narrow window
     if sum(len(name) + 2 for name in names) < 60:
-        return {"labelAngle": 0, "labelLimit": 110}
-    # Slanted labels share their boxes; where less than a line is left between them, as in a
-    # narrow window, some are left out.
-    box = 0.7 * min(110, 6 * max(map(len, names)))
-    apart = {"labelOverlap": "greedy", "labelSeparation": -max(0.0, round(box - 11))}
-    return {"labelAngle": -45, "labelLimit": 110, **apart}
+        return {"labelAngle": 0, "labelSeparation": 2, **shown}
+    # The boxes of slanted labels overlap: what counts is a line of text between their starts.
+    box = 0.7 * min(_LABEL, 6 * max(map(len, names)))
+    return {"labelAngle": -45, "labelSeparation": min(0, round(11 - box)), **shown}
 
 
 def _critical_difference(chart: Chart) -> dict:

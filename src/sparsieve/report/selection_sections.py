@@ -290,11 +290,12 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
     seen = np.flatnonzero(share)
     seen = seen[np.lexsort((kept.selector.ranking_[seen], -share[seen]))]
     support = kept.selector.get_support()
+    # Two selections always share as many features as each other: their spread tells nothing.
+    interval = f" (95 % interval {stability.low:.2f} to {stability.high:.2f})"
     text = [
         f"The same number of features, selected anew in each of {assessment.n_folds} folds: "
-        f"Nogueira's index is {stability.value:.2f} (95 % interval {stability.low:.2f} to "
-        f"{stability.high:.2f}), where 1 means always the same features and 0 no more agreement "
-        "than by chance."
+        f"Nogueira's index is {stability.value:.2f}{interval * (assessment.n_folds > 2)}, where 1 "
+        "means always the same features and 0 no more agreement than by chance."
     ]
     chart = Chart(
         "How often a feature was selected",
