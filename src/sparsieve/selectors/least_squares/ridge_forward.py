@@ -93,6 +93,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     history_ : list of float
         Objective after every step.
 
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
