@@ -78,11 +78,13 @@ def api_page():
 
 def measured_quality(quality_page):
     """Rows of the table of docs/quality.md by class name: difference to the default, stability."""
-    rows = {}
+    rows, columns = {}, []
     for line in quality_page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip(" |").split("|")]
-        if len(cells) == 10 and cells[1].isdigit():
-            rows[cells[0]] = {"sets": cells[1], "difference": cells[6], "stability": cells[7]}
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")]
+        if cells[:2] == ["method", "sets"]:
+            columns = [cell.split(", ")[-1].split(" ")[0] for cell in cells]
+        elif len(cells) == len(columns) and cells[1].isdigit():
+            rows[cells[0]] = dict(zip(columns, cells, strict=True))
     return rows
 
 
