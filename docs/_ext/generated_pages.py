@@ -78,13 +78,14 @@ def api_page():
 
 def measured_quality(quality_page):
     """Rows of the table of docs/quality.md by class name: difference to the default, stability."""
-    rows, columns = {}, []
+    rows, places = {}, {}
     for line in quality_page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")]
         if cells[:2] == ["method", "sets"]:
-            columns = [cell.split(", ")[-1].split(" ")[0] for cell in cells]
-        elif len(cells) == len(columns) and cells[1].isdigit():
-            rows[cells[0]] = dict(zip(columns, cells, strict=True))
+            places = {"sets": 1, "stability": cells.index("stability")}
+            places["difference"] = next(i for i, cell in enumerate(cells) if "difference" in cell)
+        elif places and len(cells) > max(places.values()) and cells[1].isdigit():
+            rows[cells[0]] = {name: cells[place] for name, place in places.items()}
     return rows
 
 
