@@ -24,7 +24,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ...penalties import row_norms
 from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from ._weighted_kernel import WeightedKernel
+from ._weighted_kernel import WeightedKernel, cholesky
 from .row_norm_problem import RowNormPoint, RowNormProblem
 from .smoothed_newton import SmoothedNewton, suits
 
@@ -110,6 +110,7 @@ class _InteriorPoint:
         self.n_features = problem.X.shape[1]
         self.omega = np.concatenate([problem.strengths, problem.weights])
         self.omega_sq = self.omega**2
+        self.steps = 0  # of conjugate gradients in the last system
         self._first_point(start)
 
     # Z and its transpose without the identity.
@@ -264,17 +265,24 @@ class _InteriorPoint:
             def solve(right, near):
                 return cho_solve(factor, right, check_finite=False)
         else:
-            scale = 1.0 / (diagonal + 2.0 * kernel.leverages() * np.einsum("ij,ij->i", m, m))
+            d = self.n_features
+            precondition = self._preconditioner(kernel, diagonal)
+            self.steps = 0
 
             def apply(x):
-                return diagonal * x + 2.0 * np.einsum("ij,ij->i", m, response(x))
+                self.steps += 1
+                features, samples = kernel.both(self._combine(m * x[:, None]))
+                image = diagonal * x
+                image[:d] += 2.0 * np.einsum("ij,ij->i", m[:d], features)
+                image[d:] += 2.0 * np.einsum("ij,ij->i", m[d:], samples)
+                return image
 
             def solve(right, near):
                 # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
                 # The predictor only shows the way; the corrector starts from it.
                 limit = (0.3 if near is None else accuracy) * (mu / a)
                 return conjugate_gradients(
-                    apply, right, lambda r: scale * r, limit=limit, start=near, max_steps=300
+                    apply, right, precondition, limit=limit, start=near, max_steps=300
                 )
 
         def step(target, near):
@@ -282,6 +290,29 @@ class _InteriorPoint:
             return da, q - response(da)
 
         return step
+
+    def _preconditioner(self, kernel: WeightedKernel, diagonal: np.ndarray):
+        """Roughly the inverse of the Newton matrix: its diagonal, and what couples the features.
+
+        Features are coupled much more than samples; their matrix is worth its price as soon as
+        the last system took long.
+        """
+        n, d = self.problem.X.shape
+        m = self.m
+        squares = np.einsum("ij,ij->i", m, m)
+        scale = 1.0 / (diagonal + 2.0 * np.concatenate(kernel.variances()) * squares)
+        if self.steps * 6.0 * n * d * m.shape[1] <= (n + d / 3.0) * d**2:
+            return lambda r: scale * r
+        matrix = 2.0 * kernel.among_features() * (m[:d] @ m[:d].T)
+        matrix[np.diag_indices(d)] += diagonal[:d]
+        factor = cholesky(matrix)
+
+        def precondition(r):
+            z = scale * r
+            z[:d] = cho_solve(factor, r[:d], check_finite=False)
+            return z
+
+        return precondition
 
     def _single_output_newton(self, slack: np.ndarray):
         """With one output, eliminating da instead of M leaves a kernel of the same form."""
