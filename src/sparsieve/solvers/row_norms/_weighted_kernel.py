@@ -8,10 +8,8 @@ from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 # Up to this many samples the n x n matrix is cheap enough to be formed even where features are
 # fewer: it is the most accurate way when some e_i are almost zero.
 DIRECT_SAMPLES = 400
-# Beyond, the features' side is cheaper as soon as samples outnumber them by this factor.
-MORE_SAMPLES = 1.3
 # Samples with a smaller e_i, relative to their part in X diag(a) X', are fitted almost exactly.
-TIGHT = 1e-4
+TIGHT = 1e-6
 # Random vectors for the variances of the samples, which come out within some 25 %.
 PROBES = 32
 
@@ -35,25 +33,31 @@ class WeightedKernel:
         lift = float(e.mean() + (a @ np.einsum("ij,ij->j", X, X)) / len(e)) if self.n_free else 1.0
         self._half = np.hstack([X * np.sqrt(a), free * np.sqrt(lift)])
         n_samples, size = self._half.shape
-        self._exact = n_samples <= max(DIRECT_SAMPLES, MORE_SAMPLES * size)
-        if self._exact:
+        tight = self._nearly_fitted(size)
+        self.on_samples = n_samples <= max(DIRECT_SAMPLES, size + len(tight))
+        if self.on_samples:
             matrix = self._half @ self._half.T
             matrix[np.diag_indices(n_samples)] += e
             self._factor = cholesky(matrix)
         else:
-            self._split()
+            self._split(tight)
         if self.n_free:
             self._free = free
             self._solved_free, self._fit_free = self._solve(free)
             self._free_factor = cholesky(free.T @ self._solved_free)
 
-    def _split(self) -> None:
-        """First the samples with sizeable e_i in d dimensions, then the others given those."""
+    def _nearly_fitted(self, size: int) -> np.ndarray:
+        """The samples that need a matrix of their own on the features' side."""
         e, half = self._e, self._half
-        size = half.shape[1]
         tight = np.flatnonzero(e < TIGHT * np.einsum("ij,ij->i", half, half))
         if len(tight) > size:  # no more than that can be fitted exactly
             tight = tight[np.argpartition(e[tight], size)[:size]]
+        return tight
+
+    def _split(self, tight: np.ndarray) -> None:
+        """First the samples with sizeable e_i in d dimensions, then the others given those."""
+        e, half = self._e, self._half
+        size = half.shape[1]
         loose = np.ones(len(e), dtype=bool)
         loose[tight] = False
         self._tight = tight
@@ -72,12 +76,17 @@ class WeightedKernel:
             matrix[np.diag_indices(len(tight))] += e[tight]
             self._tight_factor = cholesky(matrix)
 
-    def _solve(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """M = K^-1 V and, as a by-product of the features' side, diag(sqrt(a)) X'M."""
-        if self._exact:
+    def _solve(
+        self, V: np.ndarray, shift: np.ndarray | float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """M = K^-1 (V + H shift) with H = X diag(sqrt(a)), and on the features' side H'M - shift.
+
+        There the product H shift is not needed, nor one with H' afterwards.
+        """
+        if self.on_samples:
             return _solve(self._factor, V), None
         loose, tight = self._loose_half, self._tight_half
-        fit = _solve(self._factor, loose.T @ (V[self._loose] * self._inverse_e))
+        fit = _solve(self._factor, loose.T @ (V[self._loose] * self._inverse_e) - shift)
         solved = np.empty_like(V)
         if len(self._tight):
             solved[self._tight] = _solve(self._tight_factor, V[self._tight] - tight @ fit)
@@ -87,23 +96,26 @@ class WeightedKernel:
 
     def __call__(self, V: np.ndarray) -> np.ndarray:
         """P V."""
-        return self._restricted(V)[0]
+        solved, _ = self._solve(V)
+        if self.n_free:
+            solved -= self._solved_free @ _solve(self._free_factor, self._free.T @ solved)
+        return solved
 
-    def _restricted(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        solved, fit = self._solve(V)
+    def both(self, W: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X'P (X W + V) and P (X W + V); the first is rough where its a is almost zero."""
+        if self.on_samples:
+            solved = self(self._X @ W + V)
+            return self._X.T @ solved, solved
+        d, root = len(self._a), np.sqrt(self._a)[:, None]
+        shift = np.zeros((self._half.shape[1], W.shape[1]))
+        shift[:d] = W / root
+        solved, fit = self._solve(V, shift)
+        assert fit is not None
         if self.n_free:
             B = _solve(self._free_factor, self._free.T @ solved)
             solved -= self._solved_free @ B
-            if fit is not None:
-                fit -= self._fit_free @ B
-        return solved, fit
-
-    def both(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X'P V and P V; the first only roughly where its a is almost zero."""
-        solved, fit = self._restricted(V)
-        if fit is None:
-            return self._X.T @ solved, solved
-        return fit[: len(self._a)] / np.sqrt(self._a)[:, None], solved
+            fit -= self._fit_free @ B
+        return (fit[:d] + shift[:d]) / root, solved
 
     def free_part(self, V: np.ndarray) -> np.ndarray:
         """Coefficients B on the free columns."""
@@ -117,30 +129,29 @@ class WeightedKernel:
         With V drawn from a normal distribution of covariance K, P V has the covariance P K P = P.
         """
         draw = np.random.default_rng(0).standard_normal
-        V = self._half @ draw((self._half.shape[1], PROBES))
-        V += np.sqrt(self._e)[:, None] * draw((len(V), PROBES))
-        features, samples = self.both(V)
-        return tuple(np.einsum("ij,ij->i", part, part) / PROBES for part in (features, samples))
+        features, samples = draw((len(self._a), PROBES)), draw((len(self._e), PROBES))
+        features *= np.sqrt(self._a)[:, None]
+        samples *= np.sqrt(self._e)[:, None]
+        features, samples = self.both(features, samples)
+        return (
+            np.einsum("ij,ij->i", features, features) / PROBES,
+            np.einsum("ij,ij->i", samples, samples) / PROBES,
+        )
 
     def among_features(self) -> np.ndarray:
-        """The matrix X'P X."""
-        d = len(self._a)
-        if self._exact:
-            root = solve_triangular(self._factor[0], self._X, lower=True, check_finite=False)
-            product = root.T @ root
-        else:
-            left = lapack.dpotri(self._factor[0], lower=1)[0]  # what is unknown of the features
-            left = np.tril(left) + np.tril(left, -1).T
-            if len(self._tight):
-                known = solve_triangular(
-                    self._tight_factor[0], self._tight_half @ left, lower=True, check_finite=False
-                )
-                left -= known.T @ known
-            inverse = 1.0 / np.sqrt(self._a)
-            product = -left[:d, :d]
-            product[np.diag_indices(d)] += 1.0
-            product *= inverse
-            product *= inverse[:, None]
+        """The matrix X'P X, from a factorisation on the features' side."""
+        left = lapack.dpotri(self._factor[0], lower=1)[0]  # what is unknown of the features
+        left = np.tril(left) + np.tril(left, -1).T
+        if len(self._tight):
+            known = solve_triangular(
+                self._tight_factor[0], self._tight_half @ left, lower=True, check_finite=False
+            )
+            left -= known.T @ known
+        d, inverse = len(self._a), 1.0 / np.sqrt(self._a)
+        product = -left[:d, :d]
+        product[np.diag_indices(d)] += 1.0
+        product *= inverse
+        product *= inverse[:, None]
         if self.n_free:
             cross = self._X.T @ self._solved_free
             root = solve_triangular(self._free_factor[0], cross.T, lower=True, check_finite=False)
