@@ -8,12 +8,13 @@ from .._compiled import PART, compiled
 
 
 @compiled(**PART)
-def joint_level(v, p, q, guess):
-    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p.
+def soften_jointly(v, p, q, guess):
+    """Take from every magnitude what the proximal map of p ||w||_2 + q ||w||_1^2 takes, ||v|| > p.
 
-    It is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+ with
-    u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's method,
-    kept inside a bracket, needs few steps, and fewest from a good guess.
+    The level theta taken is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+
+    with u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's
+    method, kept inside a bracket, needs few steps, and fewest from a good guess. Returns the square
+    of the norm left.
     """
     low = 0.0
     high = 0.0
@@ -51,12 +52,6 @@ def joint_level(v, p, q, guess):
         # The error left by a tiny step is of the order of its square, unless it met a kink.
         settled = count if abs(following - theta) <= 1e-8 * norm else -1
         theta = following
-    return theta
-
-
-@compiled(**PART)
-def soften(v, theta):
-    """Take ``theta`` off every magnitude, down to zero; returns the square of the norm left."""
     square = 0.0
     for k in range(v.shape[0]):
         rest = abs(v[k]) - theta
@@ -77,7 +72,7 @@ def shrink_row(v, p, q, guess):
     for k in range(v.shape[0]):
         square += v[k] * v[k]
     if q > 0.0 and square > p * p:
-        square = soften(v, joint_level(v, p, q, guess))
+        square = soften_jointly(v, p, q, guess)
     norm = square**0.5
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(v.shape[0]):
@@ -90,30 +85,3 @@ def shrink_rows(V, p, q):
     for j in range(V.shape[0]):
         shrink_row(V[j], p, q, 0.0)
 
-
-@compiled()
-def soft_level_rows(G, alpha, theta):
-    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha, for alpha > 0.
-
-    The norm is convex in theta and falls, so Newton's method goes up to the root and never past
-    it. Returns the largest row norm.
-    """
-    largest = 0.0
-    for j in range(G.shape[0]):
-        level = 0.0
-        for _ in range(100):
-            l1 = 0.0
-            square = 0.0
-            for k in range(G.shape[1]):
-                rest = abs(G[j, k]) - level
-                if rest > 0.0:
-                    l1 += rest
-                    square += rest * rest
-            norm = square**0.5
-            if level == 0.0 and norm > largest:
-                largest = norm
-            if norm <= alpha * (1.0 + 1e-15):
-                break
-            level += (norm - alpha) * norm / l1
-        theta[j] = level
-    return largest

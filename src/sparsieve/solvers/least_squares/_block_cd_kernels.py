@@ -6,7 +6,7 @@ Scratch space is handed in: allocating it here would double the time to compile.
 import numpy as np
 
 from ..._compiled import compiled
-from ...penalties._row_kernels import joint_level, soften
+from ...penalties._row_kernels import soften_jointly
 
 PENDING = 8  # changed rows whose effect on Q is written in one go
 CHUNK = 512  # features written at a time: eight pieces of Gram rows stay in the first-level cache
@@ -45,8 +45,7 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
             if length == 0.0 and square <= threshold * threshold:
                 continue
             if beta is not None and square > threshold * threshold:
-                theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
-                square = soften(v, theta)
+                square = soften_jointly(v, threshold, 0.5 * beta / a, beta * length / a)
             norm = square**0.5
             factor = 1.0 - threshold / norm if norm > threshold else 0.0
             rows[pending] = j
