@@ -24,15 +24,16 @@ from scipy.linalg import cho_factor, cho_solve
 from ...penalties import row_norms
 from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from ._weighted_kernel import WeightedKernel, cholesky
+from ._weighted_kernel import DIRECT_SAMPLES, WeightedKernel, cholesky
 from .row_norm_problem import RowNormPoint, RowNormProblem
 from .smoothed_newton import SmoothedNewton, suits
 
 # Newton systems with more rows than this are solved by conjugate gradients.
 DENSE_ROWS = 400
 BOUNDARY = 0.99
-# Newton equations are solved to this share of mu; the predictor only shows the way.
-ACCURACY, ROUGHLY = 0.1, 0.3
+# Newton equations are solved to this share of mu, more exactly where that is cheap; the predictor
+# only shows the way.
+ACCURACY, CHEAP_ACCURACY, ROUGHLY = 0.1, 0.01, 0.3
 # The coupling of the features is worth its price when conjugate gradients took this much longer.
 COUPLING = 5.0
 # A step shorter than this is tried again, aiming at these shares of the current mu.
@@ -294,6 +295,7 @@ class _InteriorPoint:
                 return cho_solve(factor, right, check_finite=False)
         else:
             d = self.n_features
+            accuracy = CHEAP_ACCURACY if len(M) <= DIRECT_SAMPLES else ACCURACY
             precondition = self._preconditioner(kernel, diagonal)
             self.steps = 0
 
@@ -308,7 +310,7 @@ class _InteriorPoint:
             def solve(right, near):
                 # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
                 # The predictor only shows the way; the corrector starts from it.
-                limit = (ROUGHLY if near is None else ACCURACY) * (mu / a)
+                limit = (ROUGHLY if near is None else accuracy) * (mu / a)
                 return conjugate_gradients(
                     apply, right, precondition, limit=limit, start=near, max_steps=300
                 )

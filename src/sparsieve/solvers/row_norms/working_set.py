@@ -74,6 +74,7 @@ class RowNormRegression:
             outside[features] = False
             problem = data.restricted(features, alpha)
             staged = suits(problem)
+            lean = staged or len(data.Y) > MANY
             if staged:
                 stage = max(SHARPER * stage, last) if excess <= LESS_EAGER else STAGES
                 rough = stage > self.tol
@@ -85,7 +86,7 @@ class RowNormRegression:
                 tol=stage if rough else last,
                 max_iter=max(self.max_iter - n_iter, 1),
                 start=start,
-                zero_tol=None if rough else 0.9 * self.tol,
+                zero_tol=0.9 * self.tol if lean and not rough else None,
             )
             point = inner.solution
             n_iter += inner.n_iter
@@ -100,7 +101,6 @@ class RowNormRegression:
             exhausted = not rough and not (outside & (pulls > alpha)).any()
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
-            lean = staged or len(data.Y) > MANY
             close = NEAR if staged else LEAN if lean else CLOSE
             wanting = np.flatnonzero(outside & (pulls > close * alpha))
             crowd = (
