@@ -84,4 +84,3 @@ def shrink_rows(V, p, q):
     """The same for every row of V."""
     for j in range(V.shape[0]):
         shrink_row(V[j], p, q, 0.0)
-

@@ -39,10 +39,12 @@ LOOSENESS = 0.5
 # Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
 # its start a subproblem's Newton steps only find out which entries are nonzero.
 LAST = 8
+# The next subproblem starts from this multiple of the way to the last proximal point.
+BEYOND = 1.6
 FORCING, INNER_STEPS = 0.1, 200
 # An output that uses fewer features than this share of the samples has a matrix of their number.
 FEATURES_SIDE = 0.5
-# While most entries are nonzero the outputs share a preconditioner, which takes about so many steps.
+# While most entries are nonzero the outputs share a preconditioner; it takes about so many steps.
 SHARED_STEPS = 10
 BLOCK = 4096  # columns as dense numbers at a time
 
@@ -81,8 +83,9 @@ class ProximalDualNewton:
         sigma = FIRST_STEP / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
         trace: list[float] = []
         n_steps = 0
+        centre = W
         while True:
-            subproblem = _Subproblem(design, Y, penalty, beta, W, sigma)
+            subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma)
             point, steps = _maximise(subproblem, dual, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
@@ -97,6 +100,7 @@ class ProximalDualNewton:
             stop = callback is not None and callback(event)
             if converged or stop or n_steps >= self.max_iter or not np.isfinite(optimality):
                 break
+            centre = centre + BEYOND * (W - centre)
             sigma *= 4.0 if steps <= 1 else 2.0 if steps <= 3 else 0.7
         rows = Rows(W.astype(problem.design.dtype), row_norms(G))
         return Result(rows, value, optimality, n_steps, converged, trace)
@@ -125,6 +129,7 @@ class _Subproblem:
     centre: np.ndarray
     sigma: float
     matrices: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    common: _OnSamples | None = None
 
     def at(self, R) -> _Point:
         V = self.centre + 2.0 * self.sigma * self.design.rmatmul(R)
@@ -160,9 +165,8 @@ class _Subproblem:
 
     def _shared(self, signs, weights, share):
         """Products with X, preconditioned by the mean of the outputs' matrices."""
-        factor = self._matrix(weights * np.abs(signs).mean(axis=1))
-        np.fill_diagonal(factor, factor.diagonal() + 1.0)
-        factor = lapack.dpotrf(factor, lower=1, overwrite_a=1)[0]
+        if self.common is None:  # good enough for all Newton steps of the subproblem
+            self.common = _OnSamples(self._matrix(weights * np.abs(signs).mean(axis=1)))
         strengths = 2.0 * self.sigma * share[:, None]
 
         def apply(V):
@@ -170,7 +174,7 @@ class _Subproblem:
             T = signs * (2.0 * self.sigma * T - strengths * T.sum(axis=1, keepdims=True))
             return V + self.design.matmul(T)
 
-        return apply, lambda V: lapack.dpotrs(factor, V, lower=1)[0]
+        return apply, self.common.solve
 
     def _per_output(self, signs, weights, counts, share):
         """A matrix for every output, and what couples them."""
@@ -235,7 +239,7 @@ class _OnFeatures:
 
 
 class _OnSamples:
-    """I + matrix, and its inverse."""
+    """I + matrix, and its inverse, for vectors or several columns."""
 
     def __init__(self, matrix: np.ndarray):
         self.matrix = matrix
