@@ -39,7 +39,8 @@ LOOSENESS = 0.5
 # Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
 # its start a subproblem's Newton steps only find out which entries are nonzero.
 LAST = 8
-# The next subproblem starts from this multiple of the way to the last proximal point.
+# The next subproblem starts from this multiple of the way to the last proximal point, unless that
+# was found at once: then the proximal points converge fast by themselves.
 BEYOND = 1.6
 FORCING, INNER_STEPS = 0.1, 200
 # An output that uses fewer features than this share of the samples has a matrix of their number.
@@ -100,8 +101,8 @@ class ProximalDualNewton:
             stop = callback is not None and callback(event)
             if converged or stop or n_steps >= self.max_iter or not np.isfinite(optimality):
                 break
-            centre = centre + BEYOND * (W - centre)
-            sigma *= 4.0 if steps <= 1 else 2.0 if steps <= 3 else 0.7
+            centre = centre + BEYOND * (W - centre) if steps > 1 else W
+            sigma *= 4.0 if steps <= 1 else 1.6 if steps <= 3 else 0.7
         rows = Rows(W.astype(problem.design.dtype), row_norms(G))
         return Result(rows, value, optimality, n_steps, converged, trace)
 

@@ -72,6 +72,9 @@ class WeightedKernel:
             root = solve_triangular(
                 self._factor[0], self._tight_half.T, lower=True, check_finite=False
             )
+            self._tight_fit = solve_triangular(
+                self._factor[0], root, lower=True, trans=1, check_finite=False
+            )
             matrix = root.T @ root
             matrix[np.diag_indices(len(tight))] += e[tight]
             self._tight_factor = cholesky(matrix)
@@ -90,7 +93,7 @@ class WeightedKernel:
         solved = np.empty_like(V)
         if len(self._tight):
             solved[self._tight] = _solve(self._tight_factor, V[self._tight] - tight @ fit)
-            fit += _solve(self._factor, tight.T @ solved[self._tight])
+            fit += self._tight_fit @ solved[self._tight]
         solved[self._loose] = (V[self._loose] - loose @ fit) * self._inverse_e
         return solved, fit
 
