@@ -1,19 +1,20 @@
-"""Compiled products with expanded kernel matrices."""
+"""Compiled sums over the polynomials of expanded kernels."""
 
 from .._compiled import compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
-def apply_expansion(values, features, shift, radius, coefficients, beta, out, basis, sums):
-    """Row m of ``out`` becomes kernel matrix m times ``beta``, for these features.
+def apply_expansion(values, features, shift, radius, coefficients, beta, out, rows, basis, sums):
+    """Row ``rows[k]`` of ``out`` becomes the kernel matrix of feature k times ``beta``.
 
     ``basis`` (one row per coefficient, the first of ones) and ``sums`` are scratch space: to
     make them here would take half as long again to compile.
     """
     n_samples = values.shape[1]
     size = coefficients.shape[0]
-    for m in features:
+    for k in range(len(features)):
+        m, row = features[k], rows[k]
         if size > 1:
             for i in range(n_samples):
                 basis[1, i] = (values[m, i] - shift[m]) / radius
@@ -26,10 +27,35 @@ def apply_expansion(values, features, shift, radius, coefficients, beta, out, ba
                 total += basis[p, i] * beta[i]
             sums[p] = total
         for i in range(n_samples):
-            out[m, i] = 0.0
+            out[row, i] = 0.0
         for p in range(size):
             weight = 0.0
             for q in range(size):
                 weight += coefficients[p, q] * sums[q]
             for i in range(n_samples):
-                out[m, i] += weight * basis[p, i]
+                out[row, i] += weight * basis[p, i]
+
+
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def polynomial_sums(values, features, shift, radius, weights, out, basis):
+    """Row k of ``out`` becomes the weighted sums of the polynomials 0, 1, ... of feature k.
+
+    ``basis`` is scratch space: four rows, the first of ones.
+    """
+    n_samples = values.shape[1]
+    size = out.shape[1]
+    for k in range(len(features)):
+        m = features[k]
+        for i in range(n_samples):
+            basis[1, i] = basis[3, i] = (values[m, i] - shift[m]) / radius
+            basis[2, i] = 1.0
+        for p in range(size):
+            # Polynomial p is in row 0 of the first one, then in rows 3 and 2 by turns.
+            row = 0 if p == 0 else 2 + p % 2
+            if p > 1:
+                for i in range(n_samples):
+                    basis[row, i] = 2.0 * basis[1, i] * basis[5 - row, i] - basis[row, i]
+            total = 0.0
+            for i in range(n_samples):
+                total += basis[row, i] * weights[i]
+            out[k, p] = total
