@@ -98,7 +98,7 @@ class WeightedL1Machine:
             if answer.slack <= 1e-7:
                 artificial_cost = None
                 trace.append(unit * answer.value)
-                this, new = self._exact(this, costs, target)
+                this, new = self._exact(this, costs, target, self.max_rounds - n_rounds)
                 event = Event(n_rounds, trace[-1], this.gap, len(columns))
                 if self.callback is not None and self.callback(event):
                     break
@@ -150,7 +150,7 @@ class WeightedL1Machine:
         joining = joining_keys(reduced, tightness, columns)
         return Round(answer, columns, reduced, tightness, max(gap, 0.0), joining, accuracy)
 
-    def _exact(self, this: Round, costs, target: float) -> tuple[Round, np.ndarray]:
+    def _exact(self, this: Round, costs, target: float, most: int) -> tuple[Round, np.ndarray]:
         """The exact optimum on the features that seem to be used, if that is an improvement.
 
         Also returns the keys of the features it asks for that were not in play.
@@ -164,12 +164,14 @@ class WeightedL1Machine:
         chosen = Columns(columns.features[used], columns.signs[used])
         if len(np.unique(chosen.features)) < len(chosen):
             return this, this.joining
-        exact = self._active_set(chosen, answer.weights[used], answer.tight, costs, target)
+        exact = self._active_set(chosen, answer.weights[used], answer.tight, costs, target, most)
         if exact is None:
             return this, this.joining
-        new = exact.joining[~np.isin(exact.joining, columns.keys())]
+        wanted = np.union1d(exact.columns.keys(), exact.joining)
+        new = wanted[~np.isin(wanted, columns.keys())]
         # Without new features, a worse certificate means that the wrong ones were chosen.
-        return (exact, new) if exact.gap <= this.gap or len(new) else (this, this.joining)
+        settled = exact.gap <= target or (exact.gap <= this.gap and not len(this.joining))
+        return (exact, new) if settled or len(new) else (this, this.joining)
 
     def _from_before(self, costs, free, target: float) -> Round | None:
         """The optimum for costs that changed little, by Newton's method alone, or None."""
@@ -179,16 +181,18 @@ class WeightedL1Machine:
         weights = self._previous.weights[support]
         signs = np.where(np.isin(support, free), 0.0, np.sign(weights))
         chosen = Columns(support, signs)
-        exact = self._active_set(chosen, weights, self._tight, costs, target)
+        most = self.max_rounds - 1
+        exact = self._active_set(chosen, weights, self._tight, costs, target, most)
         return exact if exact is not None and exact.gap <= target else None
 
-    def _active_set(self, chosen: Columns, weights, tight, costs, target) -> Round | None:
+    def _active_set(self, chosen: Columns, weights, tight, costs, target, most) -> Round | None:
         """Exact optima on some features, until no other feature wants to join them.
 
-        The last one, which may still ask for features, or None if there is none.
+        The last one, which may still ask for features, or None if there is none. Features join
+        at most ``most`` times.
         """
         best: Round | None = None
-        for _ in range(EXCHANGES):
+        for _ in range(1 + min(EXCHANGES, most)):
             found = polish_weighted_l1(
                 self.moments, chosen, weights, costs[chosen.features], self.kappa, tight
             )
