@@ -1,4 +1,4 @@
-"""Compiled sums over the polynomials of expanded kernels."""
+"""Compiled products with expanded kernel matrices."""
 
 from .._compiled import compiled
 
@@ -34,28 +34,3 @@ def apply_expansion(values, features, shift, radius, coefficients, beta, out, ro
                 weight += coefficients[p, q] * sums[q]
             for i in range(n_samples):
                 out[row, i] += weight * basis[p, i]
-
-
-@compiled(fastmath={"reassoc", "contract", "nsz"})
-def polynomial_sums(values, features, shift, radius, weights, out, basis):
-    """Row k of ``out`` becomes the weighted sums of the polynomials 0, 1, ... of feature k.
-
-    ``basis`` is scratch space: four rows, the first of ones.
-    """
-    n_samples = values.shape[1]
-    size = out.shape[1]
-    for k in range(len(features)):
-        m = features[k]
-        for i in range(n_samples):
-            basis[1, i] = basis[3, i] = (values[m, i] - shift[m]) / radius
-            basis[2, i] = 1.0
-        for p in range(size):
-            # Polynomial p is in row 0 of the first one, then in rows 3 and 2 by turns.
-            row = 0 if p == 0 else 2 + p % 2
-            if p > 1:
-                for i in range(n_samples):
-                    basis[row, i] = 2.0 * basis[1, i] * basis[5 - row, i] - basis[row, i]
-            total = 0.0
-            for i in range(n_samples):
-                total += basis[row, i] * weights[i]
-            out[k, p] = total

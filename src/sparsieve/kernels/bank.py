@@ -11,6 +11,8 @@ from .functions import FeatureKernel
 BLOCK_BYTES = 1 << 22
 # Radii are rounded up to this geometric grid, so that features share expansions.
 RADIUS_STEP = 1.15
+# Polynomials of so many values at a time stay in the cache.
+CACHED_NUMBERS = 1 << 14
 # Polynomials whose span gives lower bounds of shifts: within some percent of most of them.
 TRIED = 6
 # Squares and differences of such values are still far from overflowing.
@@ -248,26 +250,16 @@ class KernelBank:
         v'A_m v = x'G_1 C G_1'x and |v|^2 = x'G_11 x, where G = B'B. Twice the product of two
         polynomials is the sum of two others, so sums of polynomials give all of G_1.
         """
-        from ._apply_kernels import polynomial_sums
-
         first = np.arange(1 if self.centred else 0, min(TRIED + 1, expansion.size))
         if not len(first):
             return np.zeros(len(features))
         every = np.arange(expansion.size)
         found = np.empty(len(features))
-        step = max(1, BLOCK_BYTES // (16 * len(first) * expansion.size))
+        step = max(1, CACHED_NUMBERS // self.n_samples)
         for start in range(0, len(features), step):
             part = features[start : start + step]
-            sums = np.empty((len(part), first[-1] + expansion.size))
-            polynomial_sums(
-                self.values,
-                part,
-                self._middle,
-                expansion.radius,
-                self.weights,
-                sums,
-                np.ones((4, self.n_samples)),
-            )
+            values = self.values[part] - self._middle[part, None]
+            sums = expansion.sums(values, self.weights, int(first[-1]) + expansion.size)
             gram = sums[:, first[:, None] + every] + sums[:, np.abs(first[:, None] - every)]
             gram *= 0.5
             if self.centred:
