@@ -26,6 +26,8 @@ from ..engines.dca import DCA
 
 # Violations below this share of a cost are rounding of the linear programs or of the products.
 PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+# Ways to solve a linear program, the next ones where the first one fails.
+ATTEMPTS = (("highs", True), ("highs-ds", False), ("highs-ipm", True), ("highs-ipm", False))
 # A program counts as solved where its gap is within so many times that.
 SOLVED = 100.0
 # Below this share of the price of all samples an objective is as good as zero.
@@ -162,10 +164,12 @@ class WeightedL1SVM:
             entering = np.flatnonzero(violation > tolerance * np.maximum(costs, costs.max()))
             if not len(entering):
                 break
+            # Whoever is about to enter comes along: optimal prices are seldom unique, and the next
+            # program's would call in a few others, one handful at a time.
             room = max(30, 2 * int((weights != 0).sum()))
-            if len(entering) > room:
-                top = np.argpartition(-violation[entering], room - 1)[:room]
-                entering = np.sort(entering[top])
+            violation[self._working] = -np.inf
+            entering = np.argpartition(-violation, min(room, len(violation)) - 1)[:room]
+            entering = np.sort(entering[violation[entering] > -np.inf])
             self._working = np.concatenate([self._working, entering])
         excess = np.maximum(prices - costs, 0.0)
         dual = float(alpha.sum())
@@ -256,12 +260,11 @@ def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
         price.append(np.zeros(1))
         low.append(np.array([-np.inf]))
         high.append(np.array([np.inf]))
-    solution = linprog(
+    solution = _solved(
         np.concatenate(price),
         A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
         b_ub=-np.ones(n_samples),
         bounds=np.column_stack([np.concatenate(low), np.concatenate(high)]),
-        method="highs",
     )
     if solution.x is None:
         if C.max() > LARGEST_PRICE:
@@ -269,11 +272,28 @@ def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
                 f"the linear program was not solved, because C times sample_weight reaches "
                 f"{C.max():.3g}; lower C or scale the weights down"
             )
-        raise RuntimeError(f"the linear program was not solved: {solution.message}")
+        raise RuntimeError(
+            f"the linear program on {n_samples} samples and {n_columns} features was not solved "
+            f"({solution.message}); use standardize=True, or a smaller C or theta"
+        )
     weights = solution.x[:n_columns].copy()
     weights[charged] -= solution.x[n_columns : n_columns + int(charged.sum())]
     bias = central_bias(columns @ weights, y, C) if fit_bias else 0.0
     return weights, bias, np.clip(-solution.ineqlin.marginals, 0.0, C)
+
+
+def _solved(price, **program):
+    """The first answer of HiGHS; this program has one, whatever the first attempts say.
+
+    Presolve and the simplex method may take costs and prices of very different size for an
+    unbounded or infeasible program.
+    """
+    solution = None
+    for method, presolve in ATTEMPTS:
+        solution = linprog(price, method=method, options={"presolve": presolve}, **program)
+        if solution.x is not None:
+            break
+    return solution
 
 
 @dataclass
