@@ -270,7 +270,7 @@ def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_
 
     monkeypatch.setattr(linear_program, "linprog", failing)
     if n_failures == 4:
-        with pytest.raises(RuntimeError, match="unbounded.*standardize=True"):
+        with pytest.raises(RuntimeError, match=r"unbounded.*standardize=True"):
             linear_program.solve_program(*given, bounds=np.full(6, np.inf))
         return
     weights, other_bias, alpha = linear_program.solve_program(*given, bounds=np.full(6, np.inf))
