@@ -1,7 +1,10 @@
 """The start pages tell the truth: their snippets and commands are run, and links lead somewhere."""
 
 import ast
+import importlib
+import pkgutil
 import re
+import runpy
 import shlex
 import shutil
 import warnings
@@ -10,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+
+import sparsieve
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -126,8 +131,6 @@ def test_examples_of_the_gallery_are_gallery_pages():
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_run(example, desk):
-    import runpy
-
     plt = pytest.importorskip("matplotlib.pyplot")
     pytest.importorskip("anndata")
     with warnings.catch_warnings():
@@ -135,3 +138,54 @@ def test_examples_run(example, desk):
         runpy.run_path(str(example))
     assert plt.get_fignums()
     plt.close("all")
+
+
+# -- docstrings ------------------------------------------------------------------------------
+
+# What numpydoc checks and this package does otherwise: no second summary where the first says it
+# all, named return values, parameters that are passed by name in the order in which they read best.
+OTHERWISE = {"ES01", "RT02", "PR03"}
+
+
+def places():
+    """The rooms that are public, and those that are not."""
+    said = runpy.run_path(str(DOCS / "_ext" / "public.py"))
+    return {*said["ROOMS"].values(), *sparsieve._ROOMS}, set(said["INTERNAL"])
+
+
+def test_every_room_is_public_or_says_why_not():
+    public, internal = places()
+    there = {room.name for room in pkgutil.iter_modules(sparsieve.__path__) if room.name[0] != "_"}
+    assert public | internal == there
+    assert not public & internal
+
+
+def public_things():
+    """Classes and functions by the name under which a user imports them; no constants."""
+    rooms = [f"sparsieve.{room}" for room in sorted(places()[0] - set(sparsieve._ROOMS))]
+    for room in ("sparsieve", *rooms):
+        module = importlib.import_module(room)
+        for name in module.__all__:
+            if callable(getattr(module, name)):
+                yield f"{room}.{name}", getattr(module, name)
+
+
+def test_docstrings_are_numpydoc():
+    """See Also, types, returns and an example each."""
+    validate = pytest.importorskip("numpydoc.validate").validate
+    from numpydoc.docscrape import ClassDoc
+
+    wrong = []
+    for name, thing in public_things():
+        for code, message in validate(name)["errors"]:
+            if code == "PR01" and isinstance(thing, type):
+                # What results are made of stands under Attributes, scikit-learn's parameters there.
+                doc = ClassDoc(thing, config={"show_class_members": False})
+                entries = [*doc["Parameters"], *doc["Attributes"]]
+                said = {one.strip() for entry in entries for one in entry.name.split(",")}
+                asked = set(re.findall(r"'(\w+)'", message))
+                if asked <= said or thing.__mro__[1].__module__.startswith("sklearn"):
+                    continue
+            if code not in OTHERWISE:
+                wrong.append(f"{name}: {code} {message}")
+    assert wrong == []

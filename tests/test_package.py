@@ -143,30 +143,3 @@ print(model.fit(data.X, data.y).score(data.X, data.y))
     env["PYTHONPATH"] = site
     shown = run(command, "--version", cwd=tmp_path, env=env).stdout
     assert sparsieve.__version__ in shown
-
-
-# What numpydoc checks and this package does otherwise: "See Also" where it helps, no second
-# summary where the first says it all, named return values, results described by their attributes,
-# inherited parameters where they read best, nouns for functions that are named by what they give.
-OTHERWISE = {"SA01", "ES01", "RT02", "PR01", "PR03", "SS05"}
-
-
-def public_names():
-    for room in ("sparsieve", "sparsieve.datasets", "sparsieve.evaluation"):
-        module = importlib.import_module(room)
-        yield from (f"{room}.{name}" for name in module.__all__ if not name.startswith("_"))
-
-
-def test_docstrings_are_numpydoc():
-    validate = pytest.importorskip("numpydoc.validate").validate
-    wrong = []
-    for name in public_names():
-        room, _, last = name.rpartition(".")
-        thing = getattr(importlib.import_module(room), last)
-        # Results and errors are shown at work where they are made.
-        is_result = isinstance(thing, type) and not hasattr(thing, "fit")
-        allowed = {*OTHERWISE, *(("EX01",) if is_result else ())}
-        for code, message in validate(name)["errors"]:
-            if code not in allowed:
-                wrong.append(f"{name}: {code} {message}")
-    assert wrong == []

@@ -13,24 +13,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from decision import decision_figure
+from public import INTERNAL, ROOMS
 
 import sparsieve
 
-ROOMS = {
-    "In one line": "oneline",
-    "Comparing methods": "comparing",
-    "Looking at data first": "diagnosis",
-    "Data frames": "frames",
-    "Memory": "memory",
-    "Device": "device",
-    "Saving and loading": "saved",
-    "Displays": "displays",
-    "Reports": "report",
-    "Studies": "studies",
-    "Measuring": "evaluation",
-    "The papers' experiments": "papers",
-    "Data sets": "datasets",
-}
 # Where the selectors of a family live.
 FAMILIES = {
     "least_squares": "sparsieve.selectors.least_squares",
@@ -67,12 +53,13 @@ def write(path, text):
 
 def api_page():
     listed = {"Selectors": [f"sparsieve.{name}" for name in sparsieve.all_estimators()]}
-    rooms = {}
     for title, room in ROOMS.items():
-        if importlib.util.find_spec(f"sparsieve.{room}") is None:
-            continue
-        rooms[title] = importlib.import_module(f"sparsieve.{room}")
-        listed[title] = [f"{rooms[title].__name__}.{name}" for name in rooms[title].__all__]
+        module = importlib.import_module(f"sparsieve.{room}")
+        listed[title] = [
+            f"sparsieve.{name}" if name in sparsieve.__all__ else f"{module.__name__}.{name}"
+            for name in module.__all__
+            if callable(getattr(module, name))  # no constants
+        ]
     named = {name.rpartition(".")[2] for names in listed.values() for name in names}
     # Settings of solvers, certificates and whatever else is public but no estimator.
     rest = [name for name in sparsieve.__all__ if name not in named and not name.startswith("_")]
@@ -82,7 +69,8 @@ def api_page():
         page += f"{title}\n{'-' * len(title)}\n\n"
         page += ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
         page += "".join(f"   {name}\n" for name in names) + "\n"
-    return page
+    page += "Not public\n----------\n\nThese may change with any version:\n\n"
+    return page + "".join(f"- ``sparsieve.{room}``: {why}.\n" for room, why in INTERNAL.items())
 
 
 # -- what was measured -----------------------------------------------------------------------
@@ -90,11 +78,14 @@ def api_page():
 
 def measured_quality(quality_page):
     """Rows of the table of docs/quality.md by class name: difference to the default, stability."""
-    rows = {}
+    rows, places = {}, {}
     for line in quality_page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip(" |").split("|")]
-        if len(cells) == 10 and cells[1].isdigit():
-            rows[cells[0]] = {"sets": cells[1], "difference": cells[6], "stability": cells[7]}
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")]
+        if cells[:2] == ["method", "sets"]:
+            places = {"sets": 1, "stability": cells.index("stability")}
+            places["difference"] = next(i for i, cell in enumerate(cells) if "difference" in cell)
+        elif places and len(cells) > max(places.values()) and cells[1].isdigit():
+            rows[cells[0]] = {name: cells[place] for name, place in places.items()}
     return rows
 
 

@@ -36,6 +36,10 @@ def on_device(X: Any, device: str = "cuda", *, stream: bool = False) -> Any:
     X : torch.Tensor or Streamed
         What to hand to ``fit``.
 
+    See Also
+    --------
+    sparsieve.set_memory : Says how much memory data in files may take.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

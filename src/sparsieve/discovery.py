@@ -24,6 +24,10 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
     selectors : dict of str to type
         Estimators that select features, wrappers included.
 
+    See Also
+    --------
+    sparsieve.all_estimators : Every estimator by name, classifiers included.
+
     Examples
     --------
     >>> from sparsieve import all_selectors
@@ -42,6 +46,10 @@ def all_estimators() -> dict[str, type[BaseEstimator]]:
     -------
     estimators : dict of str to type
         Sorted by name.
+
+    See Also
+    --------
+    sparsieve.all_selectors : Every selector by name.
 
     Examples
     --------

@@ -33,6 +33,11 @@ class set_memory:
         Bytes, or a number with a unit such as "2GB" or "500 MB" (powers of 1024). None, the
         default before this is called, is a quarter of the machine's memory.
 
+    See Also
+    --------
+    sparsieve.on_device : Moves X to a GPU.
+    sparsieve.io.read_table : Reads a file.
+
     Examples
     --------
     >>> import sparsieve

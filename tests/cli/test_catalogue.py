@@ -100,6 +100,11 @@ def test_names_are_unique():
     assert len(all_methods()) == len(offered)
 
 
+def test_every_method_has_a_time():
+    """But for the one that refuses more features than samples."""
+    assert [name for name, method in all_methods().items() if method.seconds is None] == ["udfs"]
+
+
 def test_unknown_method_suggests_the_nearest():
     with pytest.raises(UsageError, match="unknown method 'fishr'; did you mean fisher"):
         find_method("fishr")

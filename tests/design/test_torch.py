@@ -106,9 +106,12 @@ def test_views_stay_on_the_device():
 
 
 def test_sorting_keeps_the_order_of_equals(rng):
-    values = rng.choice([0.0, -0.0, 1.0, np.inf, np.nan], 5000)
-    expected = np.argsort(values, kind="stable")
-    np.testing.assert_array_equal(tensor(conformance.matrix()).argsort(values), expected)
+    scores = rng.choice([0.0, -0.0, 1.0, -np.inf, np.nan], 5000)
+    X = conformance.matrix()
+    for first in (None, np.array([40, 7])):
+        for last in (None, scores == 1.0):
+            expected = as_design(X).ranked(scores, first, last)
+            np.testing.assert_array_equal(tensor(X).ranked(scores, first, last), expected)
 
 
 def test_users_settings_do_not_matter_and_stay():

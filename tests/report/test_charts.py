@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -122,6 +123,34 @@ def test_every_kind_is_tried():
     from sparsieve.report.charts import _KINDS
 
     assert {chart.kind for chart in CHARTS.values()} == set(_KINDS)
+
+
+def test_a_low_map_has_room_for_its_legend_and_a_crowded_one_for_its_names():
+    low = CHARTS["heatmap"]
+    assert 2 * specification(low)["height"]["step"] >= 100
+    many = [f"sample number {i}" for i in range(50)]
+    crowded = replace(
+        low,
+        columns={
+            "x": Column("", many),
+            "y": Column("", many),
+            "value": Column("z", [0.5] * 50),
+        },
+    )
+    drawn = specification(crowded)
+    assert drawn["height"]["step"] < 20
+    assert drawn["encoding"]["x"]["axis"]["labelOverlap"] == "greedy"
+
+
+def test_no_band_goes_beyond_what_a_score_can_be():
+    chart = Chart(
+        "c",
+        "lines",
+        {**QUANTITIES, "error": Column("error", [9.0] * 4)},
+        options={"most": 1},
+    )
+    steps = specification(chart)["layer"][0]["transform"]
+    assert steps[-1] == {"calculate": "min(datum.high, 1)", "as": "high"}
 
 
 def test_names_with_the_same_series_keep_their_colours_whatever_is_shown():

@@ -16,6 +16,7 @@ from sparsieve import (
     FStatisticSelector,
     L20Selector,
     L21Selector,
+    RFSSelector,
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
@@ -231,6 +232,42 @@ def test_oddities_and_the_level_of_noise_are_said(rng):
         selector_report(selector, X, y, folds=0, null=3)
 
 
+def test_the_level_of_noise_is_not_misread(rng):
+    """It is that of a first step, and none where every fit has the same highest score."""
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    notes = {}
+    for selector in (RidgeForwardSelector(3), L21Selector(3), FisherSelector(3)):
+        found = selector_report(selector.fit(X, y), X, y, folds=0)
+        chart = blocks(found, Chart)["Scores of the first features"]
+        notes[type(selector).__name__] = chart.note, chart.options["line"]
+    note, line = notes["RidgeForwardSelector"]
+    assert line < 1
+    assert "a shorter bar does not make it noise" in note
+    note, line = notes["L21Selector"]
+    assert line is None
+    assert "no level of noise to draw" in note
+    assert "shorter bar" not in notes["FisherSelector"][0]
+
+
+def test_two_folds_give_no_interval_of_stability(rng):
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    selector = FisherSelector(3).fit(X, y)
+    for folds, shown in ((2, False), (3, True)):
+        found = selector_report(selector, X, y, folds=folds, null=None)
+        [section] = [part for part in found.sections if part.title == "Stability"]
+        assert ("95 % interval" in section.text[0]) == shown
+
+
+def test_what_is_exact_about_a_greedy_choice(rng):
+    X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
+    said = {}
+    for selector in (RidgeForwardSelector(3), RFSSelector(3)):
+        found = selector_report(selector.fit(X, y), X, y, folds=0, null=None)
+        [section] = [part for part in found.sections if part.title == "Convergence"]
+        said[type(selector).__name__] = "not about their choice" in " ".join(section.text)
+    assert said == {"RidgeForwardSelector": True, "RFSSelector": False}
+
+
 def test_sparse_data_are_not_densified(rng, monkeypatch):
     X = sparse.random_array((50, 3000), density=0.01, rng=rng, format="csr")
     y = np.arange(50) % 2
@@ -360,7 +397,9 @@ def test_the_headline_says_what_a_guess_gets():
     X, y = rng.standard_normal((80, 30)), np.arange(80) % 2
     noise = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     headline = selector_report(noise, X, y, null=None).headline
-    assert "right for 50.0 %, which is no worse: there may be nothing to find." in headline
+    assert (
+        "right for 50.0 %, which cannot be told from it: there may be nothing to find." in headline
+    )
     X[:, 4] += 5 * y
     sure = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     assert "largest class" not in selector_report(sure, X, y, null=None).headline
@@ -373,6 +412,14 @@ def test_the_headline_says_what_a_guess_gets():
     chance = RidgeForwardSelector(n_features_to_select=3).fit(X, numbers)
     headline = selector_report(chance, X, numbers, null=None).headline
     assert "no better than their mean does (R² = -" in headline
+
+
+def test_folds_that_agree_by_chance_do_not_make_noise_a_finding():
+    from sparsieve.report.selection import _least_error
+
+    assert _least_error({"mean": 0.6, "error": 0.0}, 60) == pytest.approx(0.0632, abs=1e-4)
+    assert _least_error({"mean": 0.6, "error": 0.1}, 60) == 0.1
+    assert _least_error({"mean": 1.0, "error": 0.0}, 60) == 0.0
 
 
 def test_classes_that_a_selector_had_to_read_are_shown_as_classes():

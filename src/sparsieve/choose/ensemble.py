@@ -72,6 +72,11 @@ class EnsembleSelector(MetaSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
 
+    See Also
+    --------
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.compare : Several methods on the same folds.
+
     Notes
     -----
     Do not expect better predictions: an ensemble mostly predicts like its better members. What it

@@ -189,12 +189,13 @@ def describe(curve: CountCurve, chosen: dict[str, int], guess: float | None = No
         else "no other number tried is as good"
     )
     best_k, small_k = int(ks[chosen["best"]]), int(ks[chosen["one_se"]])
+    middle = "" if best_k == ks[curve.top] else ", about the middle of these"
     warning = f"{nothing_found(guess)} " if guess is not None and no_better(curve, guess) else ""
     return warning + (
         f"The mean score is highest, {top:.3f} (standard error {error:.3f}), at {ks[curve.top]} "
-        f"features; {flat}. Best: {best_k} features with {smooth[chosen['best']]:.3f}. Smallest "
-        f"adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard error of "
-        f"the highest."
+        f"features; {flat}. Best: {best_k} features with {smooth[chosen['best']]:.3f}{middle}. "
+        f"Smallest adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard "
+        f"error of the highest."
     )
 
 

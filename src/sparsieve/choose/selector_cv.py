@@ -155,8 +155,8 @@ class SelectorCV(FinalModel, MetaSelector):
     True
     >>> print(search.report())
     The mean score is highest, 0.954 (standard error 0.011), at 30 features; anything from 7 to
-    30 features is as good. Best: 15 features with 0.953. Smallest adequate: 4 with 0.944,
-    within one standard error of the highest. Kept: 4 (rule 'one_se').
+    30 features is as good. Best: 15 features with 0.953, about the middle of these. Smallest
+    adequate: 4 with 0.944, within one standard error of the highest. Kept: 4 (rule 'one_se').
     """
 
     def __init__(

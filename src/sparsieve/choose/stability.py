@@ -50,6 +50,20 @@ class StabilityPath:
         Selection probabilities.
     threshold : float
         What a feature must reach at the last k.
+
+    See Also
+    --------
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector, StabilitySelection
+    >>> X, y = load_wine(return_X_y=True)
+    >>> stable = StabilitySelection(FisherSelector(), n_features_per_run=3, n_subsamples=10)
+    >>> stable.fit(X, y).stability_path_.ks
+    array([1, 2, 3])
     """
 
     ks: np.ndarray
@@ -121,6 +135,12 @@ class StabilitySelection(MetaSelector):
         By probability, then by mean rank over the runs.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+
+    See Also
+    --------
+    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+    sparsieve.EnsembleSelector : Ranks by what several selectors agree on.
 
     Notes
     -----

@@ -96,6 +96,12 @@ def compare(
         ``table``, ``consensus``, ``recommendation``, ``report(path)`` and ``plot()``; a notebook
         shows it. A method that fails on some split is left out, and ``left_out`` says why.
 
+    See Also
+    --------
+    sparsieve.Comparison : What is returned.
+    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.studies.run_study : Computes a study.
+
     Examples
     --------
     >>> import sparsieve

@@ -122,6 +122,20 @@ class Comparison:
         How it was measured.
     data : ComparisonData
         On what.
+
+    See Also
+    --------
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.report.comparison_report : Report on compared methods.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[2], repeats=1)
+    >>> sorted(found.methods), found.k
+    (['fisher', 'mrmr'], 2)
     """
 
     data: ComparisonData

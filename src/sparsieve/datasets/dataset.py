@@ -27,6 +27,11 @@ class Dataset(Bunch):
     Synthetic data also say which features matter (``relevant`` and relatives), and extra arrays
     of an ``.npz`` file are kept under their own names.
 
+    See Also
+    --------
+    sparsieve.datasets.load_dataset : Loads a data set by name.
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+
     Examples
     --------
     >>> from sparsieve.datasets import load_dataset

@@ -31,6 +31,11 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     path : pathlib.Path
         The folder.
 
+    See Also
+    --------
+    sparsieve.datasets.load_dataset : Loads a data set by name.
+    sparsieve.datasets.list_datasets : Names of all data sets.
+
     Examples
     --------
     >>> from sparsieve.datasets import get_data_home
@@ -63,6 +68,11 @@ def list_datasets(
         The registry followed by unregistered files of the data folder. ``row.status`` is
         "embedded", "present", "missing" or "unavailable". ``pandas.DataFrame(rows)`` makes a
         table of it.
+
+    See Also
+    --------
+    sparsieve.datasets.load_dataset : Loads a data set by name.
+    sparsieve.datasets.DatasetInfo : What is known about a data set.
 
     Examples
     --------
@@ -113,6 +123,11 @@ def load_dataset(
     -------
     dataset : Dataset
         With X, y, feature_names, class_names, name and description.
+
+    See Also
+    --------
+    sparsieve.datasets.list_datasets : Names of all data sets.
+    sparsieve.datasets.get_data_home : Where data files are looked for.
 
     Examples
     --------

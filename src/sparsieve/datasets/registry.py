@@ -45,6 +45,17 @@ class DatasetInfo:
         (obtainable, but no file there) or "unavailable".
     path : Path or None
         The file, where the set is present.
+
+    See Also
+    --------
+    sparsieve.datasets.list_datasets : Names of all data sets.
+
+    Examples
+    --------
+    >>> from sparsieve.datasets import list_datasets
+    >>> info = next(info for info in list_datasets() if info.name == "wine")
+    >>> info.n_samples, info.n_features, info.n_classes, info.status
+    (178, 13, 3, 'embedded')
     """
 
     name: str

@@ -9,6 +9,7 @@ from .dense import DenseDesign
 from .double import in_double
 from .fetched import without_samples
 from .foreign import foreign_design
+from .ranking import ranks
 from .scaled import Scaled
 from .sparse import SparseDesign
 
@@ -26,6 +27,7 @@ __all__ = [
     "deflated",
     "foreign_design",
     "in_double",
+    "ranks",
     "standardised",
     "without_samples",
 ]

@@ -7,6 +7,8 @@ from typing import Self
 
 import numpy as np
 
+from .ranking import ranks
+
 # Columns are accumulated in blocks of about this many bytes: they stay in the second-level cache,
 # and are large enough for BLAS to work at full speed.
 BLOCK_BYTES = 1 << 19
@@ -35,9 +37,11 @@ class DesignMatrix(ABC):
 
     is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
 
-    def argsort(self, values: np.ndarray) -> np.ndarray:
-        """Places of a vector in rising order, equal ones in order: sorted where X is."""
-        return np.argsort(values, kind="stable")
+    def ranked(
+        self, scores: np.ndarray, first: np.ndarray | None, last: np.ndarray | None
+    ) -> np.ndarray:
+        """Ranks by falling scores, equal ones in order, as :func:`ranks` says: done where X is."""
+        return ranks(np.argsort(-scores, kind="stable"), first, last)
 
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where a foreign X lies in the memory of the host anyway."""

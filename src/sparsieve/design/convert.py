@@ -75,7 +75,7 @@ def standardised(
             dtype=held,
             tolerance=CONSTANT_TOLERANCE[np.dtype(design.dtype)],
         )
-        return Standardisation(view, shift * unit, factor * unit, constant)
+        return Standardisation(view, shift, factor, constant)
     means, deviations, constant = column_standards(design, sample_weight)
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)

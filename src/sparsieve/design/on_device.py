@@ -19,6 +19,11 @@ class OnDevice(DesignMatrix):
     device: Any
     is_on_device = True
 
+    @property
+    def can_record(self) -> bool:
+        """Whether products can be part of a recording: X itself is on a GPU."""
+        return False
+
     def on_device(self, array: Any, dtype: Any = None) -> Any:
         """An array beside X, in its own or another precision."""
         import torch
@@ -26,12 +31,22 @@ class OnDevice(DesignMatrix):
         array = np.ascontiguousarray(array, dtype=dtype)
         return torch.from_numpy(array).to(self.device)
 
-    def argsort(self, values):
+    def ranked(self, scores, first, last):
         import torch
 
-        # Adding zero makes one of the two zeros: a radix sort could tell them apart.
-        order = torch.sort(self.on_device(values) + 0.0, stable=True).indices
-        return order.cpu().numpy()
+        # Taken from zero, since a radix sort could tell a negative zero from a positive one.
+        best = torch.sort(0.0 - self.on_device(scores), stable=True).indices
+        if last is not None and last.any():
+            behind = self.on_device(last)[best]
+            best = torch.cat([best[~behind], best[behind]])
+        if first is not None:
+            ahead = self.on_device(first, np.int64)
+            taken = torch.zeros(len(best), dtype=torch.bool, device=best.device)
+            taken[ahead] = True
+            best = torch.cat([ahead, best[~taken[best]]])
+        ranks = torch.empty_like(best)
+        ranks[best] = torch.arange(1, len(best) + 1, device=best.device)
+        return ranks.cpu().numpy()
 
     def project(self, U: Any) -> Any:
         """X' U for a tensor U on the device, as a tensor whose outputs are contiguous."""

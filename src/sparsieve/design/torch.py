@@ -8,6 +8,7 @@ host. The products of clipped, centred, scaled columns are one pass over X each
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +20,9 @@ from .foreign import check_matrix
 from .on_device import OnDevice, double, zeros
 from .scaled import Scaled
 
-# Which a device multiplies in the time of one: reading X is what takes long.
+# Which a device multiplies in the time of one: reading X is what takes long, if X is large.
 COLUMNS_AT_ONCE = 32
+LARGE_BYTES = 512 << 20
 # Columns of larger or, inversely, smaller values are refused: products of squares would be lost.
 LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 
@@ -82,8 +84,12 @@ class TensorDesign(OnDevice):
         self.held = np.dtype(str(X.dtype).removeprefix("torch."))
         self.dtype = self.held if dtype is None else np.dtype(dtype)
         self.low, self.high = low, high
-        self.columns_at_once = COLUMNS_AT_ONCE if self.device.type != "cpu" else 1
+        self.columns_at_once = COLUMNS_AT_ONCE if X.is_cuda and X.nbytes >= LARGE_BYTES else 1
         self._moments: tuple[Any, Any] | None = None
+
+    @property
+    def can_record(self) -> bool:
+        return bool(self.tensor.is_cuda)
 
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where it lies in the memory of the host anyway."""
@@ -151,16 +157,19 @@ class TensorDesign(OnDevice):
         factor = torch.where(constant, 1.0, deviations) if scale else torch.ones_like(means)
         weighted = weight_rows and sample_weight is not None
         row_scale = np.sqrt(sample_weight) if weighted else None
-        shift_here, factor_here = shift.cpu().numpy(), factor.cpu().numpy()
         view: DesignMatrix = base
         if centre or scale or weighted:
             if base.shape[0] * base.shape[1] * dtype.itemsize <= COPY_BYTES:
                 blank = constant if centre else None
                 view = base._copied(shift, factor, row_scale, blank, dtype)
             else:
-                parts = (shift_here if centre else None, factor_here if scale else None)
+                parts = (shift if centre else None, factor if scale else None)
                 view = ScaledTensor(base, *parts, row_scale)
-        return view, shift_here, factor_here, constant.cpu().numpy()
+        shift, factor = (self._in_units_of_the_user(part) for part in (shift, factor))
+        return view, *(part.cpu().numpy() for part in (shift, factor, constant))
+
+    def _in_units_of_the_user(self, part: Any) -> Any:
+        return part * self.on_device(self.unit) if np.ndim(self.unit) else part
 
     def _copied(self, shift, factor, row_scale, blank, dtype) -> TensorDesign:
         """A standardised copy, in double precision until it is done."""
@@ -275,9 +284,42 @@ class ScaledTensor(Scaled, OnDevice):
     base: TensorDesign
 
     def __init__(self, base: TensorDesign, centre=None, scale=None, row_scale=None):
-        super().__init__(base, centre, scale, row_scale)
+        self.base, self.shape, self.dtype = base, base.shape, base.dtype
+        self.columns_at_once = base.columns_at_once
         self.device = base.device
-        self._beside: dict[tuple[str, Any], Any] = {}
+        # In the precision of X, and beside it; on the host only for those who ask.
+        given = {"centre": centre, "scale": scale, "row_scale": row_scale}
+        held = getattr(_torch(), self.dtype.name)
+        self._beside = {
+            (name, held): None if part is None else self._there(part).to(held)
+            for name, part in given.items()
+        }
+
+    @property
+    def can_record(self) -> bool:
+        return self.base.can_record
+
+    @cached_property
+    def centre(self) -> np.ndarray | None:  # type: ignore[override]
+        """Of every column, in the memory of the host."""
+        return self._here("centre")
+
+    @cached_property
+    def scale(self) -> np.ndarray | None:  # type: ignore[override]
+        """Of every column, in the memory of the host."""
+        return self._here("scale")
+
+    @cached_property
+    def row_scale(self) -> np.ndarray | None:  # type: ignore[override]
+        """Of every row, in the memory of the host."""
+        return self._here("row_scale")
+
+    def _there(self, part: Any) -> Any:
+        return part if isinstance(part, _torch().Tensor) else self.on_device(part)
+
+    def _here(self, name: str) -> np.ndarray | None:
+        part = self._beside[name, getattr(_torch(), self.dtype.name)]
+        return None if part is None else part.cpu().numpy()
 
     matmul = OnDevice.matmul
     rmatmul = OnDevice.rmatmul
@@ -331,7 +373,7 @@ class ScaledTensor(Scaled, OnDevice):
 
     def in_double(self) -> ScaledTensor:
         """The same numbers, with every product taken in double precision."""
-        return ScaledTensor(self.base.in_double(), self.centre, self.scale, self.row_scale)
+        return ScaledTensor(self.base.in_double(), *self._parts(double()))
 
     def _gram(self):
         centre, scale, row_scale = self._parts(double())
@@ -348,10 +390,17 @@ class ScaledTensor(Scaled, OnDevice):
         return gram.cpu().numpy().astype(self.dtype, copy=False)
 
     def _parts(self, dtype: Any) -> list[Any]:
-        """Centre, scale and row weights beside X, in some precision; moved once."""
+        """Centre, scale and row weights beside X, in some precision; converted once."""
+        held = getattr(_torch(), self.dtype.name)
         for name in ("centre", "scale", "row_scale"):
             if (name, dtype) not in self._beside:
-                part = getattr(self, name)
-                held = None if part is None else self.on_device(part).to(dtype)
-                self._beside[name, dtype] = held
+                part = self._beside[name, held]
+                self._beside[name, dtype] = None if part is None else part.to(dtype)
         return [self._beside[name, dtype] for name in ("centre", "scale", "row_scale")]
+
+
+def _torch() -> Any:
+    """Torch, imported only where it is used."""
+    import torch
+
+    return torch

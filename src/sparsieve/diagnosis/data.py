@@ -28,6 +28,21 @@ class Finding:
         For the reader.
     features : tuple of int
         The columns meant.
+
+    See Also
+    --------
+    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.Diagnosis : All findings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import diagnose
+    >>> y = np.arange(40) % 2
+    >>> X = np.column_stack([y, np.random.default_rng(0).standard_normal(40)])
+    >>> finding = diagnose(X, y).findings[0]
+    >>> finding.kind, finding.features
+    ('leak', (0,))
     """
 
     kind: str
@@ -45,6 +60,20 @@ class Diagnosis:
     Attributes
     ----------
     findings : list of Finding
+
+    See Also
+    --------
+    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.Finding : One of the findings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import diagnose
+    >>> y = np.arange(40) % 2
+    >>> X = np.column_stack([y, np.random.default_rng(0).standard_normal(40)])
+    >>> [finding.kind for finding in diagnose(X, y).findings]
+    ['leak']
     """
 
     findings: list[Finding]
@@ -99,6 +128,11 @@ def diagnose(
     -------
     diagnosis : Diagnosis
         What was found, the gravest first; it prints as sentences.
+
+    See Also
+    --------
+    sparsieve.Diagnosis : What is returned.
+    sparsieve.permutation_null : The level that noise reaches.
 
     Examples
     --------

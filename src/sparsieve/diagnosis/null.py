@@ -29,6 +29,21 @@ class PermutationNull:
     ----------
     best : ndarray of shape (n_repeats,)
         The largest score of every repeat.
+
+    See Also
+    --------
+    sparsieve.permutation_null : The level that noise reaches.
+    sparsieve.RankingDisplay : The best features as bars.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector, permutation_null
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = FisherSelector(n_features_to_select=3).fit(X, y)
+    >>> null = permutation_null(selector, X, y, n_repeats=5)
+    >>> bool(selector.scores_.max() > null.best.max())
+    True
     """
 
     best: np.ndarray
@@ -83,6 +98,11 @@ def permutation_null(
     null : PermutationNull
         With ``level`` and the largest score of every repeat as ``best``;
         :class:`~sparsieve.RankingDisplay` draws it.
+
+    See Also
+    --------
+    sparsieve.PermutationNull : What is returned.
+    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
 
     Examples
     --------

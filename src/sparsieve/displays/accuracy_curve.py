@@ -29,6 +29,19 @@ class ScoreCurve:
         Mean scores over the splits.
     error : ndarray of shape (n_ks,) or None
         Their standard errors; None where there was a single split.
+
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : Scores over the number of features.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import ScoreCurve
+    >>> curve = ScoreCurve("fisher", np.array([1, 2]), np.array([0.7, 0.9]), None)
+    >>> int(curve.ks[curve.mean.argmax()])
+    2
     """
 
     label: str

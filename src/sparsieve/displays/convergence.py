@@ -33,6 +33,11 @@ class ConvergenceDisplay(Display):
     line_ : matplotlib line
         The objective.
 
+    See Also
+    --------
+    sparsieve.PathDisplay : What is kept along the path.
+    sparsieve.RankingDisplay : The best features as bars.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -71,6 +71,11 @@ class PathDisplay(Display):
     lines_ : list of matplotlib artists
         The lines, points or cells.
 
+    See Also
+    --------
+    sparsieve.RankingDisplay : The best features as bars.
+    sparsieve.ConvergenceDisplay : The objective over the iterations.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -50,6 +50,11 @@ class RankingDisplay(Display):
     null_line_ : matplotlib line or None
         The level that noise reaches.
 
+    See Also
+    --------
+    sparsieve.PathDisplay : What is kept along the path.
+    sparsieve.permutation_null : The level that noise reaches.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -37,6 +37,11 @@ class StabilityPathDisplay(Display):
     rest_ : matplotlib artist
         The lines of all others.
 
+    See Also
+    --------
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.StabilityPath : The numbers behind it.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

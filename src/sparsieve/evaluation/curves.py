@@ -58,6 +58,20 @@ class Curve:
         Columns that the selector saw.
     feature_names : list of str
         Of ``features``, as the preprocessor names its output; empty without one.
+
+    See Also
+    --------
+    sparsieve.evaluation.accuracy_curve : Scores at every number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.evaluation import accuracy_curve
+    >>> X, y = load_wine(return_X_y=True)
+    >>> curve = accuracy_curve(FisherSelector(), X[::2], y[::2], X[1::2], y[1::2], ks=[2])
+    >>> len(curve.features), curve.n_columns
+    (2, 13)
     """
 
     scores: list[dict]
@@ -129,6 +143,12 @@ def accuracy_curve(
     -------
     curve : Curve
         Scores of every number of features and model.
+
+    See Also
+    --------
+    sparsieve.evaluation.Curve : What is returned.
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples
     --------

@@ -14,14 +14,53 @@ _BLOCK = 256  # features at a time in the redundancy rate
 
 
 class Redundancy(NamedTuple):
-    """Redundancy rate of a set of features, see :func:`redundancy_rate`."""
+    """Redundancy rate of a set of features, see :func:`redundancy_rate`.
+
+    Attributes
+    ----------
+    signed : float
+        Half the mean correlation of a pair; opposite signs cancel.
+    absolute : float
+        Half the mean absolute correlation.
+
+    See Also
+    --------
+    sparsieve.evaluation.redundancy_rate : How much features repeat each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.evaluation import redundancy_rate
+    >>> a = np.arange(5.0)
+    >>> found = redundancy_rate(np.column_stack([a, -a]))
+    >>> round(found.signed, 6), round(found.absolute, 6)
+    (-0.5, 0.5)
+    """
 
     signed: float
     absolute: float
 
 
 class Recovery(NamedTuple):
-    """How well a selection recovers known features, see :func:`recovery_at`."""
+    """How well a selection recovers known features, see :func:`recovery_at`.
+
+    Attributes
+    ----------
+    precision : float
+        Share of the selected features that are relevant.
+    recall : float
+        Share of the relevant features that are selected.
+
+    See Also
+    --------
+    sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import recovery_at
+    >>> recovery_at([3, 1, 2, 4], relevant=[1, 3], k=2).precision  # ranks, not columns
+    0.5
+    """
 
     precision: float
     recall: float
@@ -130,6 +169,11 @@ def redundancy_rate(X) -> Redundancy:
         ``signed`` and ``absolute``. A constant feature is correlated with nothing; fewer than two
         features have a rate of 0.
 
+    See Also
+    --------
+    sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+    sparsieve.MRMRSelector : Relevant features that differ from each other.
+
     Examples
     --------
     >>> import numpy as np
@@ -180,6 +224,11 @@ def recovery_at(ranking, relevant, k: int) -> Recovery:
         ``precision``, the share of relevant ones among the k, and ``recall``, the share of the
         relevant ones that are among the k.
 
+    See Also
+    --------
+    sparsieve.evaluation.redundancy_rate : How much features repeat each other.
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+
     Examples
     --------
     >>> from sparsieve.evaluation import recovery_at
@@ -227,6 +276,10 @@ def sparsity_level(coef, tolerance=0.0) -> int:
     level : int
         Number of features.
 
+    See Also
+    --------
+    sparsieve.evaluation.recovery_at : Precision and recall where the truth is known.
+
     Examples
     --------
     >>> from sparsieve.evaluation import sparsity_level
@@ -252,6 +305,10 @@ def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")
     -------
     scores : dict of str to float
         Value by name of the metric.
+
+    See Also
+    --------
+    sparsieve.evaluation.regression_scores : Scores of predicted numbers.
 
     Examples
     --------
@@ -289,6 +346,10 @@ def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) ->
     -------
     scores : dict of str to float
         Value by name of the metric.
+
+    See Also
+    --------
+    sparsieve.evaluation.classification_scores : Scores of predicted labels.
 
     Examples
     --------

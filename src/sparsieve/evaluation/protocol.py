@@ -37,7 +37,29 @@ def derive_seed(*parts) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train and to test on; ``repeat`` and ``fold`` say which split of a protocol."""
+    """Rows to train on and rows to test on.
+
+    Attributes
+    ----------
+    repeat, fold : int
+        Which split of the protocol.
+    train, test : ndarray of int
+        Rows.
+
+    See Also
+    --------
+    sparsieve.evaluation.Folds : Cross-validation, repeated.
+    sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.evaluation import Folds
+    >>> y = np.arange(12) % 2
+    >>> split = next(iter(Folds(3).splits(y, seed=0)))
+    >>> len(split.train), len(split.test)
+    (8, 4)
+    """
 
     repeat: int
     fold: int
@@ -63,6 +85,11 @@ class RepeatedSplits:
     grouped : bool, default=False
         Keep all samples of a group (a patient, say) on one side. Classes are then not
         stratified.
+
+    See Also
+    --------
+    sparsieve.evaluation.Folds : Cross-validation, repeated.
+    sparsieve.evaluation.TimeOrdered : Past and future.
 
     Examples
     --------
@@ -161,6 +188,11 @@ class Folds:
         Keep all samples of a group (a patient, say) in one fold; the classes are stratified as
         far as the groups allow.
 
+    See Also
+    --------
+    sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
+    sparsieve.evaluation.TimeOrdered : Past and future.
+
     Examples
     --------
     >>> import numpy as np
@@ -214,6 +246,11 @@ class TimeOrdered:
         Number of folds.
     gap : int, default=0
         Moments left out between training and test part.
+
+    See Also
+    --------
+    sparsieve.evaluation.Folds : Cross-validation, repeated.
+    sparsieve.evaluation.RepeatedSplits : Random splits, repeated.
 
     Examples
     --------

@@ -13,7 +13,30 @@ from typing import Any, NamedTuple
 
 
 class Measured(NamedTuple):
-    """Result of a call and what it took, see :func:`measure`."""
+    """Result of a call and what it took, see :func:`measure`.
+
+    Attributes
+    ----------
+    value : object
+        What the call returned.
+    seconds : float
+        Of the clock on the wall.
+    peak_mib : float
+        Growth of the memory, NaN where it cannot be had.
+    memory_source : {"VmHWM", "ru_maxrss", "none"}
+        Where that number is from.
+
+    See Also
+    --------
+    sparsieve.evaluation.measure : Measures seconds and memory of a call.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import measure
+    >>> measured = measure(lambda: sum(range(5)))
+    >>> measured.value, measured.seconds >= 0
+    (10, True)
+    """
 
     value: Any
     seconds: float
@@ -41,6 +64,10 @@ def measure(call: Callable[[], Any]) -> Measured:
         ``value``, ``seconds``, ``peak_mib`` and ``memory_source``: "VmHWM" for the peak of the
         call, "ru_maxrss" for the growth of the maximum, "none" where neither is to be had
         (``peak_mib`` is then NaN).
+
+    See Also
+    --------
+    sparsieve.evaluation.Measured : What is returned.
 
     Examples
     --------

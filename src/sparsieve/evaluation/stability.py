@@ -9,7 +9,26 @@ from scipy.stats import norm
 
 
 class Stability(NamedTuple):
-    """Nogueira's stability index and its confidence interval."""
+    """Nogueira's stability index and its confidence interval.
+
+    Attributes
+    ----------
+    value : float
+        1 for equal selections, 0 on average for random ones.
+    low, high : float
+        Ends of the interval.
+
+    See Also
+    --------
+    sparsieve.evaluation.nogueira_stability :
+        Stability with an interval, for selections of any size.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import nogueira_stability
+    >>> nogueira_stability([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0]]).value
+    1.0
+    """
 
     value: float
     low: float
@@ -35,6 +54,11 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
     stability : Stability
         ``value``, ``low``, ``high``; NaN when nothing or everything is selected everywhere,
         which says nothing about stability.
+
+    See Also
+    --------
+    sparsieve.evaluation.jaccard_stability : Common over united features.
+    sparsieve.evaluation.kuncheva_stability : Corrected for chance, for selections of one size.
 
     References
     ----------
@@ -73,7 +97,7 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
 
 
 def kuncheva_stability(supports) -> float:
-    """Kuncheva's consistency index, averaged over all pairs of selections of one size.
+    """Consistency index of Kuncheva, averaged over all pairs of selections of one size.
 
     Parameters
     ----------
@@ -85,6 +109,12 @@ def kuncheva_stability(supports) -> float:
     index : float
         1 for equal selections, 0 on average for random ones; NaN when nothing or everything is
         selected.
+
+    See Also
+    --------
+    sparsieve.evaluation.nogueira_stability :
+        Stability with an interval, for selections of any size.
+    sparsieve.evaluation.jaccard_stability : Common over united features.
 
     Examples
     --------
@@ -120,6 +150,12 @@ def jaccard_stability(supports) -> float:
     -------
     index : float
         Between 0 and 1; two empty selections agree.
+
+    See Also
+    --------
+    sparsieve.evaluation.nogueira_stability :
+        Stability with an interval, for selections of any size.
+    sparsieve.evaluation.kuncheva_stability : Corrected for chance, for selections of one size.
 
     Examples
     --------

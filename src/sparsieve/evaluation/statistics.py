@@ -16,7 +16,30 @@ _EXACT_UP_TO = 50  # differences; beyond it the normal approximation is as good
 
 
 class Friedman(NamedTuple):
-    """Friedman's test with Nemenyi's critical difference, see :func:`friedman_nemenyi`."""
+    """Friedman's test with Nemenyi's critical difference, see :func:`friedman_nemenyi`.
+
+    Attributes
+    ----------
+    statistic : float
+        Of Friedman's test.
+    p_value : float
+        That all methods are alike.
+    ranks : ndarray of shape (n_methods,)
+        Average ranks; 1 is the best.
+    critical_difference : float
+        Methods whose average ranks differ by more are different.
+
+    See Also
+    --------
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import friedman_nemenyi
+    >>> result = friedman_nemenyi([[3, 2, 1], [3, 2, 1], [3, 1, 2], [3, 2, 1]])
+    >>> result.ranks.tolist()
+    [1.0, 2.25, 2.75]
+    """
 
     statistic: float
     p_value: float
@@ -25,7 +48,30 @@ class Friedman(NamedTuple):
 
 
 class PairedTest(NamedTuple):
-    """One pair of methods, see :func:`paired_wilcoxon`."""
+    """One pair of methods, see :func:`paired_wilcoxon`.
+
+    Attributes
+    ----------
+    first, second : str
+        The methods.
+    median_difference : float
+        First minus second.
+    p_value : float
+        That neither is better.
+    p_holm : float
+        The same, corrected for the number of pairs.
+
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import paired_wilcoxon
+    >>> [test] = paired_wilcoxon([[2, 1], [4, 2], [6, 3], [8, 4], [10, 5]], ["a", "b"])
+    >>> test.first, test.median_difference
+    ('a', 3.0)
+    """
 
     first: str
     second: str
@@ -35,7 +81,26 @@ class PairedTest(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval."""
+    """A mean and its confidence interval.
+
+    Attributes
+    ----------
+    mean : float
+        Of the scores.
+    low, high : float
+        Ends of its interval.
+
+    See Also
+    --------
+    sparsieve.evaluation.bootstrap_interval : A mean with its interval.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import bootstrap_interval
+    >>> interval = bootstrap_interval([0.8, 0.9, 0.85, 0.95])
+    >>> interval.low < interval.mean < interval.high
+    True
+    """
 
     mean: float
     low: float
@@ -43,7 +108,27 @@ class Interval(NamedTuple):
 
 
 class SplitDifference(NamedTuple):
-    """How much higher one score is than another on the same splits."""
+    """How much higher one score is than another on the same splits.
+
+    Attributes
+    ----------
+    mean : float
+        First minus second.
+    error : float
+        Its standard error, corrected for training parts that overlap.
+    p_value : float
+        One-sided: of a difference as large if first were no higher.
+
+    See Also
+    --------
+    sparsieve.evaluation.split_difference : Two methods on the splits of one data set.
+
+    Examples
+    --------
+    >>> from sparsieve.evaluation import split_difference
+    >>> split_difference([0.9, 0.8, 0.9], [0.7, 0.6, 0.7], test_share=0.5).mean
+    0.2
+    """
 
     mean: float
     error: float
@@ -66,6 +151,11 @@ def split_difference(first, second, test_share: float) -> SplitDifference:
     difference : SplitDifference
         ``mean`` of first minus second, its standard ``error``, and the one-sided ``p_value`` of a
         difference as large if first were no higher; 1/2 where both are the same everywhere.
+
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+    sparsieve.compare : Several methods on the same folds.
 
     Examples
     --------
@@ -99,6 +189,10 @@ def average_ranks(scores) -> np.ndarray:
     ranks : array of shape (n_methods,)
         Average ranks.
 
+    See Also
+    --------
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
     Examples
     --------
     >>> from sparsieve.evaluation import average_ranks
@@ -109,7 +203,7 @@ def average_ranks(scores) -> np.ndarray:
 
 
 def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
-    """Friedman's test that all methods are alike, and Nemenyi's critical difference.
+    """Test of Friedman that all methods are alike, and Nemenyi's critical difference.
 
     Parameters
     ----------
@@ -125,6 +219,11 @@ def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
         ``statistic`` and ``p_value`` of the test, ``ranks`` (average ranks) and
         ``critical_difference``: two methods whose average ranks differ by more are different at
         level alpha.
+
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+    sparsieve.evaluation.average_ranks : Mean ranks of methods.
 
     Examples
     --------
@@ -152,7 +251,7 @@ def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
 
 
 def paired_wilcoxon(scores, names: Sequence[str] | None = None) -> list[PairedTest]:
-    """Wilcoxon's signed-rank test of every pair of methods, with Holm's correction.
+    """Signed-rank test by Wilcoxon of every pair of methods, with Holm's correction.
 
     Parameters
     ----------
@@ -166,6 +265,11 @@ def paired_wilcoxon(scores, names: Sequence[str] | None = None) -> list[PairedTe
     tests : list of PairedTest
         ``first``, ``second``, ``median_difference`` (first minus second), ``p_value`` and
         ``p_holm``, corrected for the number of pairs.
+
+    See Also
+    --------
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+    sparsieve.evaluation.holm : Corrects p-values for their number.
 
     Examples
     --------
@@ -222,6 +326,10 @@ def holm(p_values) -> list[float]:
     corrected : list of float
         In the order given.
 
+    See Also
+    --------
+    sparsieve.evaluation.paired_wilcoxon : All pairs of methods over several data sets.
+
     Examples
     --------
     >>> from sparsieve.evaluation import holm
@@ -253,6 +361,10 @@ def bootstrap_interval(values, confidence_level: float = 0.95, random_state=0) -
     -------
     interval : Interval
         ``mean``, ``low``, ``high``; one point when all values are the same.
+
+    See Also
+    --------
+    sparsieve.evaluation.split_difference : Two methods on the splits of one data set.
 
     Examples
     --------

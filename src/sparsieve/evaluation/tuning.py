@@ -26,6 +26,29 @@ class Tuned:
     """What :func:`tune` found: the best parameters and the mean inner score of each candidate.
 
     Larger is better; errors are negative.
+
+    Attributes
+    ----------
+    parameters : dict
+        The best of the candidates.
+    candidates : list of dict
+        All of them.
+    scores : list of float
+        Mean inner scores of the candidates.
+
+    See Also
+    --------
+    sparsieve.evaluation.tune : Finds parameters by inner cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.evaluation import tune
+    >>> X, y = load_wine(return_X_y=True)
+    >>> tuned = tune(RidgeForwardSelector(), {"ridge": [0.1, 10.0]}, X, y, ks=[3])
+    >>> tuned.parameters == tuned.candidates[tuned.scores.index(max(tuned.scores))]
+    True
     """
 
     parameters: dict[str, Any]
@@ -89,6 +112,11 @@ def tune(
     tuned : Tuned
         A candidate that fails on some fold scores minus infinity; when all fail, the error of
         the first is raised.
+
+    See Also
+    --------
+    sparsieve.evaluation.Tuned : What is returned.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples
     --------

@@ -63,6 +63,11 @@ class FisherSelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
+    See Also
+    --------
+    sparsieve.FStatisticSelector : F statistics, with p-values.
+    sparsieve.MRMRSelector : Relevant features that differ from each other.
+
     References
     ----------
     Q. Gu, Z. Li, J. Han (2011). Generalized Fisher score for feature selection. Uncertainty in

@@ -73,6 +73,12 @@ class InfFSSelector(UnsupervisedSelector):
     history_ : list of float
         Empty: the residual is what falls.
 
+    See Also
+    --------
+    sparsieve.LaplacianScoreSelector :
+        Without a target: features that vary smoothly over the samples.
+    sparsieve.MRMRSelector : Relevant features that differ from each other.
+
     Notes
     -----
     Nothing is selected for a low correlation with noise: noise is uncorrelated with everything,

@@ -54,6 +54,11 @@ class InfoGainSelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
+    See Also
+    --------
+    sparsieve.MRMRSelector : Relevant features that differ from each other.
+    sparsieve.ReliefFSelector : Sees features that matter together only.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

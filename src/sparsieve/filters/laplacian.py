@@ -53,6 +53,11 @@ class LaplacianScoreSelector(UnsupervisedSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
 
+    See Also
+    --------
+    sparsieve.UDFSSelector : Without a target: features of local discriminant directions.
+    sparsieve.InfFSSelector : Ranks by all paths through a graph of features.
+
     Notes
     -----
     Every feature takes part in deciding who is near whom, so that even pure noise is smooth to

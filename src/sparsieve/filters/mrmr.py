@@ -106,6 +106,11 @@ class MRMRSelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels (classification only).
 
+    See Also
+    --------
+    sparsieve.FStatisticSelector : F statistics, with p-values.
+    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+
     References
     ----------
     C. Ding, H. Peng (2005). Minimum redundancy feature selection from microarray gene

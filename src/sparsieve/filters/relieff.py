@@ -90,6 +90,11 @@ class ReliefFSelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels (classification only).
 
+    See Also
+    --------
+    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
+    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+
     References
     ----------
     M. Robnik-Sikonja, I. Kononenko (2003). Theoretical and empirical analysis of ReliefF and

@@ -50,6 +50,12 @@ class FStatisticSelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels (classification only).
 
+    See Also
+    --------
+    sparsieve.TTestSelector : One class against the others, with p-values.
+    sparsieve.ChiSquareSelector : For counts, with p-values.
+    sparsieve.FisherSelector : Class means far apart compared with the spread.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -138,6 +144,11 @@ class TTestSelector(BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
+    See Also
+    --------
+    sparsieve.FStatisticSelector : F statistics, with p-values.
+    sparsieve.FisherSelector : Class means far apart compared with the spread.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -211,6 +222,11 @@ class ChiSquareSelector(BaseSelector):
         Mask of the kept features.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
+
+    See Also
+    --------
+    sparsieve.FStatisticSelector : F statistics, with p-values.
+    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
 
     Examples
     --------

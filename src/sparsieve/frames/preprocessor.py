@@ -44,6 +44,11 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
         A ColumnTransformer of scikit-learn, not fitted. It returns data frames of the same
         library, so that names are not lost on the way.
 
+    See Also
+    --------
+    sparsieve.FramePreprocessor : What is returned.
+    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
+
     Examples
     --------
     >>> import pandas as pd
@@ -102,6 +107,11 @@ class FramePreprocessor(ColumnTransformer):
     ----------
     groups_ : dict of str to list of int
         For every column of the data frame the places of the columns made of it.
+
+    See Also
+    --------
+    sparsieve.make_preprocessor : Turns the columns of a data frame into numbers.
+    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
 
     Examples
     --------

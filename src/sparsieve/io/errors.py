@@ -6,11 +6,45 @@ import os
 
 
 class DataError(ValueError):
-    """A file cannot be read as a table of numbers with a target."""
+    """A file cannot be read as a table of numbers with a target.
+
+    See Also
+    --------
+    sparsieve.io.read_table : Reads a file.
+    sparsieve.io.TargetNeededError : What a file without a named target raises.
+
+    Examples
+    --------
+    >>> from sparsieve.io import DataError, read_table
+    >>> try:
+    ...     read_table("nowhere.csv", target="label")
+    ... except DataError:
+    ...     print("cannot be read")
+    cannot be read
+    """
 
 
 class TargetNeededError(DataError):
-    """The format does not say which column is the target, and nobody did."""
+    r"""The format does not say which column is the target, and nobody did.
+
+    See Also
+    --------
+    sparsieve.io.read_table : Reads a file.
+    sparsieve.io.DataError : What an unreadable file raises.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.io import TargetNeededError, read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.csv"
+    ...     _ = path.write_text("a,b,label\n1,2,x\n3,4,y\n")
+    ...     try:
+    ...         read_table(path)
+    ...     except TargetNeededError:
+    ...         print("which column is the target?")
+    which column is the target?
+    """
 
 
 def said(error: BaseException) -> str:

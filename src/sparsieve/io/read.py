@@ -95,6 +95,12 @@ def read_table(
     MissingExtraError
         When the format needs a package that is not installed.
 
+    See Also
+    --------
+    sparsieve.io.Table : What is returned.
+    sparsieve.io.write_table : Writes columns to a file.
+    sparsieve.datasets.load_dataset : Loads a data set by name.
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -36,6 +36,10 @@ class Table:
     notes : tuple of str
         What the reader decided on its own and a user should know.
 
+    See Also
+    --------
+    sparsieve.io.read_table : Reads a file.
+
     Examples
     --------
     >>> import numpy as np

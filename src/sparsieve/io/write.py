@@ -43,6 +43,10 @@ def write_table(
         opened; wanted where names or labels come from strangers. Numbers are left alone, and so
         are Parquet files, whose cells are never run.
 
+    See Also
+    --------
+    sparsieve.io.read_table : Reads a file.
+
     Examples
     --------
     >>> import pathlib, tempfile

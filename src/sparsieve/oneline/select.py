@@ -38,6 +38,8 @@ class SelectedFeatures:
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
     X, y : array-like
         The data, as given; of an AnnData object its matrix and the labels.
+    names : ndarray of str or None
+        Names of all features, where X itself has none.
     features : list of str
         The kept features, the best first.
     table : DataFrame or dict
@@ -47,6 +49,11 @@ class SelectedFeatures:
         Accuracy (R squared for numbers) on samples that neither the selection nor the model has
         seen, by cross-validation with a ridge model; found when first asked for, and with
         ``k="auto"`` by the search itself, which makes it a little too good.
+
+    See Also
+    --------
+    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.report.selector_report : Report on a fitted selector.
 
     Examples
     --------
@@ -61,7 +68,7 @@ class SelectedFeatures:
     selector: Any
     X: Any
     y: Any
-    names: np.ndarray | None = None  # of all features, where X itself has none
+    names: np.ndarray | None = None
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -181,6 +188,12 @@ def select(
     selected : SelectedFeatures
         ``features``, ``table``, ``selector``, ``accuracy``, ``report(path)`` and ``plot()``; a
         notebook shows it.
+
+    See Also
+    --------
+    sparsieve.SelectedFeatures : What is returned.
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples
     --------

@@ -31,8 +31,21 @@ class Experiment:
     name : str
         The figures or tables that it gives, such as "figures 2 and 3".
     title : str
+        What it shows, in a line.
     run : callable
         Takes a :class:`Bench` and gives exhibits.
+
+    See Also
+    --------
+    sparsieve.papers.Preset : All experiments of a paper.
+    sparsieve.papers.Bench : Where experiments are done.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import find_preset
+    >>> experiment = find_preset("l0-mpm").experiments[0]
+    >>> callable(experiment.run)
+    True
     """
 
     name: str
@@ -51,12 +64,25 @@ class Preset:
     citation : str
         Authors, title, year.
     experiments : sequence of Experiment
+        In the order of the paper.
     coarser : dict of str to str
         What the levels "quick" and "standard" leave out of the paper's protocol, in sentences.
     in_batches : bool
         Whether some of its methods can be solved in batches on a device.
     can_halve : bool
         Whether its full grid can be searched by successive halving.
+
+    See Also
+    --------
+    sparsieve.papers.find_preset : Finds the experiments of a paper.
+    sparsieve.papers.Experiment : One experiment.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import find_preset
+    >>> preset = find_preset("l0-mkl")
+    >>> preset.paper, preset.can_halve
+    ('l0-mkl', True)
     """
 
     paper: str
@@ -74,13 +100,16 @@ class Bench:
     Parameters
     ----------
     paper : str
+        Its name here.
     store : path
         SQLite file of all results; what it holds is not computed again.
     level : {"quick", "standard", "full"}
         A part of the paper's protocol in minutes, all of its data sets and methods with coarser
         grids, or exactly its protocol.
     n_jobs : int
+        Processes.
     retry_failed : bool
+        Whether cells that failed before are computed again.
     on_progress : callable or None
         Called with a title and a :class:`Progress`.
     errors : list of str
@@ -89,6 +118,19 @@ class Bench:
         Where methods that can be solved in batches are, as torch names devices.
     halving : bool
         Whether a large grid is searched by successive halving instead of whole.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.papers.Experiment : One experiment.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sparsieve.papers import Bench
+    >>> bench = Bench("l20", Path("l20.sqlite"), "quick")
+    >>> bench.pick(quick=2, standard=5, full=10)
+    2
     """
 
     paper: str

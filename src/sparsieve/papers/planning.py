@@ -32,6 +32,18 @@ class Kind:
     cells : int
     seconds : float or None
         Of one core for one cell, as measured; None where none was measured.
+
+    See Also
+    --------
+    sparsieve.papers.Plan : All that will be computed.
+    sparsieve.papers.plan : Says beforehand what will be computed.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import plan
+    >>> kind = plan("l0-mpm", "quick", only=["figure 8"]).kinds[0]
+    >>> kind.cells > 0, kind.seconds
+    (True, None)
     """
 
     experiment: str
@@ -59,6 +71,18 @@ class Plan:
         Work whose settings follow from results of other work; it is not counted.
     fingerprint : str
         Changes with everything that is computed: methods, grids, splits, data sets.
+
+    See Also
+    --------
+    sparsieve.papers.plan : Makes it.
+    sparsieve.papers.Kind : One line of the plan.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import plan
+    >>> found = plan("l0-mpm", "quick", only=["figure 8"])
+    >>> found.paper, found.level
+    ('l0-mpm', 'quick')
     """
 
     paper: str

@@ -19,6 +19,10 @@ def published(table: str) -> list[dict]:
     -------
     rows : list of dict
 
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+
     Examples
     --------
     >>> from sparsieve.papers.published import published

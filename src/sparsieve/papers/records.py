@@ -33,7 +33,23 @@ _LARGEST = 1 << 24  # bytes of one file; ours are some kilobytes
 
 
 class RecordError(ValueError):
-    """A record is missing, damaged, or of a format that this version does not read."""
+    """A record is missing, damaged, or of a format that this version does not read.
+
+    See Also
+    --------
+    sparsieve.papers.read_record : Reads what was recorded.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.papers import RecordError, read_record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         read_record("l20", pathlib.Path(folder))
+    ...     except RecordError:
+    ...         print("no record there")
+    no record there
+    """
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,18 @@ class Record:
         Versions of Python and packages, processor.
     remarks : list of str
         Why it may be out of date; empty if it is not.
+
+    See Also
+    --------
+    sparsieve.papers.read_record : Reads it.
+    sparsieve.papers.save_record : Writes it.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import read_record
+    >>> record = read_record("l0-mpm")
+    >>> record.reproduction.preset.paper, record.cells > 0
+    ('l0-mpm', True)
     """
 
     reproduction: Reproduction
@@ -88,6 +116,23 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
         See :func:`sparsieve.papers.planning.measured_times`.
     folder : path
         It is made when it does not exist.
+
+    See Also
+    --------
+    sparsieve.papers.read_record : Reads what was recorded.
+    sparsieve.papers.reproduce : Does the experiments.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.papers import plan, read_record, save_record
+    >>> record = read_record("l0-mpm")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder)
+    ...     save_record(record.reproduction, plan("l0-mpm"), record.times, place)
+    ...     again = read_record("l0-mpm", place)
+    >>> len(again.reproduction.exhibits) == len(record.reproduction.exhibits)
+    True
     """
     files: dict[str, str] = {}
     exhibits = []
@@ -149,11 +194,23 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
     Returns
     -------
     record : Record
+        What was computed, when, and where.
 
     Raises
     ------
     RecordError
         When there is none, or when it cannot be read.
+
+    See Also
+    --------
+    sparsieve.papers.save_record : Records a reproduction.
+    sparsieve.papers.Record : What is returned.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import read_record
+    >>> read_record("l0-mpm").reproduction.preset.paper
+    'l0-mpm'
     """
     check_choice("paper", paper, PAPERS)
     home = resources.files(__package__).joinpath("records", paper) if folder is None else folder

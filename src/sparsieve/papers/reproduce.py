@@ -34,6 +34,18 @@ class Reproduction:
         What failed; run it again with ``retry_failed=True``.
     level : {"quick", "standard", "full"}
     store : Path
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.report.reproduction_report : Report on a paper's experiments.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import read_record
+    >>> reproduction = read_record("l0-mpm").reproduction
+    >>> reproduction.level, len(reproduction.exhibits) > 0
+    ('standard', True)
     """
 
     preset: Preset
@@ -55,6 +67,11 @@ def find_preset(paper: str) -> Preset:
     -------
     preset : Preset
         Its experiments, none of them run.
+
+    See Also
+    --------
+    sparsieve.papers.Preset : All experiments of a paper.
+    sparsieve.papers.reproduce : Does the experiments.
 
     Examples
     --------
@@ -117,6 +134,12 @@ def reproduce(
     Returns
     -------
     reproduction : Reproduction
+
+    See Also
+    --------
+    sparsieve.papers.plan : Says beforehand what will be computed.
+    sparsieve.papers.read_record : Reads what was recorded.
+    sparsieve.report.reproduction_report : Report on a paper's experiments.
     """
     preset = find_preset(paper)
     check_choice("level", level, LEVELS)
@@ -143,6 +166,18 @@ def reproduce(
 def check_device(preset: Preset, device: str | None) -> None:
     """Refuse a device that is not there, or that the paper's experiments would not use.
 
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    device : str or None
+        As torch names devices; None is the CPU, which is always right.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.papers.check_halving : Refuses to halve what has no large grid.
+
     Examples
     --------
     >>> from sparsieve.papers import check_device, find_preset
@@ -160,6 +195,20 @@ def check_device(preset: Preset, device: str | None) -> None:
 
 def check_halving(preset: Preset, level: str, halving: bool) -> None:
     """Refuse to halve what has no large grid.
+
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    level : {"quick", "standard", "full"}
+        How much of them is done; only the full grid is large.
+    halving : bool
+        Whether it was asked for.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.papers.check_device : Refuses a device that would not be used.
 
     Examples
     --------
@@ -191,6 +240,11 @@ def plan(
     -------
     plan : Plan
         With no times; see :meth:`Plan.timed`.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.papers.Plan : What is returned.
 
     Examples
     --------

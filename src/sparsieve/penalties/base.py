@@ -18,13 +18,22 @@ class Penalty(Protocol):
     - ``dual_bound(Y, R, G)``: a lower bound of the optimum of the squared-loss problem, from
       R = Y - XW and G = 2 X'R at any W, and ``dual_bound_from(residual_sq, inner, G)``, the
       same from ||R||^2 and <R, Y>.
+
+    See Also
+    --------
+    sparsieve.penalties.require : Says what a penalty lacks.
     """
 
     def value(self, W) -> float: ...
 
 
 def require(penalty, *capabilities: str, solver: str) -> None:
-    """Name the capability that a solver needs and a penalty lacks."""
+    """Name the capability that a solver needs and a penalty lacks.
+
+    See Also
+    --------
+    sparsieve.penalties.Penalty : What a penalty can do.
+    """
     for capability in capabilities:
         if not hasattr(penalty, capability):
             raise TypeError(
@@ -34,10 +43,20 @@ def require(penalty, *capabilities: str, solver: str) -> None:
 
 
 def row_norms(W) -> np.ndarray:
-    """Euclidean norm of every row."""
+    """Euclidean norm of every row.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : Adds row norms.
+    """
     return np.sqrt(np.einsum("ij,ij->i", W, W))
 
 
 def critical_strength(G: np.ndarray) -> float:
-    """The smallest strength of an l2,1 norm that keeps W = 0, where the gradient there is G."""
+    """The smallest strength of an l2,1 norm that keeps W = 0, where the gradient there is G.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : Adds row norms.
+    """
     return float(row_norms(G).max(initial=0.0))

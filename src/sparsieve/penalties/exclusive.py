@@ -14,6 +14,11 @@ class ExclusiveL21:
     """alpha * sum_j ||w_j||_2 + beta * sum_j ||w_j||_1^2.
 
     alpha = 0 is the exclusive lasso, beta = 0 the l2,1 norm.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
     """
 
     alpha: float

@@ -11,7 +11,13 @@ from .l21 import bound_by_multiples
 
 @dataclass(frozen=True)
 class L1Inf:
-    """alpha * sum_j max_k |w_jk|."""
+    """alpha * sum_j max_k |w_jk|.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.LInfSelector : A penalty on the largest coefficient of every row.
+    """
 
     alpha: float
 

@@ -11,7 +11,13 @@ from .base import row_norms
 
 @dataclass(frozen=True)
 class L20:
-    """lam * number of nonzero rows."""
+    """lam * number of nonzero rows.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    """
 
     lam: float
 

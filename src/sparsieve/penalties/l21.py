@@ -11,7 +11,13 @@ from .base import row_norms
 
 @dataclass(frozen=True)
 class L21:
-    """alpha * sum_j ||w_j||_2."""
+    """alpha * sum_j ||w_j||_2.
+
+    See Also
+    --------
+    sparsieve.penalties.SquaredL21 : Squares the sum of row norms.
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    """
 
     alpha: float
 

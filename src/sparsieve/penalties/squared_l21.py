@@ -11,7 +11,13 @@ from .base import row_norms
 
 @dataclass(frozen=True)
 class SquaredL21:
-    """alpha * (sum_j ||w_j||_2)^2."""
+    """alpha * (sum_j ||w_j||_2)^2.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.RLSRSelector : One budget for the weights of all features, also without some labels.
+    """
 
     alpha: float
 

@@ -21,7 +21,12 @@ import numpy as np
 
 
 class Surrogate(ABC):
-    """A concave function of |w| that approximates "is w nonzero?"."""
+    """A concave function of |w| that approximates "is w nonzero?".
+
+    See Also
+    --------
+    sparsieve.penalties.surrogate : Looks a surrogate up by name.
+    """
 
     @property
     @abstractmethod
@@ -165,6 +170,11 @@ def surrogate(name: str, theta: float = 5.0) -> Surrogate:
     Returns
     -------
     surrogate : Surrogate
+
+    See Also
+    --------
+    sparsieve.penalties.Surrogate : What is returned.
+    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
 
     Examples
     --------

@@ -14,6 +14,10 @@ class TopKGap:
     """alpha * sum_j ||w_j|| + rho * (sum of the row norms except the K largest).
 
     The second term is zero exactly when at most K rows are nonzero.
+
+    See Also
+    --------
+    sparsieve.penalties.L20 : Counts rows.
     """
 
     k: int

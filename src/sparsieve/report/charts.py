@@ -8,7 +8,7 @@ kind                 fields
 ==================== ==========================================================================
 lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots),
                      across (a series that is a dashed line, to compare with), marker (an upright
-                     line, which a slider moves)
+                     line, which a slider moves), most (what no band goes beyond)
 points               x, y; series or value (colour). Options: size, diagonal (both ends of a line
                      on which x is y)
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
@@ -44,6 +44,8 @@ from .encodings import (
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320
 _STEP = 18
+_LABEL = 140  # pixels of the longest name below one
+_LEGEND = 110  # pixels that the legend of a heat map needs beside it
 _MOST_LABELS = 60  # names below a heat map
 MARKER = "marker"  # the signal that a slider sets
 
@@ -254,16 +256,18 @@ def _heatmap(chart: Chart) -> dict:
         return _with_strip(chart, cells, place)
     if chart.options.get("labels"):
         return _with_labels(chart, cells, place)
-    return {"height": {"step": _STEP}, **cells}
+    n_rows = len(set(chart.columns["y"].values))
+    return {"height": {"step": max(_STEP, _LEGEND // n_rows)}, **cells}
 
 
 def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
-    """Numbers in the cells of a map from 0 to 1, in the ink that its colour asks for."""
+    """Numbers in the cells of a map, in the ink that its colour asks for."""
+    middle = sum(chart.options["domain"]) / 2
     text = {"field": chart.options["labels"], "type": "quantitative"}
 
     def written(where: str, style: str) -> dict:
         return {
-            "transform": [{"filter": f"datum.value {where} 0.5"}],
+            "transform": [{"filter": f"datum.value {where} {middle:g}"}],
             "mark": {"type": "text", "style": style},
             "encoding": {**place, "text": text},
         }
@@ -335,8 +339,12 @@ def _labels_across(chart: Chart) -> dict:
     names = {str(value) for value in chart.columns["x"].values}
     if len(names) > _MOST_LABELS:
         return {"labels": False, "ticks": False}
-    fits = sum(len(name) + 2 for name in names) < 60
-    return {"labelAngle": 0 if fits else -45, "labelLimit": 110}
+    shown = {"labelLimit": _LABEL, "labelOverlap": "greedy"}  # fewer names in a narrow window
+    if sum(len(name) + 2 for name in names) < 60:
+        return {"labelAngle": 0, "labelSeparation": 2, **shown}
+    # The boxes of slanted labels overlap: what counts is a line of text between their starts.
+    box = 0.7 * min(_LABEL, 6 * max(map(len, names)))
+    return {"labelAngle": -45, "labelSeparation": min(0, round(11 - box)), **shown}
 
 
 def _critical_difference(chart: Chart) -> dict:

@@ -8,6 +8,10 @@ from .._optional import require
 def check_installed() -> None:
     """Refuse where the packages that reports need are not installed.
 
+    See Also
+    --------
+    sparsieve.report.selector_report : Report on a fitted selector.
+
     Examples
     --------
     >>> from sparsieve.report import check_installed

@@ -38,6 +38,11 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     report : Report
         ``report.save("report.html")`` writes it; a notebook shows it.
 
+    See Also
+    --------
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.report.selector_report : Report on a fitted selector.
+
     Examples
     --------
     >>> import sparsieve

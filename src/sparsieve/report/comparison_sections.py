@@ -58,6 +58,7 @@ def scores_section(comparison: Any) -> Section:
         options={
             "log_x": comparison.ks[-1] >= 20,
             "across": ALL_FEATURES,
+            "most": 1,
             "initial": {"metric": title},
         },
     )
@@ -186,6 +187,7 @@ def alike_section(comparison: Any) -> Section | None:
             f"Features in common, of {comparison.k}",
             "heatmap",
             {**place, "value": Column("features", [int(shared[pair]) for pair in pairs])},
+            options={"labels": "value", "domain": (0, comparison.k)},
         )
     ]
     if np.isfinite(correlations).all():

@@ -14,6 +14,7 @@ class Column:
     Parameters
     ----------
     title : str
+        Its heading.
     values : sequence
         Numbers, text, booleans or None.
     digits : int, default=4
@@ -21,6 +22,17 @@ class Column:
     features : sequence of int, default=None
         Where the values are names of features: their columns in X, so that a reader can ask for
         more about them (see :class:`Profiles`).
+
+    See Also
+    --------
+    sparsieve.report.Table : A table.
+    sparsieve.report.Chart : A picture.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Column
+    >>> Column("mm", [0.0, 3.5]).values
+    [0.0, 3.5]
     """
 
     title: str
@@ -44,10 +56,25 @@ class Table:
     Parameters
     ----------
     title : str
+        Its heading.
     columns : sequence of Column
+        All of one length.
     note : str
+        What to see in it.
     shown : int, default=25
         Rows to see before asking for all.
+
+    See Also
+    --------
+    sparsieve.report.Column : A column of either.
+    sparsieve.report.Section : A part of the page.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Column, Table
+    >>> table = Table("Days", [Column("day", [1, 2]), Column("mm", [0.0, 3.5])])
+    >>> [column.title for column in table.columns]
+    ['day', 'mm']
     """
 
     title: str
@@ -68,6 +95,7 @@ class Chart:
     Parameters
     ----------
     title : str
+        Its heading.
     kind : {"lines", "bars", "points", "heatmap", "dots", "distribution", "critical-difference"}
         See :mod:`sparsieve.report.charts` for the fields of each.
     columns : dict of str to Column
@@ -79,6 +107,18 @@ class Chart:
     options : dict
         Of the kind; ``initial`` gives the first choice of some controls, ``shape`` the room
         that it takes among others ("wide").
+
+    See Also
+    --------
+    sparsieve.report.Column : A column of either.
+    sparsieve.report.Section : A part of the page.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Chart, Column
+    >>> chart = Chart("Rain", "bars", {"x": Column("day", [1, 2]), "y": Column("mm", [0.0, 3.5])})
+    >>> chart.kind
+    'bars'
     """
 
     title: str
@@ -91,7 +131,26 @@ class Chart:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and their values, such as the parameters of a method."""
+    """Names and their values, such as the parameters of a method.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    values : dict of str to object
+        By name.
+
+    See Also
+    --------
+    sparsieve.report.Section : A part of the page.
+    sparsieve.report.Listing : Lines to copy.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Facts
+    >>> Facts("Parameters", {"ridge": 1.0}).values["ridge"]
+    1.0
+    """
 
     title: str
     values: Mapping[str, Any]
@@ -99,7 +158,26 @@ class Facts:
 
 @dataclass(frozen=True)
 class Listing:
-    """Lines to copy: a command or a few lines of Python."""
+    """Lines to copy: a command or a few lines of Python.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    text : str
+        The lines.
+
+    See Also
+    --------
+    sparsieve.report.Section : A part of the page.
+    sparsieve.report.Facts : Names and values.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Listing
+    >>> Listing("Again", "sparsieve select data.csv --target y").text.split()[1]
+    'select'
+    """
 
     title: str
     text: str
@@ -119,6 +197,16 @@ class Step:
         Their columns in X.
     text : sequence of str
         Sentences on them.
+
+    See Also
+    --------
+    sparsieve.report.Explorer : A slider and charts that follow it.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Step
+    >>> Step(2, ["a", "b"], [0, 1], ["Both are needed."]).names
+    ['a', 'b']
     """
 
     k: int
@@ -134,11 +222,26 @@ class Explorer:
     Parameters
     ----------
     title : str
+        Its heading.
     steps : sequence of Step
         In increasing order; the last is shown first. A single one needs no slider.
     charts : sequence of Chart
         Rows whose column "k" is the number of features of a step are shown at that step.
     note : str
+        What to see in it.
+
+    See Also
+    --------
+    sparsieve.report.Step : One position of the slider.
+    sparsieve.report.Chart : A picture.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Explorer, Step
+    >>> steps = [Step(1, ["a"], [0], []), Step(2, ["a", "b"], [0, 1], [])]
+    >>> explorer = Explorer("Which?", steps, [])
+    >>> [step.k for step in explorer.steps]
+    [1, 2]
     """
 
     title: str
@@ -174,6 +277,21 @@ class Profiles:
         By column: the columns that could stand in, with correlations; None where nobody looked.
     note : str
         On the samples shown and on the methods.
+
+    See Also
+    --------
+    sparsieve.report.Report : The page.
+    sparsieve.report.Chart : A picture.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Chart, Column, Profiles
+    >>> chart = Chart("Values", "points", {"y": Column("target", [1.0, 2.0])})
+    >>> profiles = Profiles(
+    ...     [0], ["a"], {"fisher": [1]}, chart, [bytes([0, 254])], [(0.5, 1.5)], substitutes=None
+    ... )
+    >>> profiles.ranks["fisher"]
+    [1]
     """
 
     features: Sequence[int]
@@ -188,7 +306,32 @@ class Profiles:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a few sentences and what belongs to them; ``label`` is a shorter heading."""
+    """A heading, a few sentences and what belongs to them.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    text : sequence of str
+        Paragraphs.
+    blocks : sequence of Chart, Table, Facts, Listing or Explorer
+        What belongs to them.
+    label : str
+        A shorter heading.
+
+    See Also
+    --------
+    sparsieve.report.Report : The page.
+    sparsieve.report.Chart : A picture.
+    sparsieve.report.Table : A table.
+
+    Examples
+    --------
+    >>> from sparsieve.report import Facts, Section
+    >>> section = Section("Method", ["Ridge."], [Facts("Parameters", {"ridge": 1.0})])
+    >>> len(section.blocks)
+    1
+    """
 
     title: str
     text: Sequence[str] = ()
@@ -203,9 +346,11 @@ class Contents:
     Parameters
     ----------
     title : str
+        Heading of the page.
     headline : str
         What came out, in plain words.
     sections : sequence of Section
+        From top to bottom.
     figures : dict of str to str
         The few numbers to see first, by what they are.
     warnings : sequence of str

@@ -54,10 +54,13 @@ def around(name: str) -> list[dict]:
 def band(chart: Chart) -> list[dict]:
     """Both ends of the band around every line.
 
-    Many wide bands would squeeze the lines into a part of the chart, so they end a quarter of the
-    lines' range above the highest and below the lowest.
+    None goes beyond the most that a score can be (option ``most``). Many wide bands would squeeze
+    the lines into a part of the chart, so they end a quarter of the lines' range above the highest
+    and below the lowest.
     """
     ends = around("y")
+    if "most" in chart.options:
+        ends.append({"calculate": f"min(datum.high, {chart.options['most']:g})", "as": "high"})
     if "series" not in chart.columns or len(set(chart.columns["series"].values)) <= MOST_BANDS:
         return ends
     edge = "((datum.highest - datum.lowest) / 4 || datum.error)"

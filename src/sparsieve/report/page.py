@@ -16,15 +16,22 @@ class Report(Contents):
     Parameters
     ----------
     title : str
+        Heading of the page.
     headline : str
         What came out, in plain words.
     sections : sequence of Section
+        From top to bottom.
     figures : dict of str to str
         The few numbers to see first, by what they are.
     warnings : sequence of str
         What a reader must know before trusting it.
     profiles : Profiles or None
         More about the features that its tables name.
+
+    See Also
+    --------
+    sparsieve.report.Section : A part of the page.
+    sparsieve.report.selector_report : Report on a fitted selector.
 
     Examples
     --------

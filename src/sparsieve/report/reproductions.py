@@ -32,6 +32,19 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     -------
     report : Report
         To be saved as one HTML file.
+
+    See Also
+    --------
+    sparsieve.papers.reproduce : Does the experiments.
+    sparsieve.report.study_report : Report on a study.
+
+    Examples
+    --------
+    >>> from sparsieve.papers import read_record
+    >>> from sparsieve.report import reproduction_report
+    >>> report = reproduction_report(read_record("l0-mpm").reproduction)
+    >>> len(report.sections) > 1
+    True
     """
     preset = reproduction.preset
     exhibits = reproduction.exhibits

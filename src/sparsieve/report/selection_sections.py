@@ -10,7 +10,7 @@ from scipy import sparse
 from ..diagnosis import PermutationNull
 from ..evaluation import redundancy_rate
 from ..selectors.ranked import UNRANKED, ranked_features
-from ..selectors.trace import descent_of, why_not_converged
+from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
 from .assessment import Assessment
 from .data import Chart, Column, Section, Table
 from .exploration import MOST_DRAWN
@@ -41,7 +41,11 @@ def accuracy_section(
         },
         note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side. "
         f"The upright line is the number of features selected{moves}.",
-        options={"log_x": max(row["k"] for row in rows) > 20, "marker": len(kept.order)},
+        options={
+            "log_x": max(row["k"] for row in rows) > 20,
+            "marker": len(kept.order),
+            "most": 1,
+        },
     )
     every = ", ".join(
         f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
@@ -103,11 +107,22 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
             "Beyond the end of the path a bar is what the feature would have added next: an "
             "unranked gain."
         )
+    if null is not None and _reached_by_all(null, finite):
+        notes.append(
+            "Fits on shuffled targets have the same highest score, because it is relative to the "
+            "strongest feature: there is no level of noise to draw."
+        )
+        null = None
     if null is not None:
         notes.append(
             f"The line is the level of noise: {null.n_repeats} fits on shuffled targets reached "
             f"at most {null.level:.4g} in 95 % of cases."
         )
+        if not ranked.falls or UNRANKED in kinds:
+            notes.append(
+                "That is their best feature, mostly the first to enter; one that entered later "
+                "explains what was left, so a shorter bar does not make it noise."
+            )
     names = kept.labels(ranked.features[:n_drawn])
     chart = Chart(
         "Scores of the first features",
@@ -275,11 +290,12 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
     seen = np.flatnonzero(share)
     seen = seen[np.lexsort((kept.selector.ranking_[seen], -share[seen]))]
     support = kept.selector.get_support()
+    # Two selections always share as many features as each other: their spread tells nothing.
+    interval = f" (95 % interval {stability.low:.2f} to {stability.high:.2f})"
     text = [
         f"The same number of features, selected anew in each of {assessment.n_folds} folds: "
-        f"Nogueira's index is {stability.value:.2f} (95 % interval {stability.low:.2f} to "
-        f"{stability.high:.2f}), where 1 means always the same features and 0 no more agreement "
-        "than by chance."
+        f"Nogueira's index is {stability.value:.2f}{interval * (assessment.n_folds > 2)}, where 1 "
+        "means always the same features and 0 no more agreement than by chance."
     ]
     chart = Chart(
         "How often a feature was selected",
@@ -294,6 +310,12 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
         note="Colour: whether the selection from all samples holds it.",
     )
     return Section("Stability", text, [chart])
+
+
+def _reached_by_all(null: PermutationNull, scores: list[float | None]) -> bool:
+    """Whether every fit, on noise too, has the highest score that this one has."""
+    largest = max((score for score in scores if score is not None), default=0.0)
+    return bool(np.allclose(null.best, largest, rtol=1e-9, atol=0.0))
 
 
 def convergence_section(selector: Any) -> Section | None:
@@ -313,6 +335,11 @@ def convergence_section(selector: Any) -> Section | None:
         "y": Column("objective", [value for _, value in rows], digits=7),
     }
     text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
+    if found.step_name == FEATURE_COUNT:
+        text.append(
+            "This is about the fit on the features chosen, not about their choice: another "
+            "choice of as many may fit better."
+        )
     reason = why_not_converged(selector)
     if reason:
         text.append(f"Not converged: {reason}.")

@@ -50,6 +50,11 @@ def study_report(
     report : Report
         ``report.save("report.html")`` writes it; a notebook shows it.
 
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.report.comparison_report : Report on compared methods.
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -101,7 +101,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             asked = fixed.count(self.n_features_to_select, default=self._n_kept)
             entered = 0 if found.order is None else len(found.order) + fixed.n_always
             self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
-        self._set_ranking(found.scores, found.ranking(data.design.argsort))
+        self._set_ranking(found.scores, found.ranking(data.design))
         self._set_support()
         return self
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+from ..design import DesignMatrix, ranks
 
 
 @dataclass(frozen=True)
@@ -37,26 +38,15 @@ class FeatureScores:
     constant: np.ndarray | None = None
     complete: bool = True
 
-    def ranking(self, argsort: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
+    def ranking(self, design: DesignMatrix | None = None) -> np.ndarray:
         """Rank of every feature, 1 for the best; equal features in column order.
 
-        ``argsort`` must keep equal numbers in order; None sorts where we are.
+        With the ``design`` that the scores are of they are sorted where X is.
         """
-        n_features = len(self.scores)
-        if self.ties is not None:
-            best = np.lexsort((-self.ties, -self.scores))
-        elif argsort is None:
+        if self.ties is None and design is not None:
+            return design.ranked(self.scores, self.order, self.constant)
+        if self.ties is None:
             best = np.argsort(-self.scores, kind="stable")
         else:
-            best = argsort(-self.scores)
-        if self.constant is not None and self.constant.any():
-            last = self.constant[best]
-            best = np.concatenate([best[~last], best[last]])
-        if self.order is not None:
-            first = np.asarray(self.order, dtype=np.intp)
-            taken = np.zeros(n_features, dtype=bool)
-            taken[first] = True
-            best = np.concatenate([first, best[~taken[best]]])
-        ranking = np.empty(n_features, dtype=np.int64)
-        ranking[best] = np.arange(1, n_features + 1)
-        return ranking
+            best = np.lexsort((-self.ties, -self.scores))
+        return ranks(best, self.order, self.constant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,22 +38,22 @@ class FixedColumns:
             raise ValueError("never_keep names every feature; nothing is left to select")
         return cls(always, never)
 
-    @property
+    @cached_property
     def either(self) -> np.ndarray:
         """Columns that are not the model's to choose."""
         return self.always | self.never
 
-    @property
+    @cached_property
     def n_always(self) -> int:
         """How many columns are always kept."""
         return int(np.count_nonzero(self.always))
 
-    @property
+    @cached_property
     def n_available(self) -> int:
         """How many columns may be kept at all."""
         return len(self.never) - int(np.count_nonzero(self.never))
 
-    @property
+    @cached_property
     def n_open(self) -> int:
         """How many columns the model chooses from."""
         return len(self.always) - int(np.count_nonzero(self.either))
@@ -78,7 +79,7 @@ class FixedColumns:
 
     def rank(self, ranking: np.ndarray) -> np.ndarray:
         """The same ranking with the columns always kept in front and those never kept last."""
-        if not self.either.any():
+        if self.n_open == len(ranking):
             return ranking
         order = np.lexsort((ranking, self.never, ~self.always))
         placed = np.empty_like(ranking)
@@ -87,7 +88,7 @@ class FixedColumns:
 
     def score(self, scores: np.ndarray) -> np.ndarray:
         """The same scores; columns kept by request have none of their own, which is zero."""
-        if not self.always.any():
+        if not self.n_always:
             return scores
         return np.where(self.always, 0.0, scores).astype(scores.dtype, copy=False)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+FEATURE_COUNT = "number of features"  # what a greedy path counts
+
 
 @dataclass(frozen=True)
 class Descent:
@@ -38,7 +40,7 @@ def descent_of(selector: Any) -> Descent:
         steps = range(len(by_size))[-len(values) :]
         sizes = [len(support) for support in path.supports][-len(values) :]
         if sizes == list(steps) and np.array_equal(by_size[-len(values) :], values):
-            return Descent(values, steps[0], "number of features")
+            return Descent(values, steps[0], FEATURE_COUNT)
     return Descent(values, 1, "iteration")
 
 

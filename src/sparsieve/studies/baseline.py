@@ -19,6 +19,10 @@ class AllFeatures(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Taken so that it can stand where a selector does; all features are kept.
 
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -23,6 +23,26 @@ class Gap:
     """How far a selector is behind the best: mean difference and half width of its interval.
 
     Positive where the best is better, also for errors, of which less is better.
+
+    Attributes
+    ----------
+    mean : float
+        Mean difference to the best.
+    margin : float
+        Half the width of its interval.
+    separable : bool
+        Whether the interval leaves out zero.
+
+    See Also
+    --------
+    sparsieve.studies.Standing : One comparison.
+    sparsieve.studies.standings : Selectors compared where they can be.
+
+    Examples
+    --------
+    >>> from sparsieve.studies import Gap
+    >>> Gap(mean=0.02, margin=0.03).separable
+    False
     """
 
     mean: float
@@ -57,6 +77,25 @@ class Standing:
         Mean score with all features, no contender at any number of them.
     task : {"classification", "regression"}
         How the targets are read.
+
+    See Also
+    --------
+    sparsieve.studies.standings : Selectors compared where they can be.
+    sparsieve.studies.Gap : How far behind the best.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, standings
+    >>> study = Study("small", ["wine"], ["fisher", "mrmr"], Folds(2), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         [standing] = standings(result_rows(store))
+    >>> sorted(standing.means), len(standing.gaps)
+    (['FisherSelector', 'MRMRSelector'], 1)
     """
 
     classifier: str
@@ -140,6 +179,11 @@ def standings(
         For classes and for numbers apart: one over all data sets and the numbers of features
         that all of them have; one for every data set where there is no such number, or where
         the scores have the unit of the target.
+
+    See Also
+    --------
+    sparsieve.studies.Standing : One comparison.
+    sparsieve.studies.result_rows : Every score as a row.
 
     Examples
     --------

@@ -7,7 +7,21 @@ from typing import Any
 
 
 class StudyError(ValueError):
-    """A study is not well defined, said in one sentence."""
+    """A study is not well defined, said in one sentence.
+
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+
+    Examples
+    --------
+    >>> from sparsieve.studies import Study, StudyError
+    >>> try:
+    ...     Study("small", [], ["fisher"])
+    ... except StudyError:
+    ...     print("nothing to compare on")
+    nothing to compare on
+    """
 
 
 def _is_list(value: object) -> bool:

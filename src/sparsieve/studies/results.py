@@ -24,7 +24,29 @@ _PLACE = (
 
 
 class ScoreTable(NamedTuple):
-    """Mean scores of every selector on every data set, ready for the statistics."""
+    """Mean scores of every selector on every data set, ready for the statistics.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_datasets, n_selectors)
+        Larger is better.
+    datasets, selectors : list of str
+        Names of the rows and of the columns.
+
+    See Also
+    --------
+    sparsieve.studies.score_table : Data sets by selectors, for the statistics.
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.evaluation import average_ranks
+    >>> from sparsieve.studies import ScoreTable
+    >>> table = ScoreTable(np.array([[0.9, 0.8], [0.7, 0.6]]), ["wine", "iris"], ["mrmr", "fisher"])
+    >>> dict(zip(table.selectors, average_ranks(table.scores).tolist(), strict=True))
+    {'mrmr': 1.0, 'fisher': 2.0}
+    """
 
     scores: np.ndarray
     datasets: list[str]
@@ -37,6 +59,7 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
     Parameters
     ----------
     store : StoreReader
+        Open for reading.
     study : str, default=None
         Only this study; all studies of the store if not given.
 
@@ -52,6 +75,26 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
         ``classifier`` is the model, also for regression. ``n_columns`` are those that the
         selector saw, others than ``n_features`` where something came before it. ``warnings`` are
         those of the fit: a model that did not converge says so.
+
+    See Also
+    --------
+    sparsieve.studies.kept_rows : Every kept feature as a row.
+    sparsieve.studies.summarise : Means and standard deviations over the splits.
+    sparsieve.studies.standings : Selectors compared where they can be.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         rows = result_rows(store)
+    >>> len(rows), rows[0]["k"]  # one for each fold
+    (2, 2)
     """
     return [row for name, cell in _finished(store, study) for row in _cell_rows(name, cell)]
 
@@ -62,6 +105,7 @@ def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, An
     Parameters
     ----------
     store : StoreReader
+        Open for reading.
     study : str, default=None
         Only this study; all studies of the store if not given.
 
@@ -70,6 +114,25 @@ def kept_rows(store: StoreReader, study: str | None = None) -> list[dict[str, An
     rows : list of dict
         Study, data set, selector, split, and for every feature of the largest selection its
         ``rank`` (1 is the best, where the selector ranks), name and index.
+
+    See Also
+    --------
+    sparsieve.studies.result_rows : Every score as a row.
+    sparsieve.studies.StoreReader : Reads a store.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, kept_rows, run_study
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         rows = kept_rows(store)
+    >>> len(rows)  # 2 folds x 2 features
+    4
     """
     return [
         {
@@ -181,6 +244,25 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         n_selected, redundancy, recovery, seconds and memory; ``n_warned`` splits warned of
         ``warnings``. Where ``tuning`` is "best-on-test"
         only the parameters with the best mean of the first metric are left.
+
+    See Also
+    --------
+    sparsieve.studies.result_rows : Every score as a row.
+    sparsieve.studies.standings : Selectors compared where they can be.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, summarise
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         means = summarise(result_rows(store))
+    >>> [row["n_splits"] for row in means]
+    [2]
     """
     groups: dict[tuple, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -233,9 +315,11 @@ def score_table(
     rows : list of dict
         From :func:`result_rows`.
     classifier : str
+        The model whose scores count.
     k : int or None
         None for studies with ``ks="own"``.
     metric : str, default="accuracy"
+        The score.
 
     Returns
     -------
@@ -244,6 +328,25 @@ def score_table(
         ``selectors``. A data set on which a selector has no score, or of a task without this
         metric, is left out. Selectors whose parameters were chosen on the test
         samples say so in their names.
+
+    See Also
+    --------
+    sparsieve.studies.ScoreTable : What is returned.
+    sparsieve.evaluation.friedman_nemenyi : All methods over several data sets.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import StoreReader, Study, result_rows, run_study, score_table
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(2), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "small.sqlite"
+    ...     done = run_study(study, path)
+    ...     with StoreReader(path) as store:
+    ...         table = score_table(result_rows(store), classifier="1nn", k=2)
+    >>> table.datasets, table.scores.shape
+    (['wine'], (1, 1))
     """
     found = {
         (mean["dataset"], mean["selector"]): gain(metric, mean[metric])

@@ -35,6 +35,22 @@ class RunSummary:
         Data sets that could not be loaded or split, and why.
     notes : list of str
         How targets were read where nobody said it, and which selectors were left out where.
+
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.studies.Progress : Where a running study stands.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.evaluation import Folds
+    >>> from sparsieve.studies import Study, run_study
+    >>> study = Study("small", ["wine"], ["fisher"], Folds(3), ks=[2], classifiers=["1nn"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = run_study(study, pathlib.Path(folder) / "small.sqlite")
+    >>> summary.total, summary.failed, summary.skipped
+    (3, 0, {})
     """
 
     total: int
@@ -65,6 +81,7 @@ def run_study(
     Parameters
     ----------
     study : Study
+        What to compute.
     store_path : str or path
         SQLite file of the results, on a local disk; it is made when it does not exist.
     n_jobs : int, default=1
@@ -84,6 +101,12 @@ def run_study(
     -------
     summary : RunSummary
         How many cells there are, are done and have failed.
+
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+    sparsieve.studies.RunSummary : What is returned.
+    sparsieve.report.study_report : Report on a study.
 
     Examples
     --------

@@ -52,6 +52,11 @@ class SelectorSpec:
     label : str
         How to call it in tables; made from name and parameters if not given.
 
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+    sparsieve.studies.DatasetSpec : A data set of a study.
+
     Examples
     --------
     >>> from sparsieve.studies import SelectorSpec

@@ -102,6 +102,11 @@ class DatasetSpec:
         In Python only: the data themselves, with ``X`` and ``y`` and optionally ``groups`` and
         ``relevant``.
 
+    See Also
+    --------
+    sparsieve.studies.Study : What to compare.
+    sparsieve.studies.SelectorSpec : A selector of a study.
+
     Examples
     --------
     >>> from sparsieve.studies import DatasetSpec

@@ -51,6 +51,11 @@ class Store(StoreReader):
         The file; it is made when it does not exist. It must lie on a local disk, because
         SQLite's write-ahead log does not work over a network.
 
+    See Also
+    --------
+    sparsieve.studies.StoreReader : Reads a store.
+    sparsieve.studies.run_study : Computes a study.
+
     Examples
     --------
     >>> import pathlib, tempfile

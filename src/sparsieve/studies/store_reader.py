@@ -42,7 +42,26 @@ _ATTEMPTS = 5  # to read a file that others write at the same time
 
 
 class StoreError(ValueError):
-    """A file is not a store of this version, or cannot be used as one."""
+    """A file is not a store of this version, or cannot be used as one.
+
+    See Also
+    --------
+    sparsieve.studies.Store : Where results are kept.
+    sparsieve.studies.StoreReader : Reads a store.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.studies import StoreError, StoreReader
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "study.sqlite"
+    ...     _ = path.write_text("no store")
+    ...     try:
+    ...         StoreReader(path)
+    ...     except StoreError:
+    ...         print("no store")
+    no store
+    """
 
 
 class StoreReader:
@@ -53,6 +72,11 @@ class StoreReader:
     path : str or path
         An existing store. It may lie in a folder that cannot be written, and other processes may
         be at work on it.
+
+    See Also
+    --------
+    sparsieve.studies.Store : Where results are kept.
+    sparsieve.studies.result_rows : Every score as a row.
 
     Examples
     --------

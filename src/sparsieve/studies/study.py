@@ -52,9 +52,11 @@ class Study:
     Parameters
     ----------
     name : str
+        By which the store knows it.
     datasets : sequence of DatasetSpec or str
         Text is the name of a data set, see :func:`sparsieve.datasets.list_datasets`.
     selectors : sequence of SelectorSpec or str
+        Text is the name of a method, see ``sparsieve methods``.
     protocol : RepeatedSplits, Folds or TimeOrdered, default=RepeatedSplits()
         The same splits serve every selector. Data sets that name groups are split by them.
     ks : sequence of int or "own"
@@ -71,6 +73,12 @@ class Study:
         Decides all splits and all random selectors, whatever the order of the work.
     regressors : sequence of {"ridge", "5nn", "svr"}
         Score selections for numbers.
+
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.studies.DatasetSpec : A data set of a study.
+    sparsieve.studies.SelectorSpec : A selector of a study.
 
     Examples
     --------

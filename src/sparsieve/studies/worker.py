@@ -20,7 +20,29 @@ from .store import Store
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a running study stands; ``computed`` counts what this process has done itself."""
+    """Where a running study stands.
+
+    Attributes
+    ----------
+    total, done, failed : int
+        Cells of the study.
+    computed : int
+        Cells that this process has done itself.
+    last : str
+        The cell that was finished last.
+
+    See Also
+    --------
+    sparsieve.studies.run_study : Computes a study.
+    sparsieve.studies.RunSummary : How a run ended.
+
+    Examples
+    --------
+    >>> from sparsieve.studies import Progress
+    >>> at = Progress(total=10, done=4, failed=0, computed=4)
+    >>> at.done / at.total
+    0.4
+    """
 
     total: int
     done: int

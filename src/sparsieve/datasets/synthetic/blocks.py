@@ -49,6 +49,11 @@ def make_correlated_blocks(
         With ``relevant`` and ``block``: for each feature the number of its block, -1 for none;
         ``relevant[b]`` leads block b.
 
+    See Also
+    --------
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+
     Examples
     --------
     >>> from sparsieve.datasets import make_correlated_blocks

@@ -47,6 +47,11 @@ def make_class_exclusive(
         With ``relevant_per_class`` (one index array per class), ``shared`` and ``relevant``
         (their union).
 
+    See Also
+    --------
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+
     Examples
     --------
     >>> from sparsieve.datasets import make_class_exclusive

@@ -35,6 +35,11 @@ def make_minimax_gaussian(
     dataset : Dataset
         With ``relevant``, the first ten columns; ``y`` is 0 for s = -1 and 1 for s = 1.
 
+    See Also
+    --------
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+
     Examples
     --------
     >>> from sparsieve.datasets import make_minimax_gaussian

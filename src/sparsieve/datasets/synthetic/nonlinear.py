@@ -48,6 +48,11 @@ def make_nonlinear_additive(
     dataset : Dataset
         With ``relevant``.
 
+    See Also
+    --------
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+
     Examples
     --------
     >>> import numpy as np

@@ -51,6 +51,11 @@ def make_outliers(
         With ``relevant``, ``row_outlier_mask``, ``label_outlier_mask``, ``outlier_mask`` (either)
         and ``y_clean``.
 
+    See Also
+    --------
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+
     Examples
     --------
     >>> from sparsieve.datasets import make_outliers

@@ -42,6 +42,11 @@ def make_shared_features(
     dataset : Dataset
         With ``relevant``.
 
+    See Also
+    --------
+    sparsieve.datasets.make_class_exclusive : Every class has features of its own.
+    sparsieve.datasets.make_correlated_blocks : Relevant features among noisy copies.
+
     Examples
     --------
     >>> from sparsieve.datasets import make_shared_features

@@ -64,6 +64,11 @@ class ExactPenaltySVMSelector(HingeSelector):
     objective_, optimality_, n_iter_, converged_, history_
         As in :class:`L0SVMSelector`.
 
+    See Also
+    --------
+    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
+    sparsieve.SVMRFESelector : Drops the features with the smallest SVM weights, again and again.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -83,6 +83,11 @@ class L0SVMSelector(HingeSelector):
     history_ : list of float
         Objective after every program, summed over the models.
 
+    See Also
+    --------
+    sparsieve.ExactPenaltySVMSelector : The same count, with one switch per feature.
+    sparsieve.SVMRFESelector : Drops the features with the smallest SVM weights, again and again.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -92,6 +92,11 @@ class SVMRFESelector(LinearSelector):
     converged_ : bool
         Whether ``optimality_`` came down to ``tol``.
 
+    See Also
+    --------
+    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
+    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+
     References
     ----------
     I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer classification

@@ -50,6 +50,23 @@ class Certificate:
         The objective without any feature but those of ``always_keep``.
     n_always : int
         Number of features kept by request. Only selections that have them are compared.
+
+    See Also
+    --------
+    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.ExactSearch : Branch and bound: the best for sure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import RidgeForwardSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> certificate = RidgeForwardSelector(n_features_to_select=2).fit(X, y).certify(X, y)
+    >>> certificate.n_features
+    array([1, 2])
+    >>> bool((certificate.lower_bound <= certificate.objective).all())
+    True
     """
 
     n_features: np.ndarray

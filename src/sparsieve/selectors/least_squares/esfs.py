@@ -80,6 +80,11 @@ class ESFSSelector(LinearSelector):
     history_ : list of float
         Residual sum of squares after every step.
 
+    See Also
+    --------
+    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+
     References
     ----------
     T. Pang, F. Nie, J. Han and X. Li, "Efficient feature selection via l2,0-norm constrained

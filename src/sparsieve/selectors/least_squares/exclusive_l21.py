@@ -42,6 +42,20 @@ class ClassHeatmap:
         Class labels, or numbers of the outputs.
     values : ndarray of shape (n_outputs, n_shown)
         Coefficients of the standardised features.
+
+    See Also
+    --------
+    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import ExclusiveL21Selector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> heatmap = ExclusiveL21Selector(n_features_to_select=3).fit(X, y).heatmap_
+    >>> heatmap.values.shape == (len(heatmap.classes), len(heatmap.names))
+    True
     """
 
     features: np.ndarray
@@ -280,6 +294,12 @@ class ExclusiveL21Selector(ExclusiveSelector):
         Number of sweeps or iterations.
     history_ : list of float
         Objective after every round or iteration.
+
+    See Also
+    --------
+    sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.ClassHeatmap : Which feature speaks for which class.
 
     References
     ----------

@@ -83,6 +83,11 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     history_ : list of float
         Objective after every round.
 
+    See Also
+    --------
+    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ClassHeatmap : Which feature speaks for which class.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -133,6 +133,12 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         Objective after every step of the homotopy, the price included; for the greedy solver
         that of every size, without the price.
 
+    See Also
+    --------
+    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+
     References
     ----------
     Z. Sun and Y. Yu, "Robust multi-class feature selection via l2,0-norm regularization

@@ -34,6 +34,12 @@ class ExactSearch(SolverSettings):
     time_limit : float, default=60.0
         Seconds for every number of features.
 
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.Greedy : Forward selection with exchanges, the default solver.
+    sparsieve.Certificate : What is proven about a selection.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -33,6 +33,12 @@ class Greedy(SolverSettings):
         features are always searched thoroughly, two for two exchanges included, unless this
         is 0: then the solver is plain forward selection.
 
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.HIHT : The paper's iteration.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -45,6 +45,13 @@ class HIHT(SolverSettings):
     decay : float, default=0.9
         Factor on the price from one stage to the next (rho in the publication).
 
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.AHIHT : The paper's accelerated iteration.
+    sparsieve.Greedy : Forward selection with exchanges, the default solver.
+    sparsieve.ExactSearch : Branch and bound: the best for sure.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -103,6 +110,13 @@ class AHIHT(HIHT):
         Factor on the step constant when a step is refused (gamma in the publication).
     decay : float, default=0.9
         Factor on the price from one stage to the next (rho in the publication).
+
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.HIHT : The paper's iteration.
+    sparsieve.Greedy : Forward selection with exchanges, the default solver.
+    sparsieve.ExactSearch : Branch and bound: the best for sure.
 
     Examples
     --------

@@ -94,6 +94,12 @@ class L21Selector(LinearSelector):
         The features in order of entry and the strengths at which they entered, when a path was
         followed. At most as many as entered can be asked of ``at``.
 
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.LInfSelector : A penalty on the largest coefficient of every row.
+    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

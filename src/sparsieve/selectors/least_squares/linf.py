@@ -80,6 +80,10 @@ class LInfSelector(L21Selector):
         The features in order of entry and the strengths at which they entered, when a path was
         followed. At most as many as entered can be asked of ``at``.
 
+    See Also
+    --------
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+
     References
     ----------
     B. A. Turlach, W. N. Venables, S. J. Wright (2005). Simultaneous variable selection.

@@ -93,6 +93,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     history_ : list of float
         Objective after every step.
 
+    See Also
+    --------
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -176,7 +182,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         self._keep_result(
             replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
         )
-        gains = found.remaining.copy()
+        gains = found.remaining
         gains[order] = found.gains
         return FeatureScores(
             shares_of_target(gains, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),

@@ -97,6 +97,11 @@ class RLSRSelector(LinearSelector):
     history_ : list of float
         Objective after every l2,1 problem or alternation, or after every round of soft labels.
 
+    See Also
+    --------
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
+
     References
     ----------
     X. Chen, F. Nie, G. Yuan and J. Z. Huang, "Semi-supervised feature selection via rescaled

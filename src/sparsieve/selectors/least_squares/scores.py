@@ -13,8 +13,11 @@ def shares_of_target(gains: np.ndarray, ridge: float, power: float) -> np.ndarra
     ``gains`` are decreases of ||Y - XW||^2 + ridge * n * ||W||^2 from adding a feature, and
     ``power`` is ||Y||^2. A column of noise gets about 1/n, whatever the ridge.
     """
-    gains = np.asarray(gains, dtype=np.float64)
-    return (1.0 + ridge) * gains / power if power > 0 else np.zeros_like(gains)
+    if power <= 0:
+        return np.zeros_like(gains, dtype=np.float64)
+    shares = (1.0 + ridge) * np.asarray(gains, dtype=np.float64)
+    shares /= power
+    return shares
 
 
 def standardized_norms(W: np.ndarray, Y: np.ndarray, total_weight: float) -> np.ndarray:

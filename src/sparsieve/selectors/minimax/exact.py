@@ -27,6 +27,10 @@ class ExactMinimax(SolverSettings):
     time_limit : float, default=60.0
         Seconds for every two-class task.
 
+    See Also
+    --------
+    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -96,6 +96,12 @@ class L1MPMSelector(LevelSelector):
         Objective after every round, summed over tasks.
     classes_ : ndarray of shape (n_classes,)
 
+    See Also
+    --------
+    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.SMPMSelector : Weighs worst-case accuracy against absolute weights.
+    sparsieve.MPMClassifier : The classifier behind it, without selection.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -191,6 +197,13 @@ class L0MPMSelector(HasSolver, LevelSelector):
     history_ : list of float
         Objective after every step, summed over tasks; never increases.
     classes_ : ndarray of shape (n_classes,)
+
+    See Also
+    --------
+    sparsieve.L1MPMSelector : The convex relative, with absolute weights.
+    sparsieve.SMPMSelector : Weighs worst-case accuracy against absolute weights.
+    sparsieve.MPMClassifier : The classifier behind it, without selection.
+    sparsieve.ExactMinimax : The fewest features for sure.
 
     Examples
     --------

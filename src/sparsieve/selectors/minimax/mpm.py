@@ -83,6 +83,11 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     history_ : list of float
         Objective after every iteration, summed over tasks.
 
+    See Also
+    --------
+    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.SparseKernelMPMClassifier : The kernel machine of the family.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

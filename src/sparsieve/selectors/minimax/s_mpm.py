@@ -86,6 +86,12 @@ class SMPMSelector(MinimaxSelector):
         Objective after every round, summed over tasks.
     classes_ : ndarray of shape (n_classes,)
 
+    See Also
+    --------
+    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.L1MPMSelector : The convex relative, with absolute weights.
+    sparsieve.MPMClassifier : The classifier behind it, without selection.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

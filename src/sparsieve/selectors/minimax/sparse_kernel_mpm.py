@@ -82,6 +82,11 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNa
         As in ``L0MPMSelector``.
     classes_ : ndarray of shape (n_classes,)
 
+    See Also
+    --------
+    sparsieve.MPMClassifier : The classifier behind it, without selection.
+    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

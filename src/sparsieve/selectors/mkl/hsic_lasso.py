@@ -86,6 +86,12 @@ class HSICLassoSelector(BaseSelector):
     history_ : list of float
         Objective at every strength where a feature entered or left.
 
+    See Also
+    --------
+    sparsieve.L0MKLSelector : Non-linear: one kernel per feature, few kernels kept.
+    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
+    sparsieve.ReliefFSelector : Sees features that matter together only.
+
     Notes
     -----
     Only inner products of all kernels with that of the target, and with those of the features

@@ -116,6 +116,11 @@ class L0MKLSelector(MKLSelector):
     history_ : list of float
         Objective after every round, summed over the models; for "shift" it never rises.
 
+    See Also
+    --------
+    sparsieve.MIKFSSelector : The same kernels with an l1 norm on their weights.
+    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+
     Examples
     --------
     >>> import numpy as np

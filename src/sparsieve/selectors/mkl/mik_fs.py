@@ -98,6 +98,11 @@ class MIKFSSelector(MKLSelector):
     history_ : list of float
         Objective after every round, summed over the models; for "shift" it never rises.
 
+    See Also
+    --------
+    sparsieve.L0MKLSelector : Non-linear: one kernel per feature, few kernels kept.
+    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+
     Examples
     --------
     >>> from sparsieve import MIKFSSelector

@@ -93,6 +93,12 @@ class RFSSelector(RobustSelector):
     history_ : list of float
         Objective after every iteration, on the features considered at that time.
 
+    See Also
+    --------
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RPMFSSelector : Robust, with the number of features instead of a strength.
+    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+
     References
     ----------
     F. Nie, H. Huang, X. Cai and C. Ding (2010). Efficient and robust feature selection via

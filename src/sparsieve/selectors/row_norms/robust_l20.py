@@ -113,6 +113,12 @@ class RobustL20Selector(HasSolver, RobustSelector):
     history_ : list of float
         Objective for every number of features ("greedy") or after every iteration.
 
+    See Also
+    --------
+    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
+    sparsieve.RPMFSSelector : Robust, with the number of features instead of a strength.
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+
     References
     ----------
     N. T. An, P. D. Dong and X. Qin (2021). Robust feature selection via nonconvex

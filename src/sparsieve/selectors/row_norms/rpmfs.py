@@ -89,6 +89,11 @@ class RPMFSSelector(RobustSelector):
     history_ : list of float
         Loss at the sparse copy of W after every iteration.
 
+    See Also
+    --------
+    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+
     References
     ----------
     X. Cai, F. Nie and H. Huang (2013). Exact top-k feature selection via l2,0-norm constraint.

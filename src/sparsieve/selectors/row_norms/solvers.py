@@ -41,6 +41,12 @@ class NmAPG(SolverSettings):
         Step constant: (||X||_F^2 + d alpha) / mu as printed, or the smaller and sufficient
         (||X||_2^2 + alpha) / mu.
 
+    See Also
+    --------
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.IRLS : Reweighted least squares.
+    sparsieve.RobustGreedySearch : Grows and exchanges supports.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -76,6 +82,12 @@ class IRLS(SolverSettings):
         Strength of the penalty ``rho * (sum of all but the K largest ||w_j||)``. "auto" is the
         smallest known to be exact, ``max_j sum_i s_i |x_ij| - alpha``; smaller ones are common.
 
+    See Also
+    --------
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.NmAPG : The published method.
+    sparsieve.RobustGreedySearch : Grows and exchanges supports.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -103,6 +115,12 @@ class RobustGreedySearch(SolverSettings):
     compare : NmAPG, IRLS or None, default=None
         Run this solver as well, try to improve its support by exchanges, and keep the best; the
         objective is then never above that of the other solver.
+
+    See Also
+    --------
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.IRLS : Reweighted least squares.
+    sparsieve.NmAPG : The published method.
 
     Examples
     --------

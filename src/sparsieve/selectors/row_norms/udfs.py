@@ -80,6 +80,12 @@ class UDFSSelector(UnsupervisedSelector):
     history_ : list of float
         Objective after every iteration; it never rises.
 
+    See Also
+    --------
+    sparsieve.LaplacianScoreSelector :
+        Without a target: features that vary smoothly over the samples.
+    sparsieve.InfFSSelector : Ranks by all paths through a graph of features.
+
     Notes
     -----
     Features may not outnumber samples: combinations of features that vanish on every sample then

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 # Fewer steps than this do not repay a block.
-WORTHWHILE = 8
+WORTHWHILE = 3
 # P is held while it is this many times smaller than X.
 SMALLER = 8
 # Blocks whose products are kept, and blocks whose columns come along with a pass over a file.
@@ -30,6 +30,12 @@ def promising(scores: np.ndarray, n_columns: int) -> np.ndarray:
     n_columns = min(n_columns, len(scores))
     places = np.argpartition(-scores, n_columns - 1)[:n_columns]
     return places[np.argsort(-scores[places], kind="stable")]
+
+
+def blocks_pay(design: Any, n_steps: int) -> bool:
+    """Whether blocks save passes that cost something: see ``columns_at_once``."""
+    at_once, room = design.columns_at_once, design.shape[0] // SMALLER
+    return at_once > 1 and min(n_steps, room // 2, room - at_once) >= WORTHWHILE
 
 
 class CandidateBlocks:
@@ -49,31 +55,29 @@ class CandidateBlocks:
         self.passes = 0
         room = n_samples // SMALLER
         self._most = min(n_steps, room // 2, n_features)
-        self._at: dict[int, Any] = {}
+        self._at: dict[int, np.ndarray] = {}
         self._coming: list[int] = []
         self._taken = self._room(min(16, self._most))
         self._faithful = FAITHFUL[np.dtype(design.dtype)]
 
     @classmethod
     def if_they_pay(cls, design: Any, n_steps: int) -> Self | None:
-        """Blocks, where they save passes that cost something: see ``columns_at_once``."""
-        at_once, room = design.columns_at_once, design.shape[0] // SMALLER
-        pays = at_once > 1 and min(n_steps, room // 2, room - at_once) >= WORTHWHILE
-        return cls(design, n_steps) if pays else None
+        """Blocks, where they pay."""
+        return cls(design, n_steps) if blocks_pay(design, n_steps) else None
 
-    def choose(self, j: int, scores: Any) -> None:
+    def choose(self, j: int, scores: np.ndarray) -> None:
         """Choose the columns to read beside that of feature j, where nothing is known of it yet."""
         if j in self._at or j in self._coming:
             return
         at_once = self.design.columns_at_once
-        wanted = self._promising(scores, (1 + AHEAD) * at_once + len(self._at)).tolist()
+        wanted = promising(scores, (1 + AHEAD) * at_once + len(self._at)).tolist()
         others = [place for place in wanted if place not in self._at and place != j]
         self._coming = [j, *others[: at_once - 1]]
         if self.design.passes:  # one pass for all of them; more come along with the product
             self.design.dense_columns(self._coming)
             self.design.will_need(np.array(others[at_once - 1 :], dtype=np.int64))
 
-    def product(self, j: int, new: Any, scores: Any) -> Any:
+    def product(self, j: int, new: Any, scores: np.ndarray) -> np.ndarray:
         """Products of all features with the ``Direction`` of feature j."""
         step = len(new.along)
         if step >= self._most or new.share < self._faithful:
@@ -90,36 +94,28 @@ class CandidateBlocks:
         """Take the products of all features with the columns that were chosen."""
         if not self._coming:
             return
-        products = self._pass(self._columns(self._coming))
+        products = self._pass(self.design.dense_columns(self._coming))
         self._at.update(zip(self._coming, products, strict=True))
         self._coming = []
         while len(self._at) > KEPT_BLOCKS * self.design.columns_at_once:
             del self._at[next(iter(self._at))]  # the oldest is the least likely to win still
 
-    def _keep(self, step: int, product: Any) -> None:
+    def _keep(self, step: int, product: np.ndarray) -> None:
         if step == len(self._taken):
             room = self._room(min(2 * step, self._most))
             room[:step] = self._taken
             self._taken = room
         self._taken[step] = product
 
-    # -- where X is: overridden for a device ---------------------------------------------------
-
-    def _room(self, n_rows: int) -> Any:
+    def _room(self, n_rows: int) -> np.ndarray:
         return np.empty((n_rows, self.design.shape[1]), dtype=self.design.dtype)
 
-    def _promising(self, scores: Any, n_columns: int) -> np.ndarray:
-        return promising(scores, n_columns)
-
-    def _columns(self, places: list[int]) -> Any:
-        return self.design.dense_columns(places)
-
-    def _pass(self, U: Any) -> Any:
+    def _pass(self, U: np.ndarray) -> np.ndarray:
         """X'U with an output in every row."""
         self.passes += 1
         return self.design.rmatmul(U).T
 
-    def _combined(self, product: Any, h: np.ndarray, length: float) -> Any:
+    def _combined(self, product: np.ndarray, h: np.ndarray, length: float) -> np.ndarray:
         product = product - h.astype(product.dtype, copy=False) @ self._taken[: len(h)]
         product /= length
         return product

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
@@ -137,12 +137,16 @@ def forward_path(
     stop : an ``EndRule``; True ends the path.
     callback : called after every step.
     """
+    if design.is_on_device:
+        from ._forward_device import path_there
+
+        return path_there(design, Y, ridge, n_steps, eligible, stop, callback)
     n_samples = design.shape[0]
     dtype = design.dtype
     n_outputs = Y.shape[1]
     ger = get_blas_funcs("ger", dtype=dtype)
     R = np.array(Y, dtype=dtype, order="F")
-    features = _bookkeeping(design)(design, R, ridge, eligible, n_steps)
+    features = _Features(design, R, ridge, eligible, n_steps)
 
     V = np.zeros((n_samples, 16), dtype=dtype, order="F")
     U = np.zeros((16, 16), dtype=dtype)
@@ -191,25 +195,24 @@ def forward_path(
             n_steps = t + 1
 
     t = len(order)
+    shown = np.array(responses, dtype=dtype).reshape(t, n_outputs)
+    return path_result(start, order, gains, features.scores(), U[:t, :t].copy(), shown)
+
+
+def path_result(
+    start: float,
+    order: list[int],
+    gains: list[float],
+    remaining: np.ndarray,
+    directions: np.ndarray,
+    responses: np.ndarray,
+) -> Result[ForwardSelection]:
+    """What a path has found, with ``start`` the objective without any feature."""
     objective = start - np.concatenate(([0.0], np.cumsum(gains)))
-    solution = ForwardSelection(
-        Path.nested(order, objective=objective),
-        np.array(gains),
-        features.scores(),
-        U[:t, :t].copy(),
-        np.array(responses, dtype=dtype).reshape(t, n_outputs),
-    )
+    path = Path.nested(order, objective=objective)
+    solution = ForwardSelection(path, np.array(gains), remaining, directions, responses)
     # Every step is exact: there is nothing left to iterate.
-    return Result(solution, float(objective[-1]), 0.0, t, True, objective[1:].tolist())
-
-
-def _bookkeeping(design: DesignMatrix) -> Any:
-    """What keeps account of the features: beside X where that is a device."""
-    if design.is_on_device:
-        from ._forward_device import DeviceFeatures
-
-        return DeviceFeatures
-    return _Features
+    return Result(solution, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())
 
 
 class _Features:
