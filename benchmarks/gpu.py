@@ -211,19 +211,21 @@ def stream(speed):
         there.copy_(pinned, non_blocking=True)
     torch.cuda.synchronize()
     link = 4 * there.nbytes / (time.perf_counter() - start)
-    for selector in (sparsieve.FStatisticSelector(50), sparsieve.RidgeForwardSelector(5)):
+    forward = [sparsieve.RidgeForwardSelector(k) for k in (5, 50)]
+    for selector in (sparsieve.FStatisticSelector(50), *forward):
+        name = f"{type(selector).__name__}({selector.n_features_to_select})"
         try:
             _, held = on_gpu(selector, X, y, speed)
             sent = sparsieve.on_device(host, "cuda", stream=True)
             _, row = on_gpu(selector, sent, y, link)
-            row.what = f"{type(selector).__name__} 4,000 x 1,000,000 streamed from the host"
+            row.what = f"{name} 4,000 x 1,000,000 streamed from the host"
             row.agreement = (
                 f"floor at {link / 1e9:.0f} GB/s of the link; {held.gpu_s:.3f} s with X on the "
                 "device; CPU/GPU not measured"
             )
             yield row
         except Exception as error:
-            yield Row(type(selector).__name__, agreement=f"FAILED streamed: {str(error)[:200]}")
+            yield Row(name, agreement=f"FAILED streamed: {str(error)[:200]}")
 
 
 def full(speed):

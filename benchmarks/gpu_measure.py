@@ -40,9 +40,11 @@ class Meter:
 
     def __init__(self):
         from sparsieve.design import _tensor_passes as passes
+        from sparsieve.solvers.least_squares import _forward_device
 
         self.passes, self.readings, self.bytes, self.flops = passes, 0, 0, 0.0
         self.kept = {}
+        self.recorder = _forward_device
 
     def __enter__(self):
         import torch
@@ -50,6 +52,8 @@ class Meter:
         for name in ("columns_on", "rows_on", "moments", "absolute_distances"):
             self.kept[name] = getattr(self.passes, name)
             setattr(self.passes, name, self._counting(name, self.kept[name]))
+        self.recorded = self.recorder.recorded
+        self.recorder.recorded = self._counting_replays
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         self.start = time.perf_counter()
@@ -69,6 +73,27 @@ class Meter:
 
         return counted
 
+    def _counting_replays(self, function):
+        """What is recorded once and replayed reads X every time."""
+        before = self._counts()
+        replay = self.recorded(function)  # does it once and records it once
+        each = [(after - b) / 2 for after, b in zip(self._counts(), before, strict=True)]
+        self._add(each, -1)
+
+        def counted():
+            self._add(each, 1)
+            replay()
+
+        return counted
+
+    def _counts(self):
+        return self.readings, self.bytes, self.flops
+
+    def _add(self, counts, times):
+        self.readings += int(times * counts[0])
+        self.bytes += int(times * counts[1])
+        self.flops += times * counts[2]
+
     def __exit__(self, *_):
         import torch
 
@@ -77,6 +102,7 @@ class Meter:
         self.peak = torch.cuda.max_memory_allocated() / 1e9
         for name, function in self.kept.items():
             setattr(self.passes, name, function)
+        self.recorder.recorded = self.recorded
 
 
 def bandwidth() -> float:

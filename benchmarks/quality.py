@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks.common import DATA, load
 
 import numpy as np  # isort: skip
+from scipy.stats import rankdata
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import f_classif, mutual_info_classif
 from sklearn.linear_model import enet_path
@@ -269,10 +270,12 @@ def table(outcomes: list[dict]) -> str:
         cells.setdefault(setting["method"], {})[place] = result
     default = cells.get("RidgeForwardSelector", {})
     lines = [
-        "| method | sets | SVM, k = 5 / 10 / 20 / 50 / 100 | 1-NN, mean | forest, mean | own k: "
-        "SVM (k) | SVM, difference to ridge forward [95 %] | stability | CPU s | sets too slow |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| method | sets | SVM, difference to ridge forward [95 %] | rank on the ten sets | SVM, "
+        "k = 5 / 10 / 20 / 50 / 100 | 1-NN, mean | forest, mean | own k: SVM (k) | stability | "
+        "CPU s | sets too slow |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
+    ranks = _ranks(cells)
     rows = []
     for method, found in cells.items():
         slow = len({place[0] for place, r in found.items() if r.get("too_slow")})
@@ -284,14 +287,36 @@ def table(outcomes: list[dict]) -> str:
         seconds = np.mean([r["seconds"] for r in fine.values()]) if fine else np.nan
         rows.append(
             (
-                -(np.nanmean(by_k) if np.isfinite(by_k).any() else 0.0),
-                f"| {method} | {len(sets)} | {' / '.join(f'{v:.1f}' for v in by_k)} | "
+                -np.inf if ahead is None else ahead[0],
+                f"| {method} | {len(sets)} | {text} | {ranks.get(method, np.nan):.1f} | "
+                f"{' / '.join(f'{v:.1f}' for v in by_k)} | "
                 f"{_over(fine, '1nn'):.1f} | {_over(fine, 'forest'):.1f} | "
-                f"{_mean(fine, OWN, 'svm'):.1f} ({_mean(fine, OWN, 'n') / 100:.0f}) | {text} | "
-                f"{_stability(fine, sets):.2f} | {seconds:.2f} | {slow} |",
+                f"{_mean(fine, OWN, 'svm'):.1f} ({_mean(fine, OWN, 'n') / 100:.0f}) | "
+                f"{_stability(fine, sets):.2f} | {seconds:.2f} | {slow} |".replace(
+                    "nan (nan)", ""
+                ).replace("nan", ""),
             )
         )
-    return "\n".join(lines + [line for _, line in sorted(rows)])
+    return "\n".join(lines + [line for _, line in sorted(rows, reverse=True)])
+
+
+def _ranks(cells: dict[str, dict[tuple, dict]]) -> dict[str, float]:
+    """Mean rank on the sets that all methods ran on, by SVM accuracy over all k; first seed."""
+    accuracy: dict[str, dict[str, float]] = {}
+    for method, found in cells.items():
+        for name in FEW:
+            values = [
+                result["scores"][str(k)]["svm"]
+                for place, result in found.items()
+                if place[:2] == (name, SEEDS[0]) and not result.get("too_slow")
+                for k in KS
+                if str(k) in result["scores"]
+            ]
+            if values:
+                accuracy.setdefault(method, {})[name] = float(np.mean(values))
+    whole = [method for method, found in accuracy.items() if len(found) == len(FEW)]
+    by_set = [rankdata([-accuracy[method][name] for method in whole]) for name in FEW]
+    return dict(zip(whole, np.mean(by_set, axis=0).tolist(), strict=True)) if whole else {}
 
 
 def _mean(found: dict, k: str, what: str) -> float:

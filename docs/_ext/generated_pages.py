@@ -78,11 +78,14 @@ def api_page():
 
 def measured_quality(quality_page):
     """Rows of the table of docs/quality.md by class name: difference to the default, stability."""
-    rows = {}
+    rows, places = {}, {}
     for line in quality_page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip(" |").split("|")]
-        if len(cells) == 10 and cells[1].isdigit():
-            rows[cells[0]] = {"sets": cells[1], "difference": cells[6], "stability": cells[7]}
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")]
+        if cells[:2] == ["method", "sets"]:
+            places = {"sets": 1, "stability": cells.index("stability")}
+            places["difference"] = next(i for i, cell in enumerate(cells) if "difference" in cell)
+        elif places and len(cells) > max(places.values()) and cells[1].isdigit():
+            rows[cells[0]] = {name: cells[place] for name, place in places.items()}
     return rows
 
 

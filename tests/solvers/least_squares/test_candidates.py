@@ -69,7 +69,7 @@ def test_few_steps_or_samples_do_not_pay(rng):
     design = as_design(rng.standard_normal((400, 30)))
     design.columns_at_once = 8
     assert CandidateBlocks.if_they_pay(design, 20) is not None
-    assert CandidateBlocks.if_they_pay(design, 5) is None
+    assert CandidateBlocks.if_they_pay(design, 2) is None
     small = as_design(rng.standard_normal((60, 30)))
     small.columns_at_once = 8
     assert CandidateBlocks.if_they_pay(small, 20) is None

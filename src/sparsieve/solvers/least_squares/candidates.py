@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 # Fewer steps than this do not repay a block.
-WORTHWHILE = 8
+WORTHWHILE = 3
 # P is held while it is this many times smaller than X.
 SMALLER = 8
 # Blocks whose products are kept, and blocks whose columns come along with a pass over a file.
