@@ -16,8 +16,10 @@ from odd_cells import (  # noqa: E402
     METHODS,
     SECONDS,
     SELECTORS,
+    SOME_METHODS,
+    SOME_SELECTORS,
     Cell,
-    as_file,
+    as_files,
     cell,
     command_line_cell,
     study_cell,
@@ -29,14 +31,15 @@ HEAD = """# Odd inputs
 
 Every line is a kind of input that was handed to `fit`, and then to `transform` and `predict` where
 the estimator has them; lines that begin with "transform:" were handed to those two after a usual
-fit. An estimator answers within {seconds} seconds, without NaN in its scores or coefficients, with
-as many rows and columns as it should and no NaN that was not there before, or refuses with a
+fit. An estimator answers within {seconds} CPU seconds, without NaN in its scores or coefficients,
+with as many rows and columns as it should and no NaN that was not there before, or refuses with a
 `ValueError` or `TypeError` whose first sentence names the argument, the column or the class.
 {n_kinds} kinds x {n_estimators} estimators, written by `make odd-inputs`; the data are 30 samples
 with 7 features.
 
-{n_files} of the kinds can be a file (.csv, .npz or .svm). Those were also given to `sparsieve
-select` with {methods}, and to a study of {selectors}: an answer, or exit code 1 and a sentence.
+{n_files} of the kinds can be a file. Those were also given to `sparsieve select` with each of the
+{n_methods} methods and to a study of all of them: an answer, or exit code 1 and a sentence. What
+other formats (.csv, .parquet) can hold as well was given in them too, to {methods}.
 Masked values are refused; NaN in X is refused but by the filters that say they take it.
 
 | input | answered by | refused by | in these words | command line | study |
@@ -51,29 +54,37 @@ def main() -> None:
         cells = {name: cell(estimator, kind) for name, estimator in estimators.items()}
         wrong += [f"{kind}: {name}: {c}" for name, c in cells.items() if not c.fine]
         with tempfile.TemporaryDirectory() as folder:
-            path = as_file(kind, Path(folder))
-            of_file = {}
-            if path is not None:
-                n_files += 1
-                of_file = {f"{m} ({path.suffix})": command_line_cell(path, m) for m in METHODS}
-                of_file["study"] = study_cell(path, SELECTORS)
-                wrong += [f"{kind}: {name}: {c}" for name, c in of_file.items() if not c.fine]
-        lines.append(_line(kind, cells, path, of_file))
+            of_files = _of_files(as_files(kind, Path(folder)))
+        n_files += bool(of_files)
+        for path, found in of_files.items():
+            wrong += [f"{kind}: {path.name}: {n}: {c}" for n, c in found.items() if not c.fine]
+        lines.append(_line(kind, cells, of_files))
         print(lines[-1], flush=True)
     head = HEAD.format(
         seconds=SECONDS,
         n_kinds=len(KINDS),
         n_estimators=len(estimators),
         n_files=n_files,
-        methods=", ".join(METHODS),
-        selectors=", ".join(SELECTORS),
+        n_methods=len(METHODS),
+        methods=", ".join(SOME_METHODS),
     )
     text = head + "\n".join(lines) + "\n"
     (ROOT / "docs" / "odd_inputs.md").write_text(text, encoding="utf-8")
     print("\n".join(wrong) or "every cell is an answer or a sentence")
 
 
-def _line(kind: str, cells: dict[str, Cell], path: Path | None, of_file: dict[str, Cell]) -> str:
+def _of_files(paths: list[Path]) -> dict[Path, dict[str, Cell]]:
+    """What the methods and a study of them say of files: all of the first, some of the others."""
+    found = {}
+    for path in paths:
+        first = path is paths[0]
+        cells = {m: command_line_cell(path, m) for m in (METHODS if first else SOME_METHODS)}
+        cells["study"] = study_cell(path, SELECTORS if first else SOME_SELECTORS)
+        found[path] = cells
+    return found
+
+
+def _line(kind: str, cells: dict[str, Cell], of_files: dict[Path, dict[str, Cell]]) -> str:
     names = defaultdict(list)
     sentences: dict[str, None] = {}
     for name, found in cells.items():
@@ -87,22 +98,31 @@ def _line(kind: str, cells: dict[str, Cell], path: Path | None, of_file: dict[st
         known,
     )
     said = "; or: ".join(list(sentences)[:3])
-    study = of_file.pop("study", None)
-    command = _outcomes(list(of_file.values()), path)
-    parts = [kind, answered, refused, said, command, "" if study is None else study.outcome]
+    command, study = _said_of_files(of_files)
+    parts = [kind, answered, refused, said, command, study]
     return f"| {' | '.join(part.replace('|', chr(92) + '|') for part in parts)} |"
 
 
-def _outcomes(cells: list[Cell], path: Path | None) -> str:
+def _said_of_files(of_files: dict[Path, dict[str, Cell]]) -> tuple[str, str]:
+    """What the command line and a study said, formats of which they said the same together."""
+    commands, studies = defaultdict(list), defaultdict(list)
+    for path, cells in of_files.items():
+        studies[cells["study"].outcome].append(path.suffix)
+        commands[_outcomes([c for n, c in cells.items() if n != "study"], path)].append(path.suffix)
+    return tuple(
+        "; ".join(f"{', '.join(suffixes)}: {said}" for said, suffixes in found.items())
+        for found in (commands, studies)
+    )
+
+
+def _outcomes(cells: list[Cell], path: Path) -> str:
     """What the command line said of a file, in one word and its sentence."""
-    if path is None:
-        return ""
     refused = [one for one in cells if one.outcome != "answer"]
     if not refused:
-        return f"{path.suffix}: answer"
+        return "answer"
     few = "refused" if len(refused) == len(cells) else f"refused by {len(refused)} of {len(cells)}"
     said = refused[0].sentence.replace(str(path.parent) + "/", "")
-    return f"{path.suffix}: {few}: {_general(said, '')}"
+    return f"{few}: {_general(said.replace(path.name, 'the file'), '')}"
 
 
 def _general(sentence: str, name: str) -> str:

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from sparsieve import all_estimators
 from sparsieve.selectors.input import is_scale_free
@@ -435,6 +436,25 @@ def test_the_number_of_jobs_makes_no_difference(selector, clear_case):
     one, two = (fitting(selector, X, y, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.ranking_, two.ranking_)
+
+
+@pytest.fixture(scope="module")
+def shared_case():
+    """Large enough for the products of X to be shared among threads."""
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1], 40)
+    X = rng.standard_normal((80, 60)) + y[:, None] * np.linspace(0, 2, 60) ** 2
+    return X - X.min(), y
+
+
+@each_invariant
+@pytest.mark.filterwarnings("ignore")
+def test_the_number_of_threads_makes_no_difference(selector, shared_case):
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(fitting(selector, *shared_case))
+    assert_same_scores(*found)
 
 
 @each_invariant

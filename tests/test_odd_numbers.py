@@ -31,7 +31,9 @@ if str(HERE) not in sys.path:
 from odd_cells import (  # noqa: E402
     METHODS,
     SELECTORS,
-    as_file,
+    SOME_METHODS,
+    SOME_SELECTORS,
+    as_files,
     cell,
     command_line_cell,
     study_cell,
@@ -373,13 +375,21 @@ FILES = ("NaN in X", "infinity in X", "lists", "complex X", "date column X", "do
 
 @pytest.mark.parametrize("kind", FILES)
 def test_files_of_the_table(kind, tmp_path):
-    path = as_file(kind, tmp_path)
-    assert command_line_cell(path, METHODS[0]).fine
+    for path in as_files(kind, tmp_path):
+        found = command_line_cell(path, SOME_METHODS[0])
+        assert found.fine, (path.name, found)
+
+
+def test_every_method_on_an_odd_file(tmp_path):
+    path = as_files("one class", tmp_path)[0]
+    found = {method: command_line_cell(path, method) for method in METHODS}
+    assert {name for name, one in found.items() if not one.fine} == set()
 
 
 def test_a_study_of_an_odd_file(tmp_path):
-    found = study_cell(as_file("NaN in X", tmp_path), SELECTORS[:1])
-    assert found.fine, found
+    for path in as_files("NaN in X", tmp_path):
+        found = study_cell(path, SOME_SELECTORS[:1])
+        assert found.fine, (path.name, found)
 
 
 @pytest.mark.slow
@@ -392,8 +402,13 @@ def test_every_cell_of_the_table(estimator, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_file_of_the_table(kind, tmp_path):
-    path = as_file(kind, tmp_path)
-    if path is None:
+    paths = as_files(kind, tmp_path)
+    if not paths:
         pytest.skip("cannot be a file")
-    for found in (*(command_line_cell(path, m) for m in METHODS), study_cell(path, SELECTORS)):
-        assert found.fine, found
+    for path in paths:
+        methods, selectors = (
+            (METHODS, SELECTORS) if path is paths[0] else (SOME_METHODS, SOME_SELECTORS)
+        )
+        cells = {method: command_line_cell(path, method) for method in methods}
+        cells["study"] = study_cell(path, selectors)
+        assert {name: one for name, one in cells.items() if not one.fine} == {}

@@ -35,6 +35,21 @@ def test_importing_everything_public_loads_nothing_heavy():
     assert not {name for name in HEAVY if name in loaded} - baseline
 
 
+def test_one_method_does_not_wait_for_the_others():
+    loaded = modules_after("from sparsieve import L21Selector")
+    assert "sparsieve.selectors.least_squares" in loaded
+    assert not loaded & {
+        "sparsieve.selectors.mkl",
+        "sparsieve.selectors.minimax",
+        "sparsieve.choose",
+    }
+
+
+def test_rooms_can_be_entered_by_name():
+    code = "import sparsieve; print(sparsieve.selectors.hinge.L0SVMSelector.__name__)"
+    assert run(sys.executable, "-c", code).stdout.split() == ["L0SVMSelector"]
+
+
 def test_works_where_optional_parts_are_missing():
     """The core needs neither the extras nor, before they are used, clarabel."""
     code = """

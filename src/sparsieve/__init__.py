@@ -1,7 +1,8 @@
 """sparsieve: keep few features out of many."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ._rooms import found_in
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -23,39 +24,26 @@ if TYPE_CHECKING:
     from .selectors.row_norms import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
-# wait for scikit-learn.
-_ROOMS = (
-    "selectors",
-    "filters",
-    "frames",
-    "choose",
-    "diagnosis",
-    "discovery",
-    "displays",
-    "memory",
-    "device",
-    "oneline",
-    "saved",
-    "comparing",
+# wait for scikit-learn, nor one method for all others.
+__getattr__, __dir__ = found_in(
+    globals(),
+    (
+        "selectors.least_squares",
+        "filters",
+        "selectors.row_norms",
+        "selectors.hinge",
+        "selectors.minimax",
+        "selectors.mkl",
+        "frames",
+        "choose",
+        "diagnosis",
+        "discovery",
+        "displays",
+        "memory",
+        "device",
+        "oneline",
+        "saved",
+        "comparing",
+    ),
+    "__version__",
 )
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name == "__all__":
-        rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
-        found: Any = sorted({"__version__", *(public for room in rooms for public in room.__all__)})
-        globals()[name] = found
-        return found
-    if not name.startswith("_"):
-        for room in _ROOMS:
-            module = import_module(f"{__name__}.{room}")
-            if name in module.__all__:
-                globals()[name] = getattr(module, name)
-                return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})

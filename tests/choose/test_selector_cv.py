@@ -462,3 +462,9 @@ def test_models_and_scores_for_numbers(rng):
     both = np.column_stack([y, X[:, 1]])
     search = SelectorCV(ks=[1, 3], estimator=KNeighborsRegressor(), n_repeats=1).fit(X, both)
     assert search.predict(X).shape == (60, 2)
+
+
+@pytest.mark.parametrize("cv", [{"00": None}, [], [(0, 1)], [([0, 1], [99])], [([], [1])], [3]])
+def test_folds_that_are_no_pairs_of_samples_are_refused(classes, cv):
+    with pytest.raises(ValueError, match=r"cv (is no pair|gives no folds|is a list of)"):
+        SelectorCV(FisherSelector(), ks=[1], cv=cv).fit(*classes)

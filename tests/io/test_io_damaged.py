@@ -106,3 +106,64 @@ def test_a_sparse_matrix_that_points_outside_itself_is_refused(tmp_path):
     savemat(tmp_path / "forged.mat", {"X": matrix, "y": Y})
     with pytest.raises(DataError, match=r"forged.mat is not a readable .mat file"):
         read_table(tmp_path / "forged.mat")
+
+
+def _linked(h5py, file, secret):
+    with h5py.File(secret.with_suffix(".h5"), "w") as other:
+        other["X"] = X
+    file["X"] = h5py.ExternalLink(str(secret.with_suffix(".h5")), "X")
+
+
+def _external(h5py, file, secret):
+    file.create_dataset("X", X.shape, dtype="u1", external=[(str(secret), 0, X.size)])
+
+
+def _virtual(h5py, file, secret):
+    with h5py.File(secret.with_suffix(".h5"), "w") as other:
+        other["X"] = X
+    layout = h5py.VirtualLayout(X.shape, "f8")
+    layout[:] = h5py.VirtualSource(str(secret.with_suffix(".h5")), "X", X.shape)
+    file.create_virtual_dataset("X", layout)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".h5ad"])
+@pytest.mark.parametrize("made", [_linked, _external, _virtual])
+def test_hdf5_files_cannot_have_other_files_read(tmp_path, made, suffix):
+    h5py = pytest.importorskip("h5py")
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(range(X.size)))
+    path = tmp_path / f"data{suffix}"
+    if suffix == ".h5ad":
+        write(path, suffix)
+    with h5py.File(path, "a") as file:
+        if "X" in file:
+            del file["X"]
+        else:
+            file["y"] = np.arange(len(X)) % 2
+        made(h5py, file, secret)
+    with pytest.raises(DataError, match="another file, which could be any file"):
+        read_table(path, "y")
+
+
+@pytest.mark.parametrize(
+    ("x_shape", "n", "sentence"),
+    [
+        ((12, 10**11), 12, "100000000000 columns; at most"),
+        ((12, 4), 10**12, "has 12 rows but y has 1000000000000 values"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".h5", ".zarr"])
+def test_stores_that_declare_more_than_they_hold(tmp_path, suffix, x_shape, n, sentence):
+    path = tmp_path / f"data{suffix}"
+    if suffix == ".h5":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file.create_dataset("X", x_shape, dtype="f8", chunks=(12, 4))
+            file.create_dataset("y", (n,), dtype="f8", chunks=(12,))
+    else:
+        zarr = pytest.importorskip("zarr")
+        group = zarr.open_group(str(path), mode="w")
+        group.create_array("X", shape=x_shape, dtype="f8", chunks=(12, 4))
+        group.create_array("y", shape=(n,), dtype="f8", chunks=(12,))
+    with pytest.raises(DataError, match=sentence):
+        read_table(path, "y")

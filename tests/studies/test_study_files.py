@@ -95,6 +95,28 @@ def test_a_study_file_of_the_wrong_kind(tmp_path, text, message):
         Study.from_toml(path)
 
 
+@pytest.mark.parametrize("key", ["a.", '"a" . '])
+def test_a_study_file_with_an_endlessly_dotted_key_is_refused_soon(tmp_path, key):
+    path = tmp_path / "s.toml"
+    path.write_text(key * 40_000 + "b = 1")
+    with pytest.raises(StudyError, match="nested too deeply"):
+        Study.from_toml(path)
+
+
+def test_a_study_file_without_end_is_not_read_to_its_end():
+    with pytest.raises(StudyError, match="larger than 4 MiB"):
+        Study.from_toml("/dev/zero")
+
+
+def test_dots_in_values_are_no_keys(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        f'datasets = ["wine"]\nselectors = ["fisher"]\nks = [1]  # {"." * 99}\n'
+        f'protocol = {{kind = "splits", train_fraction = 0.{"5" * 90}}}\n'
+    )
+    assert Study.from_toml(path).ks == [1]
+
+
 def test_too_many_cells_are_refused_before_they_are_made(tmp_path):
     study = Study("s", ["wine"], ["fisher"], Folds(5, 10**9), ks=[1])
     with pytest.raises(StudyError, match="a study may have 1,000,000 selections"):

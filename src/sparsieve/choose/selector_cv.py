@@ -34,7 +34,7 @@ from .folds import CurveWork, score_fold
 from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, describe, no_better, nothing_found
-from .trials import grouped_folds, is_number_of_folds, numbers_to_try, splitter
+from .trials import check_folds, grouped_folds, is_number_of_folds, numbers_to_try, splitter
 
 
 class SelectorCV(FinalModel, MetaSelector):
@@ -268,6 +268,7 @@ class SelectorCV(FinalModel, MetaSelector):
                 folds = grouped_folds(*repeated, data.target, given["groups"])
             else:
                 folds = list(splitter(*repeated, data.target).split(X, y, **given))
+                folds = check_folds(folds, X.shape[0])
         work = CurveWork(
             X,
             y,

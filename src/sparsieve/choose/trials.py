@@ -45,10 +45,37 @@ def is_number_of_folds(cv: Any) -> bool:
 def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None = None) -> Any:
     """The scikit-learn splitter that ``cv`` stands for."""
     if not is_number_of_folds(cv):
+        if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+            cv = list(cv)
+            if not all(
+                isinstance(fold, tuple | list | np.ndarray) and len(fold) == 2 for fold in cv
+            ):
+                raise ValueError(
+                    "cv is a list of something else than pairs (train, test) of places of samples; "
+                    "give such pairs, a number of folds or a splitter of scikit-learn"
+                )
         return check_cv(cv, None if target is None else target.codes)
     is_classes = target is not None and target.task == "classification"
     kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
     return kind(n_splits=int(cv), n_repeats=n_repeats, random_state=random_state)
+
+
+def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
+    """Folds of a user's own: pairs of samples to train and to test on, by place or by mask."""
+    if not folds:
+        raise ValueError("cv gives no folds; give at least one pair (train, test) of samples")
+    for number, fold in enumerate(folds):
+        try:
+            train, test = (np.arange(n_samples)[np.asarray(part)] for part in fold)
+            sound = train.ndim == test.ndim == 1 and len(train) > 0 and len(test) > 0
+        except (IndexError, TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise ValueError(
+                f"fold {number} of cv is no pair (train, test) of places of samples between 0 and "
+                f"{n_samples - 1}; give a number of folds, a splitter of scikit-learn or such pairs"
+            )
+    return folds
 
 
 def grouped_folds(

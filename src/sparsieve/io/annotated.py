@@ -13,6 +13,7 @@ import numpy as np
 from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, said
+from .hdf5 import check_self_contained
 from .table import Table, check_unique, find_target, listed, no_target, target_from_values
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
@@ -49,6 +50,7 @@ def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
     with _explained(path):
         h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
         with h5py.File(path, "r") as file:
+            check_self_contained(file, path.name)
             if all(isinstance(file.get(part), h5py.Group) for part in ("obs", "var")):
                 _check_layer(layer, list(file.get("layers", ())), path.name)
                 X = file.get("X") if layer is None else file["layers"][layer]

@@ -16,6 +16,7 @@ from .._optional import require
 from ..memory import LOAD_SHARE, explicit_limit
 from .arrays import as_real
 from .errors import DataError, TargetNeededError, said
+from .hdf5 import check_self_contained
 from .table import (
     Table,
     check_dropped,
@@ -28,6 +29,7 @@ from .table import (
 )
 
 _NAMES = ("feature_names", "features")
+MOST_FEATURES = 20_000_000  # their names alone take a gigabyte
 
 
 def is_too_large(path: Path) -> bool:
@@ -60,7 +62,13 @@ def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 def read_hdf5(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open the datasets X and y of an HDF5 file."""
     h5py = require("h5py", extra="data", purpose="read HDF5 files")
-    return _from_group(lambda: h5py.File(path, "r"), path, target, drop)
+
+    def opened() -> Any:
+        file = h5py.File(path, "r")
+        check_self_contained(file, path.name)
+        return file
+
+    return _from_group(opened, path, target, drop)
 
 
 def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
@@ -96,9 +104,12 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
 def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open an .h5ad file whose X is read in passes."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    h5py = require("h5py", extra="data", purpose="read .h5ad files")
     try:
+        with h5py.File(path, "r") as file:
+            check_self_contained(file, path.name)
         data = anndata.read_h5ad(path, backed="r")
-    except (PermissionError, MemoryError):
+    except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:
         raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error
@@ -114,17 +125,24 @@ def _from_group(
 ) -> Table:
     try:
         group: Mapping[str, Any] = opened()
-        stored = [str(name) for name in group]
         label = "y" if target is None else target
         for name in ("X", label):
-            if name not in stored:
+            # Asked for by name: Zarr opens all arrays to list them, and prints what is wrong there.
+            if name not in group:
                 raise DataError(
-                    f"{path.name} has no array {name!r}; it holds {listed(stored) or 'none'}"
+                    f"{path.name} has no array {name!r}; it holds {listed(list(group)) or 'none'}"
                 )
-        X, y = group["X"], np.asarray(group[label][:])
+        X = group["X"]
         names = numbered(_width(X, path.name))
+        # Before it is read: a file of a few bytes can declare more values than fit into memory.
+        if group[label].shape[:1] != X.shape[:1]:
+            shape = "x".join(map(str, group[label].shape)) or "1"
+            raise DataError(
+                f"X of {path.name} has {X.shape[0]} rows but {label} has {shape} values"
+            )
+        y = np.asarray(group[label][:])
         for key in _NAMES:
-            if key in stored and group[key].shape == (len(names),):
+            if key in group and group[key].shape == (len(names),):
                 names = tuple(_text(name) for name in group[key][:])
     except (PermissionError, MemoryError, DataError):
         raise
@@ -142,6 +160,10 @@ def _text(value: Any) -> str:
 def _width(X: Any, owner: str) -> int:
     if len(X.shape) != 2 or 0 in X.shape:
         raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
+    if X.shape[1] > MOST_FEATURES:  # a file of a few bytes can say so
+        raise DataError(
+            f"X of {owner} has {X.shape[1]} columns; at most {MOST_FEATURES} can be selected from"
+        )
     return int(X.shape[1])
 
 

@@ -4,23 +4,23 @@ Plain loops over scalars: array expressions would be shorter but take several ti
 compile. So does ``max``, which compiles a loop over its arguments.
 """
 
+from math import sqrt
+
 from .._compiled import PART, compiled
 
 
 @compiled(**PART)
-def joint_level(v, p, q, guess):
-    """The level theta of the proximal map of p ||w||_2 + q ||w||_1^2, for ||v|| > p.
+def soften_jointly(v, high, p, q, theta):
+    """Take from every magnitude what the proximal map of p ||w||_2 + q / 2 ||w||_1^2 takes.
 
-    It is the only root of h(theta) = theta - 2 q ||u||_1 (1 - p / ||u||_2)_+ with
-    u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's method,
-    kept inside a bracket, needs few steps, and fewest from a good guess.
+    The level theta taken is the only root of h(theta) = theta - q ||u||_1 (1 - p / ||u||_2)_+
+    with u = (|v| - theta)_+. h increases and is smooth between neighbouring |v_i|, so Newton's
+    method, kept inside a bracket, needs few steps, and fewest from a good guess ``theta``. ``high``
+    is ||v||, which has to exceed p. Returns the square of the norm left.
     """
     low = 0.0
-    high = 0.0
-    for k in range(v.shape[0]):
-        size = abs(v[k])
-        high = size if size > high else high
-    theta = guess if guess < high else 0.0
+    if theta > high:
+        theta = low
     settled = -1  # entries that were left at the last step, where that was tiny
     for _ in range(100):
         count = 0
@@ -34,13 +34,13 @@ def joint_level(v, p, q, guess):
                 square += rest * rest
         if count == settled:
             break
-        norm = square**0.5
+        norm = sqrt(square)
         h = theta
         slope = 1.0
         if norm > p:
             part = p / norm
-            h -= 2.0 * q * l1 * (1.0 - part)
-            slope += 2.0 * q * (count * (1.0 - part) + part * l1 * l1 / square)
+            h -= q * l1 * (1.0 - part)
+            slope += q * (count * (1.0 - part) + part * l1 * l1 / square)
         if h > 0.0:
             high = theta
         else:
@@ -51,18 +51,17 @@ def joint_level(v, p, q, guess):
         # The error left by a tiny step is of the order of its square, unless it met a kink.
         settled = count if abs(following - theta) <= 1e-8 * norm else -1
         theta = following
-    return theta
-
-
-@compiled(**PART)
-def soften(v, theta):
-    """Take ``theta`` off every magnitude, down to zero; returns the square of the norm left."""
     square = 0.0
     for k in range(v.shape[0]):
-        rest = abs(v[k]) - theta
-        rest = rest if rest > 0.0 else 0.0
-        square += rest * rest
-        v[k] = rest if v[k] > 0.0 else -rest
+        x = v[k]
+        if x > theta:
+            x -= theta
+        elif x < -theta:
+            x += theta
+        else:
+            x = 0.0
+        v[k] = x
+        square += x * x
     return square
 
 
@@ -76,9 +75,9 @@ def shrink_row(v, p, q, guess):
     square = 0.0
     for k in range(v.shape[0]):
         square += v[k] * v[k]
-    if q > 0.0 and square > p * p:
-        square = soften(v, joint_level(v, p, q, guess))
-    norm = square**0.5
+    norm = sqrt(square)
+    if q > 0.0 and norm > p:
+        norm = sqrt(soften_jointly(v, norm, p, 2.0 * q, guess))
     factor = 1.0 - p / norm if norm > p else 0.0
     for k in range(v.shape[0]):
         v[k] *= factor
@@ -89,31 +88,3 @@ def shrink_rows(V, p, q):
     """The same for every row of V."""
     for j in range(V.shape[0]):
         shrink_row(V[j], p, q, 0.0)
-
-
-@compiled()
-def soft_level_rows(G, alpha, theta):
-    """Per row of G, the least theta >= 0 with ||soft(g, theta)||_2 <= alpha, for alpha > 0.
-
-    The norm is convex in theta and falls, so Newton's method goes up to the root and never past
-    it. Returns the largest row norm.
-    """
-    largest = 0.0
-    for j in range(G.shape[0]):
-        level = 0.0
-        for _ in range(100):
-            l1 = 0.0
-            square = 0.0
-            for k in range(G.shape[1]):
-                rest = abs(G[j, k]) - level
-                if rest > 0.0:
-                    l1 += rest
-                    square += rest * rest
-            norm = square**0.5
-            if level == 0.0 and norm > largest:
-                largest = norm
-            if norm <= alpha * (1.0 + 1e-15):
-                break
-            level += (norm - alpha) * norm / l1
-        theta[j] = level
-    return largest

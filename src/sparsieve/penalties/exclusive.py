@@ -74,13 +74,35 @@ class ExclusiveL21:
 
 def soft_levels(G, alpha: float) -> tuple[np.ndarray, float]:
     """Least theta >= 0 with ||soft(g, theta)||_2 <= alpha per row; and the largest row norm."""
+    G = np.asarray(G, dtype=np.float64)
+    lengths = row_norms(G)
+    largest = float(lengths.max(initial=0.0))
     if alpha == 0:
-        theta = np.abs(np.asarray(G, dtype=np.float64)).max(axis=1, initial=0.0)
-        return theta, float(row_norms(G).max(initial=0.0))
-
-    from ._row_kernels import soft_level_rows
-
-    G = np.ascontiguousarray(G, dtype=np.float64)
-    theta = np.empty(len(G))
-    largest = soft_level_rows(G, float(alpha), theta)
+        return np.abs(G).max(axis=1, initial=0.0), largest
+    theta = np.zeros(len(G))
+    over = np.flatnonzero(~(lengths <= alpha * (1.0 + 1e-15)))  # also where it is no number
+    if len(over):
+        theta[over] = _levels_of_long_rows(G[over], alpha)
     return theta, largest
+
+
+def _levels_of_long_rows(G: np.ndarray, alpha: float) -> np.ndarray:
+    """The theta with ||soft(g, theta)||_2 = alpha, for rows longer than alpha > 0.
+
+    theta = top - t, where top is the largest magnitude of a row. Those that lie ``below`` it by
+    less than t are left: the first ones in order, as many as stay shorter than alpha when all are
+    lowered to the last of them. Then t solves sum_i (t - below_i)^2 = alpha^2 over them.
+    """
+    sizes = np.abs(G)
+    sizes.sort(axis=1)
+    top = sizes[:, -1]
+    below = top[:, None] - sizes[:, ::-1]
+    counts = np.arange(1.0, G.shape[1] + 1.0)
+    means = below.cumsum(axis=1) / counts
+    squares = (below * below).cumsum(axis=1) / counts
+    lowered = squares - 2.0 * below * means + below * below
+    last = (counts * lowered < alpha * alpha).sum(axis=1) - 1
+    rows = np.arange(len(G))
+    mean, square = means[rows, last], squares[rows, last]
+    inner = alpha * alpha / counts[last] - (square - mean * mean)
+    return top - mean - np.sqrt(np.maximum(inner, 0.0))

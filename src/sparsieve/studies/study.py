@@ -6,7 +6,6 @@ import difflib
 import hashlib
 import json
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from .kinds import StudyError, check_kinds, shortened
 from .selector_spec import SelectorSpec
 from .sources import DatasetSpec, StudyData
 from .store_reader import FORMAT
+from .toml import read_toml
 from .wrapped import CHOOSES_COUNT, built, why_not
 
 _MOST_CELLS = 1_000_000
@@ -176,14 +176,7 @@ class Study:
         study : Study
         """
         path = Path(path)
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise StudyError(f"file {path} does not exist") from None
-        except RecursionError:
-            raise StudyError(f"{path} cannot be read as TOML: it is nested too deeply") from None
-        except (OSError, ValueError) as error:
-            raise StudyError(f"{path} cannot be read as TOML: {error}") from None
+        content = read_toml(path)
         try:
             return cls.from_dict({"name": path.stem, **content}, folder=path.parent)
         except (ValueError, TypeError) as error:

@@ -3,10 +3,12 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from ..._compiled import compiled
-from ...penalties._row_kernels import joint_level, soften
+from ...penalties._row_kernels import soften_jointly
 
 PENDING = 8  # changed rows whose effect on Q is written in one go
 CHUNK = 512  # features written at a time: eight pieces of Gram rows stay in the first-level cache
@@ -39,16 +41,20 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
                     q -= deltas[p, k] * gram[rows[p], j]
                 w = W[j, k]
                 length += abs(w)
-                v[k] = w + q / a
-                square += v[k] * v[k]
+                w += q / a
+                v[k] = w
+                square += w * w
             threshold = 0.5 * alpha / a
-            if length == 0.0 and square <= threshold * threshold:
+            factor = 0.0
+            if square > threshold * threshold:
+                norm = sqrt(square)
+                if beta is not None:
+                    square = soften_jointly(v, norm, threshold, beta / a, beta * length / a)
+                    norm = sqrt(square)
+                if norm > threshold:
+                    factor = 1.0 - threshold / norm
+            elif length == 0.0:
                 continue
-            if beta is not None and square > threshold * threshold:
-                theta = joint_level(v, threshold, 0.5 * beta / a, beta * length / a)
-                square = soften(v, theta)
-            norm = square**0.5
-            factor = 1.0 - threshold / norm if norm > threshold else 0.0
             rows[pending] = j
             for k in range(n_outputs):
                 w = v[k] * factor
