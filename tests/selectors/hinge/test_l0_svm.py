@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import ExactPenaltySVMSelector, L0SVMSelector
 from sparsieve.design import DenseDesign, SparseDesign
 from sparsieve.penalties import surrogate
-from sparsieve.solvers.hinge import linear_program
+from sparsieve.solvers.hinge import restricted
 from sparsieve.solvers.hinge.linear_program import WeightedL1SVM
 
 cvxpy = pytest.importorskip("cvxpy")
@@ -240,10 +240,10 @@ def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypa
     y = np.where(X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.standard_normal(60) > 0.3, 1.0, -1.0)
     X -= X.mean(axis=0)
     given = X, y, np.ones(60), np.full(30, 0.7)
-    assert (linear_program._mostly_zero(X) == 0).mean() > 0.5
-    weights, bias, alpha = linear_program.solve_program(*given, bounds=np.full(30, np.inf))
-    monkeypatch.setattr(linear_program, "_mostly_zero", lambda columns: columns)
-    plain, plain_bias, _ = linear_program.solve_program(*given, bounds=np.full(30, np.inf))
+    assert (restricted._mostly_zero(X) == 0).mean() > 0.5
+    weights, bias, alpha = restricted.solve_program(*given, bounds=np.full(30, np.inf))
+    monkeypatch.setattr(restricted, "_mostly_zero", lambda columns: columns)
+    plain, plain_bias, _ = restricted.solve_program(*given, bounds=np.full(30, np.inf))
 
     def value(w, b):
         return 0.7 * np.abs(w).sum() + np.maximum(0, 1 - y * (X @ w + b)).sum()
@@ -251,7 +251,7 @@ def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypa
     assert value(weights, bias) == pytest.approx(value(plain, plain_bias), rel=1e-9)
     assert value(weights, bias) == pytest.approx(alpha.sum(), rel=1e-9)
     dense = rng.standard_normal((9, 4))
-    np.testing.assert_array_equal(linear_program._mostly_zero(dense), dense)
+    np.testing.assert_array_equal(restricted._mostly_zero(dense), dense)
 
 
 @pytest.mark.parametrize("n_failures", [1, 2, 3, 4])
@@ -259,8 +259,8 @@ def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 6)), np.where(rng.normal(size=40) > 0, 1.0, -1.0)
     given = X, y, np.ones(40), np.full(6, 0.5)
-    expected, bias, _ = linear_program.solve_program(*given, bounds=np.full(6, np.inf))
-    original, calls = linear_program.linprog, []
+    expected, bias, _ = restricted.solve_program(*given, bounds=np.full(6, np.inf))
+    original, calls = restricted.linprog, []
 
     def failing(*arguments, **options):
         calls.append(options["method"])
@@ -268,12 +268,12 @@ def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_
             return OptimizeResult(x=None, message="The problem is unbounded.")
         return original(*arguments, **options)
 
-    monkeypatch.setattr(linear_program, "linprog", failing)
+    monkeypatch.setattr(restricted, "linprog", failing)
     if n_failures == 4:
         with pytest.raises(RuntimeError, match=r"unbounded.*standardize=True"):
-            linear_program.solve_program(*given, bounds=np.full(6, np.inf))
+            restricted.solve_program(*given, bounds=np.full(6, np.inf))
         return
-    weights, other_bias, alpha = linear_program.solve_program(*given, bounds=np.full(6, np.inf))
+    weights, other_bias, alpha = restricted.solve_program(*given, bounds=np.full(6, np.inf))
     np.testing.assert_allclose(weights, expected, atol=1e-6)
     assert other_bias == pytest.approx(bias, abs=1e-6)
     assert 0 <= alpha.min() <= alpha.max() <= 1

@@ -17,8 +17,8 @@ from ...solvers.hinge.linear_program import (
     SurrogateProgram,
     WeightedL1SVM,
     solve_l0_svm,
-    solve_program,
 )
+from ...solvers.hinge.restricted import solve_program
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..margins import MarginPredictions, class_signs, joint_sizes, shared_out
