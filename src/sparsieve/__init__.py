@@ -24,26 +24,22 @@ if TYPE_CHECKING:
     from .selectors.row_norms import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
-# wait for scikit-learn, nor one method for all others.
+# wait for scikit-learn, nor a method for those of other wings.
+_WINGS = ("least_squares", "row_norms", "hinge", "minimax", "mkl")
+_ROOMS = (
+    "selectors",
+    "filters",
+    "frames",
+    "choose",
+    "diagnosis",
+    "discovery",
+    "displays",
+    "memory",
+    "device",
+    "oneline",
+    "saved",
+    "comparing",
+)
 __getattr__, __dir__ = found_in(
-    globals(),
-    (
-        "selectors.least_squares",
-        "filters",
-        "selectors.row_norms",
-        "selectors.hinge",
-        "selectors.minimax",
-        "selectors.mkl",
-        "frames",
-        "choose",
-        "diagnosis",
-        "discovery",
-        "displays",
-        "memory",
-        "device",
-        "oneline",
-        "saved",
-        "comparing",
-    ),
-    "__version__",
+    globals(), (*(f"selectors.{wing}" for wing in _WINGS), *_ROOMS[1:]), "__version__"
 )
