@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ._rooms import found_in
+from ._rooms import WINGS, found_in
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn, nor a method for those of other wings.
-_WINGS = ("least_squares", "row_norms", "hinge", "minimax", "mkl")
 _ROOMS = (
     "selectors",
     "filters",
@@ -41,5 +40,5 @@ _ROOMS = (
     "comparing",
 )
 __getattr__, __dir__ = found_in(
-    globals(), (*(f"selectors.{wing}" for wing in _WINGS), *_ROOMS[1:]), "__version__"
+    globals(), (*(f"selectors.{wing}" for wing in WINGS), *_ROOMS[1:]), "__version__"
 )
