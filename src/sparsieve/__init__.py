@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ._rooms import found_in
+from ._rooms import WINGS, found_in
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -24,26 +24,21 @@ if TYPE_CHECKING:
     from .selectors.row_norms import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
-# wait for scikit-learn, nor one method for all others.
+# wait for scikit-learn, nor a method for those of other wings.
+_ROOMS = (
+    "selectors",
+    "filters",
+    "frames",
+    "choose",
+    "diagnosis",
+    "discovery",
+    "displays",
+    "memory",
+    "device",
+    "oneline",
+    "saved",
+    "comparing",
+)
 __getattr__, __dir__ = found_in(
-    globals(),
-    (
-        "selectors.least_squares",
-        "filters",
-        "selectors.row_norms",
-        "selectors.hinge",
-        "selectors.minimax",
-        "selectors.mkl",
-        "frames",
-        "choose",
-        "diagnosis",
-        "discovery",
-        "displays",
-        "memory",
-        "device",
-        "oneline",
-        "saved",
-        "comparing",
-    ),
-    "__version__",
+    globals(), (*(f"selectors.{wing}" for wing in WINGS), *_ROOMS[1:]), "__version__"
 )

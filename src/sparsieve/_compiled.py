@@ -12,6 +12,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: Options of a function that only compiled functions call: it needs no entry for Python.
 PART: dict[str, Any] = {"no_cpython_wrapper": True}
 
+#: Options of a function that makes no arrays, only views of those it is given: counting who uses
+#: them is left out, which saves a twentieth of the compilation.
+VIEWS: dict[str, Any] = {"_nrt": False}
+
 
 def compiled(**options: Any) -> Callable[[Function], Function]:
     """Compile a function by numba at its first call, and remember the result where possible.

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+#: Below selectors/, one per kind of problem.
+WINGS = ("least_squares", "row_norms", "hinge", "minimax", "mkl")
+
 
 def found_in(
     package: dict[str, Any], rooms: tuple[str, ...], *own: str

@@ -6,10 +6,10 @@ compile. So does ``max``, which compiles a loop over its arguments.
 
 from math import sqrt
 
-from .._compiled import PART, compiled
+from .._compiled import PART, VIEWS, compiled
 
 
-@compiled(**PART)
+@compiled(**PART, **VIEWS)
 def soften_jointly(v, high, p, q, theta):
     """Take from every magnitude what the proximal map of p ||w||_2 + q / 2 ||w||_1^2 takes.
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._rooms import found_in
+from .._rooms import WINGS, found_in
 
 if TYPE_CHECKING:
     from .hinge import *  # noqa: F403
@@ -11,6 +11,4 @@ if TYPE_CHECKING:
     from .mkl import *  # noqa: F403
     from .row_norms import *  # noqa: F403
 
-__getattr__, __dir__ = found_in(
-    globals(), ("least_squares", "row_norms", "hinge", "minimax", "mkl")
-)
+__getattr__, __dir__ = found_in(globals(), WINGS)

@@ -7,14 +7,14 @@ from math import sqrt
 
 import numpy as np
 
-from ..._compiled import compiled
+from ..._compiled import VIEWS, compiled
 from ...penalties._row_kernels import soften_jointly
 
 PENDING = 8  # changed rows whose effect on Q is written in one go
 CHUNK = 512  # features written at a time: eight pieces of Gram rows stay in the first-level cache
 
 
-@compiled()
+@compiled(**VIEWS)
 def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
     """Cyclic block coordinate descent for ||XW - Y||^2 + sum_j alpha ||w_j|| + beta ||w_j||_1^2.
 
@@ -67,7 +67,7 @@ def gram_epochs(gram, W, Q, alpha, beta, n_epochs, v, rows, deltas):
     return pending
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, **VIEWS)
 def subtract_rows(gram, Q, rows, deltas):
     """Q -= deltas' gram[rows] for a multiple of eight rows.
 
