@@ -150,7 +150,7 @@ OTHERWISE = {"ES01", "RT02", "PR03"}
 def places():
     """The rooms that are public, and those that are not."""
     said = runpy.run_path(str(DOCS / "_ext" / "public.py"))
-    return {*said["ROOMS"].values(), *sparsieve._ROOMS}, set(said["INTERNAL"])
+    return {*said["ROOMS"].values(), *said["SELECTORS"]}, set(said["INTERNAL"])
 
 
 def test_every_room_is_public_or_says_why_not():
@@ -162,12 +162,14 @@ def test_every_room_is_public_or_says_why_not():
 
 def public_things():
     """Classes and functions by the name under which a user imports them; no constants."""
-    rooms = [f"sparsieve.{room}" for room in sorted(places()[0] - set(sparsieve._ROOMS))]
-    for room in ("sparsieve", *rooms):
-        module = importlib.import_module(room)
-        for name in module.__all__:
-            if callable(getattr(module, name)):
-                yield f"{room}.{name}", getattr(module, name)
+    at_root = set(sparsieve.__all__)
+    yield from ((f"sparsieve.{n}", getattr(sparsieve, n)) for n in at_root if n[0] != "_")
+    for room in sorted(places()[0]):
+        module = importlib.import_module(f"sparsieve.{room}")
+        if not set(module.__all__) <= at_root:
+            for name in module.__all__:
+                if callable(getattr(module, name)):
+                    yield f"sparsieve.{room}.{name}", getattr(module, name)
 
 
 def test_docstrings_are_numpydoc():

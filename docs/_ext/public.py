@@ -21,6 +21,9 @@ ROOMS = {
     "The papers' experiments": "papers",
     "Data sets": "datasets",
 }
+# Rooms of selectors and what belongs to them, which the reference finds by itself: all their names
+# are given by ``import sparsieve``.
+SELECTORS = ("selectors", "filters", "choose", "discovery")
 # Rooms that may change with any version, and why nobody has to import them.
 INTERNAL = {
     "cli": "the command line is used by its commands",
