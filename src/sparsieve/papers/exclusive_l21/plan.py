@@ -28,7 +28,7 @@ class Scale:
         How many of the five folds are computed.
     fewer_folds : mapping of str to int
         The same on sets where a fold takes minutes: many samples of many classes, so many
-        machines, and on 20-Newsgroups an exclusive lasso that takes five minutes and more.
+        machines, and on 20-Newsgroups an exclusive lasso that takes half a minute.
     votes : mapping of str to tuple of int
         Counts at which the majority vote is held on a set, if not at all of them: it takes ten
         times as long as all other scores, on YaleB with 703 machines for each of 38 classes.
