@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from sparsieve import (
+from sparsieve import PermutationNull, (
     FisherSelector,
     FStatisticSelector,
     RankingDisplay,
@@ -30,6 +30,11 @@ def test_noise_stays_below_and_signal_above(rng):
     scores = real.fit(X, y).scores_
     assert scores[3] > null.level
     assert (np.delete(scores, 3) < null.level).all()
+
+
+def test_relative_scores_have_no_level_of_noise():
+    assert "no level of noise" in str(PermutationNull(np.ones(5)))
+    assert str(PermutationNull(np.array([0.25, 0.5, 0.5]))).startswith("noise reaches a score of 0.5")
 
 
 def test_time_is_limited_and_the_selector_unchanged():

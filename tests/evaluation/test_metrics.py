@@ -75,6 +75,9 @@ def test_recovery():
     assert recovery_at(ranking, [0, 1], 2) == (0.5, 0.5)
     assert recovery_at(ranking, [0, 2], 2) == (1, 1)
     assert recovery_at(ranking, [4], 4) == (0, 0)
+    for beyond in (len(ranking), -1):
+        with pytest.raises(ValueError, match=f"relevant holds column {beyond}, but there are"):
+            recovery_at(ranking, [0, beyond], 2)
     with pytest.raises(ValueError, match="k=6 is larger"):
         recovery_at(ranking, [0], 6)
 

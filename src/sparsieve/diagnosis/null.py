@@ -60,6 +60,11 @@ class PermutationNull:
 
     def __str__(self) -> str:
         times = f"{self.n_repeats} shuffled target{'s' * (self.n_repeats != 1)}"
+        if self.n_repeats > 1 and np.ptp(self.best) <= 1e-9 * np.abs(self.best).max():
+            return (
+                f"every shuffled target reaches {self.level:.4g} ({times}): scores are relative to "
+                "the strongest feature, so there is no level of noise"
+            )
         return f"noise reaches a score of {self.level:.4g} ({times})"
 
 

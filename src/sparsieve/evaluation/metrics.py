@@ -255,6 +255,9 @@ def recovery_of(support, relevant) -> Recovery:
     relevant = np.unique(np.asarray(relevant, dtype=np.int64))
     if not len(relevant):
         raise ValueError("relevant is empty; recovery needs at least one relevant feature")
+    if relevant[0] < 0 or relevant[-1] >= len(support):
+        beyond = int(relevant[-1] if relevant[-1] >= len(support) else relevant[0])
+        raise ValueError(f"relevant holds column {beyond}, but there are {len(support)} features")
     hits = float(support[relevant].sum())
     n_selected = int(support.sum())
     return Recovery(hits / n_selected if n_selected else 0.0, hits / len(relevant))
