@@ -21,8 +21,14 @@ from scipy import sparse  # noqa: E402
 from sparsieve import (  # noqa: E402
     ExactPenaltySVMSelector,
     ExclusiveLassoSelector,
+    L0MKLSelector,
+    L0MPMSelector,
+    L0SVMSelector,
+    L1MPMSelector,
+    MIKFSSelector,
     ReliefFSelector,
     RFSSelector,
+    StabilitySelection,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,6 +58,14 @@ def many_zeros(n_samples: int = 20_000, n_features: int = 50_000, n_stored: int 
     return sparse.csr_array((values, (rows, columns)), shape=(n_samples, n_features)), y
 
 
+def noise(n_samples: int, n_features: int):
+    """Two classes, and five features that differ between them by a standard deviation."""
+    y = np.arange(n_samples) % 2
+    X = np.random.default_rng(0).standard_normal((n_samples, n_features))
+    X[y == 1, :5] += 1.0
+    return X, y
+
+
 def show(label: str, selector, X, y) -> None:
     """Fit once and print what it took."""
     start = process_time()
@@ -73,7 +87,14 @@ def main() -> None:
     show("ExclusiveLasso, 60 x 3000 float32", ExclusiveLassoSelector(beta=0.1), X, Y)
     for name in ("isolet", "coil20"):
         show(f"RFS, {name}", RFSSelector(), *load(name))
-    show("ExactPenaltySVM, 800 of basehock", ExactPenaltySVMSelector(), *load("basehock", 800))
+    for selector in (ExactPenaltySVMSelector(), L0SVMSelector(), L1MPMSelector(), L0MPMSelector()):
+        name = type(selector).__name__.removesuffix("Selector")
+        show(f"{name}, 800 of basehock", selector, *load("basehock", 800))
+    for selector in (L0MKLSelector(), MIKFSSelector(), StabilitySelection()):
+        name = type(selector).__name__.removesuffix("Selector")
+        selector.fit(*noise(60, 6000))  # compiles
+        show(f"{name}, 60 x 10,000", selector, *noise(60, 10_000))
+        show(f"{name}, lung_cancer_181", selector, *load("lung_cancer_181"))
     X, y = many_zeros()
     show("RFS, sparse 20,000 x 50,000", RFSSelector(tol=1e-4), X, y)
     show("ReliefF, the same, 50 queries", ReliefFSelector(n_samples=50, random_state=0), X, y)

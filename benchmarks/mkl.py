@@ -54,22 +54,28 @@ class CvxpyWeights(WeightProgram):
     def solve_convex(self, costs, x0):
         import cvxpy
 
-        every = np.arange(len(costs))
         d, b = cvxpy.Variable(len(costs)), cvxpy.Variable()
         loss = cvxpy.sum_squares(cvxpy.pos(self.s - self.P.T @ d - self.border * b))
-        linear = self.charge(every) + costs
+        linear = self.charge(self.members) + costs
         problem = cvxpy.Problem(cvxpy.Minimize(linear @ d + loss), [d >= 0, d <= self.d_max])
         problem.solve(solver=cvxpy.CLARABEL)
         features = np.flatnonzero(d.value > 1e-5 * d.value.max())
-        return KernelWeights(features, d.value[features], float(b.value))
+        return KernelWeights(self.members[features], d.value[features], float(b.value))
 
 
 class CvxpyModel(MKLModel):
     """Both convex steps through the modelling layer."""
 
-    def weight_program(self, u):
+    def weight_program(self, u, members=None):
         return CvxpyWeights(
-            self.bank, self.y, u, self.lambda1, self.lambda2, self.surrogate, self.d_max
+            self.bank,
+            self.y,
+            u,
+            self.lambda1,
+            self.lambda2,
+            self.surrogate,
+            self.d_max,
+            members=members,
         )
 
     def _machine(self, A, shift, start):

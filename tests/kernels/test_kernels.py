@@ -49,10 +49,31 @@ def test_products_combinations_and_shifts(kernel, max_memory, centred):
     size = np.abs(A).max()
     np.testing.assert_allclose(bank.apply(u), A @ u, atol=1e-9 * size)
     np.testing.assert_allclose(bank.apply(u), A @ u, atol=1e-9 * size)  # from memory
-    combined = bank.combine(np.arange(12), d)
-    np.testing.assert_allclose(combined, np.tensordot(d, A, axes=1), atol=1e-9 * size)
+    some = np.array([1, 4, 5, 11])
+    np.testing.assert_allclose(bank.apply(u, some), A[some] @ u, atol=1e-9 * size)
+    for keep in (True, False):
+        combined = bank.combine(np.arange(12), d, keep=keep)
+        np.testing.assert_allclose(combined, np.tensordot(d, A, axes=1), atol=1e-9 * size)
     shifts = np.maximum(0.0, -np.linalg.eigvalsh(A)[:, 0])
+    assert (bank.least_shifts(np.arange(12)) <= shifts + 1e-9 * size).all()
     np.testing.assert_allclose(bank.shifts(np.arange(12)), shifts, atol=1e-8 * size)
+
+
+def test_lower_bounds_of_shifts_are_close_and_stay_bounds_for_odd_columns():
+    values = standard_values(40, 120)
+    values[0] = np.arange(120) % 2  # two values: all polynomials span one direction
+    values[1] = 0.0
+    values[2] = 0.0
+    values[2, 7] = 10.0
+    bank = KernelBank(values, SigmoidKernel(0.1, -0.01))
+    every = np.arange(40)
+    least = bank.least_shifts(every).copy()
+    shifts = bank.shifts(every)
+    assert (least <= shifts + 1e-12).all()
+    expanded = np.setdiff1d(every[3:], bank._rest)
+    assert len(expanded) > 30
+    assert (least[expanded] > 0.9 * shifts[expanded]).all()
+    np.testing.assert_array_equal(bank.least_shifts(every), shifts)  # exact once known
 
 
 def test_shifts_of_long_expansions_that_consist_of_few_functions():

@@ -107,6 +107,22 @@ def test_polars_in_polars_out():
     assert frame_library(np.zeros(3)) is None
 
 
+def test_leaks_are_said_where_a_selection_is_shown():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.standard_normal((40, 5))
+    X[:, 2] = y
+    said = "x2 alone predicts the target perfectly: was it known beforehand?"
+    found = select(X, y, k=2)
+    assert repr(found).endswith(f"\nnote: {said}")
+    assert said in found._repr_html_()
+    frame = pd.DataFrame(X, columns=[*"ab", "death", *"cd"])
+    assert select(frame, y, k=2).leaks == [said.replace("x2", "death")]
+    assert select(X[:, [0, 1, 3]], y, k=2).leaks == []
+    assert select(np.asarray(X).view(np.memmap), y, k=2).leaks == []  # would have to be read
+    assert select(X, None, k=2, method="laplacian-score").leaks == []
+
+
 def test_noise_is_said_first_and_little_of_it_kept():
     noise = np.random.default_rng(1).normal(size=(100, 200))
     with pytest.warns(UserWarning, match="predicts clearly better than a guess"):

@@ -17,6 +17,7 @@ from .._checks import check_choice, check_integer, check_real, warn_user
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import already_told, with_task
+from ..solvers.least_squares.forward import many_paths
 from .base import (
     MetaSelector,
     arrays_of,
@@ -398,7 +399,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
         for name in model.get_params():
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
-        with already_told():
+        with already_told(), many_paths():
             model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
         ranking = ranking_of(model, X.shape[1], q)
         tops.append(np.argsort(ranking)[:q])

@@ -11,6 +11,10 @@ from .functions import FeatureKernel
 BLOCK_BYTES = 1 << 22
 # Radii are rounded up to this geometric grid, so that features share expansions.
 RADIUS_STEP = 1.15
+# Polynomials of so many values at a time stay in the cache.
+CACHED_NUMBERS = 1 << 14
+# Polynomials whose span gives lower bounds of shifts: within some percent of most of them.
+TRIED = 6
 # Squares and differences of such values are still far from overflowing.
 LARGEST_VALUE = 1e100
 
@@ -57,43 +61,48 @@ class KernelBank:
         self.max_memory = max_memory
         self._check_sizes()
         self._shifts = np.full(self.n_features, 0.0 if kernel.semidefinite else np.nan)
+        self._least = np.zeros(self.n_features)  # lower bounds of the shifts
+        self._is_bounded = np.full(self.n_features, kernel.semidefinite)
         self._plan_expansions()
         self._held: np.ndarray | None = None
         self._recent: dict[int, np.ndarray] = {}
 
     # -- all features at once ------------------------------------------------------------
 
-    def apply(self, u: np.ndarray) -> np.ndarray:
-        """A_m u of every feature, as an array of shape (n_features, n_samples)."""
+    def apply(self, u: np.ndarray, features: np.ndarray | None = None) -> np.ndarray:
+        """A_m u of every feature, or of those named, one in each row."""
         beta = self.roots * u
         if self.centred:
             beta = beta - self.weights * (beta.sum() / self.weights.sum())
-        out = np.empty((self.n_features, self.n_samples))
+        place = np.arange(self.n_features)
+        if features is not None:
+            place = np.full(self.n_features, -1)
+            place[features] = np.arange(len(features))
+        out = np.empty((int((place >= 0).sum()), self.n_samples))
         if self._groups:
             from ._apply_kernels import apply_expansion
 
-            for expansion, features in self._groups:
+            for expansion, members in self._groups:
+                members = members[place[members] >= 0]
                 size = len(expansion.coefficients)
                 apply_expansion(
                     self.values,
-                    features,
+                    members,
                     self._middle,
                     expansion.radius,
                     expansion.coefficients,
                     beta,
                     out,
+                    place[members],
                     np.ones((size, self.n_samples)),
                     np.empty(size),
                 )
-        if len(self._rest):
-            if self._held is None and self._fits(len(self._rest)):
-                self._held = np.empty((len(self._rest), self.n_samples, self.n_samples))
-                for start, block in self._blocks(self._rest):
-                    self._held[start : start + len(block)] = block
-            blocks = [(0, self._held)] if self._held is not None else self._blocks(self._rest)
-            for start, block in blocks:
+        asked = np.flatnonzero(place[self._rest] >= 0)
+        if len(asked):
+            rest = self._rest[asked]
+            for start, block in self._rest_blocks(asked):
                 product = block.reshape(-1, self.n_samples) @ beta
-                out[self._rest[start : start + len(block)]] = product.reshape(len(block), -1)
+                out[place[rest[start : start + len(block)]]] = product.reshape(len(block), -1)
         return _finite(self._finish(out))
 
     def combine(self, features: np.ndarray, weights: np.ndarray, keep: bool = True) -> np.ndarray:
@@ -112,8 +121,15 @@ class KernelBank:
             for m, weight in zip(features.tolist(), weights, strict=True):
                 total += weight * self._recent[m]
         else:
-            for start, block in self._blocks(features):
-                total += np.tensordot(weights[start : start + len(block)], block, axes=1)
+            pairs = np.tril_indices(self.n_samples)
+            half = np.zeros(len(pairs[0]))
+            step = max(1, BLOCK_BYTES // (8 * len(half)))
+            for start in range(0, len(features), step):
+                rows = self.values[features[start : start + step]]
+                half += weights[start : start + step] @ self.kernel(
+                    rows[:, pairs[0]], rows[:, pairs[1]]
+                )
+            total[pairs] = total.T[pairs] = half
         return _finite(self._dress(total[None])[0])
 
     def shifts(self, features: np.ndarray) -> np.ndarray:
@@ -136,9 +152,20 @@ class KernelBank:
             self._shifts[missing[start : start + len(block)]] = np.maximum(0.0, -smallest)
         return self._shifts[features]
 
+    def least_shifts(self, features: np.ndarray) -> np.ndarray:
+        """Lower bounds of these shifts, at a fraction of their price; exact where known."""
+        missing = features[~self._is_bounded[features]]
+        if len(missing):
+            self._is_bounded[missing] = True
+            for expansion, members in self._groups:
+                inside = members[np.isin(members, missing, assume_unique=True)]
+                if len(inside):
+                    self._least[inside] = self._tried_shifts(inside, expansion)
+        return self.known_shifts()[features]
+
     def known_shifts(self) -> np.ndarray:
-        """Lower bounds of all shifts: those computed so far, and zero."""
-        return np.nan_to_num(self._shifts, nan=0.0)
+        """Lower bounds of all shifts as far as they were asked for; zero for the others."""
+        return np.where(np.isnan(self._shifts), self._least, self._shifts)
 
     def shifts_known(self, features: np.ndarray) -> bool:
         """Whether the shifts of all these features have been computed."""
@@ -215,6 +242,50 @@ class KernelBank:
             small = (triangle * eigenvalues) @ triangle.transpose(0, 2, 1)
             found[start : start + step] = np.linalg.eigvalsh(small)[:, 0]
         return np.maximum(0.0, -found)
+
+    def _tried_shifts(self, features, expansion: Expansion) -> np.ndarray:
+        """Lower bounds: what the span of the first polynomials sees of the smallest eigenvalue.
+
+        A_m = B C B' for the (centred) polynomials B, and with v = B_1 x of the first ones
+        v'A_m v = x'G_1 C G_1'x and |v|^2 = x'G_11 x, where G = B'B. Twice the product of two
+        polynomials is the sum of two others, so sums of polynomials give all of G_1.
+        """
+        first = np.arange(1 if self.centred else 0, min(TRIED + 1, expansion.size))
+        if not len(first):
+            return np.zeros(len(features))
+        every = np.arange(expansion.size)
+        found = np.empty(len(features))
+        step = max(1, CACHED_NUMBERS // self.n_samples)
+        for start in range(0, len(features), step):
+            part = features[start : start + step]
+            values = self.values[part] - self._middle[part, None]
+            sums = expansion.sums(values, self.weights, int(first[-1]) + expansion.size)
+            gram = sums[:, first[:, None] + every] + sums[:, np.abs(first[:, None] - every)]
+            gram *= 0.5
+            if self.centred:
+                total = float(self.weights.sum())
+                gram -= sums[:, first, None] * (sums[:, None, every] / total)
+            small = gram @ expansion.coefficients @ gram.transpose(0, 2, 1)
+            # A little too much length only lowers the bound; without it, rounding of vectors
+            # of hardly any length would make one up.
+            length = gram[:, :, first].copy()
+            diagonal = np.einsum("mii->mi", length)
+            diagonal += 1e-6 * diagonal.sum(axis=1, keepdims=True) + np.finfo(float).tiny
+            left = np.linalg.inv(np.linalg.cholesky(length))
+            found[start : start + step] = np.linalg.eigvalsh(
+                left @ small @ left.transpose(0, 2, 1)
+            )[:, 0]
+        return np.maximum(0.0, -(1.0 - 1e-6) * found)
+
+    def _rest_blocks(self, asked):
+        """(start, plain matrices) of these places among the kernels without an expansion."""
+        if self._held is None and self._fits(len(self._rest)):
+            self._held = np.empty((len(self._rest), self.n_samples, self.n_samples))
+            for start, block in self._blocks(self._rest):
+                self._held[start : start + len(block)] = block
+        if self._held is None:
+            return self._blocks(self._rest[asked])
+        return [(0, self._held if len(asked) == len(self._rest) else self._held[asked])]
 
     def _blocks(self, features):
         """(start, plain kernel matrices) of a few features at a time."""

@@ -48,6 +48,19 @@ class Expansion:
         """T_p(values / radius), along a new last axis."""
         return np.polynomial.chebyshev.chebvander(values / self.radius, self.size - 1)
 
+    def sums(self, values: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+        """Weighted sums of T_0, ..., T_(size - 1) over the last axis of ``values``."""
+        x = values / self.radius
+        found = np.empty((len(x), size))
+        before, now, twice = np.ones_like(x), x.copy(), 2.0 * x
+        found[:, 0] = weights.sum()
+        for p in range(1, size):
+            found[:, p] = now @ weights
+            before *= -1.0
+            before += twice * now
+            before, now = now, before
+        return found
+
 
 def expand(kernel: FeatureKernel, radius: float, max_size: int) -> Expansion | None:
     """The shortest accurate expansion, or None when ``max_size`` polynomials do not suffice."""

@@ -14,7 +14,9 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from .._checks import check_finite, warn_user
+from .._frames import frame_library
 from ..choose import SelectorCV
+from ..diagnosis import diagnose
 from ..discovery import find_selector
 from ..selectors.base import BaseSelector, Count
 from ..selectors.parameters import configured
@@ -49,6 +51,9 @@ class SelectedFeatures:
         Accuracy (R squared for numbers) on samples that neither the selection nor the model has
         seen, by cross-validation with a ridge model; found when first asked for, and with
         ``k="auto"`` by the search itself, which makes it a little too good.
+    leaks : list of str
+        Sentences of :func:`~sparsieve.diagnose` on features that know too much, and on ids; found
+        when first asked for or shown.
 
     See Also
     --------
@@ -89,6 +94,19 @@ class SelectedFeatures:
     def nothing_found(self) -> str:
         """A sentence where no number of features beats a guess, as far as that is known."""
         return getattr(self.selector, "nothing_found", "")
+
+    @cached_property
+    def leaks(self) -> list[str]:
+        """What should make a reader ask whether a feature was known beforehand."""
+        frame, held = frame_library(self.X), type(self.X) is np.ndarray or sparse.issparse(self.X)
+        if self.y is None or not (held or frame in ("pandas", "polars")):
+            return []  # X in a file, on a cluster or on a device is not fetched for this
+        names = self.names
+        if names is None and held:
+            names = np.array([f"x{j}" for j in range(self.X.shape[1])], dtype=object)
+        task = "regression" if getattr(self.method, "classes_", None) is None else "classification"
+        found = diagnose(self.X, self.y, feature_names=names, task=task, try_models=False)
+        return [one.sentence for one in found.findings if one.kind in ("leak", "id")]
 
     @cached_property
     def accuracy(self) -> float:
@@ -145,9 +163,10 @@ class SelectedFeatures:
         rest = f" and {more} more" if more > 0 else ""
         names = f": {', '.join(shown)}{rest}" if shown else ""
         warning = f"{self.nothing_found} " if self.nothing_found else ""
+        notes = "".join(f"\nnote: {sentence}" for sentence in self.leaks)
         return (
             f"{warning}{len(self.features)} of {n_features} features by "
-            f"{type(self.method).__name__}{names}"
+            f"{type(self.method).__name__}{names}{notes}"
         )
 
     def _repr_html_(self) -> str:

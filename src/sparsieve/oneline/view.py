@@ -48,8 +48,8 @@ def selection_view(selected: SelectedFeatures) -> str:
 
 
 def _warning(selected: SelectedFeatures) -> str:
-    said = selected.nothing_found
-    return f"<div><b>{escape(said)}</b></div>" if said else ""
+    said = [selected.nothing_found, *selected.leaks]
+    return "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in said if sentence)
 
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import OptimizeResult
 from sklearn.datasets import load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -251,3 +252,28 @@ def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypa
     assert value(weights, bias) == pytest.approx(alpha.sum(), rel=1e-9)
     dense = rng.standard_normal((9, 4))
     np.testing.assert_array_equal(linear_program._mostly_zero(dense), dense)
+
+
+@pytest.mark.parametrize("n_failures", [1, 2, 3, 4])
+def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_failures):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 6)), np.where(rng.normal(size=40) > 0, 1.0, -1.0)
+    given = X, y, np.ones(40), np.full(6, 0.5)
+    expected, bias, _ = linear_program.solve_program(*given, bounds=np.full(6, np.inf))
+    original, calls = linear_program.linprog, []
+
+    def failing(*arguments, **options):
+        calls.append(options["method"])
+        if len(calls) <= n_failures:
+            return OptimizeResult(x=None, message="The problem is unbounded.")
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(linear_program, "linprog", failing)
+    if n_failures == 4:
+        with pytest.raises(RuntimeError, match=r"unbounded.*standardize=True"):
+            linear_program.solve_program(*given, bounds=np.full(6, np.inf))
+        return
+    weights, other_bias, alpha = linear_program.solve_program(*given, bounds=np.full(6, np.inf))
+    np.testing.assert_allclose(weights, expected, atol=1e-6)
+    assert other_bias == pytest.approx(bias, abs=1e-6)
+    assert 0 <= alpha.min() <= alpha.max() <= 1

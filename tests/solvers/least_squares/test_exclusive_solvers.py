@@ -6,6 +6,7 @@ from scipy import sparse
 
 from sparsieve.design import as_design
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
+from sparsieve.solvers.least_squares import dual_newton
 from sparsieve.solvers.least_squares.alm import ExclusiveALM
 from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton
@@ -125,6 +126,28 @@ def test_dual_newton_agrees_with_block_descent(rng):
     assert dual.converged
     again = ProximalDualNewton().solve(equations, dual.solution.W)
     assert again.n_iter <= dual.n_iter
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"SHARED_STEPS": -1e9},
+        {"SHARED_STEPS": 1e9, "FEATURES_SIDE": 0.0},
+        {"SHARED_STEPS": 1e9, "FEATURES_SIDE": 1e9},
+    ],
+    ids=["shared", "samples", "features"],
+)
+def test_dual_newton_comes_to_the_same_from_every_side(rng, settings, monkeypatch):
+    X, Y = rng.standard_normal((24, 40)), rng.standard_normal((24, 4))
+    X[:, 3] = 0.0  # never used
+    equations = problem(X, Y, ExclusiveL21(0.0, 0.5))
+    expected = BlockCD(tol=1e-10, max_iter=100_000).solve(equations)
+    for name, value in settings.items():
+        monkeypatch.setattr(dual_newton, name, value)
+    found = ProximalDualNewton(tol=1e-8).solve(equations)
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=2e-8)
+    np.testing.assert_allclose(found.solution.W, expected.solution.W, atol=1e-4)
 
 
 def test_published_solver_reports_the_gap(rng):

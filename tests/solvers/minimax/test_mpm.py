@@ -232,3 +232,18 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(
         first.solution.weights, second.solution.weights, rtol=1e-6, atol=1e-9
     )
+
+
+def test_newton_and_cone_programs_agree_and_newton_goes_on_alone(monkeypatch):
+    X, y = random_problem(7, 60, 200)
+    moments, rng = as_moments(X, y, 0.05), np.random.default_rng(0)
+    costs = [np.ones(200), rng.uniform(0.8, 1.2, size=200), rng.uniform(0.1, 2.0, size=200)]
+    machine = WeightedL1Machine(moments, kappa_of(0.8))
+    found = [machine.solve(one) for one in costs]
+    assert found[1].n_iter == 1  # from the features of the first
+    monkeypatch.setattr(f"{WeightedL1Machine.__module__}.polish_weighted_l1", lambda *given: None)
+    for one, fast in zip(costs, found, strict=True):
+        slow = WeightedL1Machine(moments, kappa_of(0.8)).solve(one)
+        assert fast.optimality <= 1e-6
+        assert fast.objective == pytest.approx(slow.objective, rel=2e-6)
+        assert_feasible(X, y, fast, kappa_of(0.8), 0.05)

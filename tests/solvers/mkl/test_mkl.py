@@ -179,3 +179,20 @@ def test_no_number_keeps_the_alternation_from_ending():
     result = AlternatingMKL(max_iter=50, tol=1e-12).solve(problem)
     assert result.n_iter <= 2
     assert not result.converged
+
+
+@pytest.mark.parametrize(("rounds", "count"), [(1, 8), (3, 60)])
+def test_asking_only_promising_features_certifies_itself_over_all(monkeypatch, rounds, count):
+    full = AlternatingMKL(200, 1e-4).solve(model(n_features=200))
+    monkeypatch.setattr("sparsieve.solvers.mkl.model.PROMISING", count)
+    monkeypatch.setattr("sparsieve.solvers.mkl.model.FULL_ROUNDS", rounds)
+    problem = model(n_features=200)
+    found = AlternatingMKL(200, 1e-4).solve(problem)
+    assert found.converged
+    assert (np.diff(found.trace) <= 1e-12 * found.objective).all()
+    program = problem.weight_program(found.solution.u)
+    assert program.stationarity(found.solution.weights) <= 1e-4
+    assert len(found.solution.gains) == 200
+    # With few to ask, another stationary point may be reached; with enough it is the same.
+    if count == 60:
+        assert found.objective == pytest.approx(full.objective, rel=1e-6)

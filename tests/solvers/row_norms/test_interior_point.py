@@ -146,8 +146,29 @@ def test_kernel_equals_the_explicit_inverse(n):
     back = X @ (a[:, None] * (X.T @ M)) + e[:, None] * M + free @ B
     assert np.allclose(back, V, atol=1e-7)
     assert np.allclose(free.T @ M, 0, atol=1e-6 * np.abs(M).max())
+    W = rng.standard_normal((20, 3))
+    features, samples = kernel.both(W, V)
+    assert np.allclose(samples, kernel(X @ W + V), rtol=1e-6)
+    assert np.allclose(features, X.T @ kernel(X @ W + V), atol=1e-6)
     Z = np.hstack([X, np.eye(n)])
-    assert np.allclose(kernel.leverages(), np.einsum("ij,ij->j", Z, kernel(Z)), rtol=1e-4)
+    ratios = np.concatenate(kernel.variances()) / np.einsum("ij,ij->j", Z, kernel(Z))
+    assert ((ratios > 0.2) & (ratios < 3.0)).all()
+    if not kernel.on_samples:
+        assert np.allclose(kernel.among_features(), X.T @ kernel(X), rtol=1e-5)
+
+
+def test_samples_that_are_all_fitted_go_through_their_own_matrix():
+    rng = np.random.default_rng(7)
+    X, a, e = rng.standard_normal((500, 300)), np.ones(300), np.full(500, 1e-9)
+    kernel = WeightedKernel(X, a, e, np.empty((500, 0)))
+    assert kernel.on_samples  # both sides together are larger than the samples' alone
+    e[20:] = 1.0
+    split = WeightedKernel(X, a, e, np.empty((500, 0)))
+    assert not split.on_samples
+    V = rng.standard_normal((500, 2))
+    M = np.linalg.solve(X @ X.T + np.diag(e), V)
+    assert np.allclose(split(V), M, rtol=1e-6, atol=1e-9 * np.abs(M).max())
+    assert np.allclose(split.among_features(), X.T @ split(X), atol=1e-7)
 
 
 def test_working_sets_reach_the_optimum_over_all_features():

@@ -26,6 +26,8 @@ from ..engines.dca import DCA
 
 # Violations below this share of a cost are rounding of the linear programs or of the products.
 PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+# Ways to solve a linear program, the next ones where the first one fails.
+ATTEMPTS = (("highs", True), ("highs-ds", False), ("highs-ipm", True), ("highs-ipm", False))
 # A program counts as solved where its gap is within so many times that.
 SOLVED = 100.0
 # Below this share of the price of all samples an objective is as good as zero.
@@ -95,7 +97,10 @@ class WeightedL1SVM:
         self.bounds = np.full(self.design.shape[1], self.bound)
         self.bounds[self.unpenalised] = np.inf
         self._columns: dict[int, np.ndarray] = {}
+        # Features of the program, in the order in which they were called in, and their columns.
         self._working = np.empty(0, dtype=np.int64)
+        self._held = np.empty((len(self.y), 0))
+        self._signed = sparse.csc_array((len(self.y), 0))
 
     @property
     def least(self) -> float:
@@ -144,7 +149,7 @@ class WeightedL1SVM:
         self._start(costs)
         trace: list[float] = []
         while True:
-            columns = self.columns(self._working)
+            columns = self._held
             weights, bias, alpha = solve_program(
                 columns,
                 self.y,
@@ -152,6 +157,7 @@ class WeightedL1SVM:
                 costs[self._working],
                 bounds=self.bounds[self._working],
                 fit_bias=self.fit_bias,
+                signed=self._signed,
             )
             slack = self._slack(columns @ weights, bias)
             trace.append(float(costs[self._working] @ np.abs(weights) + self.C @ slack))
@@ -162,11 +168,13 @@ class WeightedL1SVM:
             entering = np.flatnonzero(violation > tolerance * np.maximum(costs, costs.max()))
             if not len(entering):
                 break
+            # Whoever is about to enter comes along: optimal prices are seldom unique, and the next
+            # program's would call in a few others, one handful at a time.
             room = max(30, 2 * int((weights != 0).sum()))
-            if len(entering) > room:
-                top = np.argpartition(-violation[entering], room - 1)[:room]
-                entering = np.sort(entering[top])
-            self._working = np.concatenate([self._working, entering])
+            violation[self._working] = -np.inf
+            entering = np.argpartition(-violation, min(room, len(violation)) - 1)[:room]
+            entering = np.sort(entering[violation[entering] > -np.inf])
+            self._call_in(entering)
         excess = np.maximum(prices - costs, 0.0)
         dual = float(alpha.sum())
         bounded = np.isfinite(self.bounds)  # a weight at the bound may be priced above its cost
@@ -195,13 +203,23 @@ class WeightedL1SVM:
         """Begin with the last program's features, or with those that stand out one by one."""
         free = np.flatnonzero(costs == 0.0)  # free of charge: no price could call them in
         if len(self._working):
-            self._working = np.union1d(self._working, free)
+            self._call_in(np.setdiff1d(free, self._working))
             return
         size = min(len(costs), max(30, len(self.y)))
         alpha = np.where(self.y > 0, 1.0 / (self.y > 0).sum(), 1.0 / (self.y < 0).sum())
         prices = self._prices(alpha * self.C)
         top = np.argpartition(-prices, size - 1)[:size]
-        self._working = np.union1d(top, free)
+        self._call_in(np.union1d(top, free))
+
+    def _call_in(self, features: np.ndarray) -> None:
+        """Let these features take part from now on."""
+        if not len(features):
+            return
+        block = self.design.dense_columns(features).astype(np.float64, copy=False)
+        self._working = np.concatenate([self._working, features])
+        self._held = np.hstack([self._held, block])
+        signed = signed_columns(block, self.y, self.fit_bias)
+        self._signed = sparse.hstack([self._signed, signed], format="csc")
 
     def _prices(self, alpha: np.ndarray) -> np.ndarray:
         signed = (alpha * self.y).astype(self.design.dtype)
@@ -241,13 +259,22 @@ def _mostly_zero(columns: np.ndarray) -> np.ndarray:
     return np.where(sparse_enough, shifted, columns)
 
 
-def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
-    """The linear program on these columns: (weights, bias, dual variables of the samples)."""
+def signed_columns(columns: np.ndarray, y: np.ndarray, fit_bias: bool) -> sparse.csc_array:
+    """The columns as they stand in the program, times the labels."""
+    return sparse.csc_array((_mostly_zero(columns) if fit_bias else columns) * y[:, None])
+
+
+def solve_program(columns, y, C, costs, *, bounds, fit_bias=True, signed=None):
+    """The linear program on these columns: (weights, bias, dual variables of the samples).
+
+    ``signed`` are the ``signed_columns``, where they are at hand.
+    """
     n_samples, n_columns = columns.shape
-    signed = (_mostly_zero(columns) if fit_bias else columns) * y[:, None]
+    if signed is None:
+        signed = signed_columns(columns, y, fit_bias)
     charged = costs > 0
     # Charged weights are split into their two signs; free ones may be negative themselves.
-    parts = [signed, -signed[:, charged], sparse.identity(n_samples)]
+    parts = [signed, -signed[:, np.flatnonzero(charged)], sparse.identity(n_samples)]
     price = [costs, costs[charged], C]
     low = [np.where(charged, 0.0, -bounds), np.zeros(int(charged.sum()) + n_samples)]
     high = [bounds, bounds[charged], np.full(n_samples, np.inf)]
@@ -256,12 +283,11 @@ def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
         price.append(np.zeros(1))
         low.append(np.array([-np.inf]))
         high.append(np.array([np.inf]))
-    solution = linprog(
+    solution = _solved(
         np.concatenate(price),
         A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
         b_ub=-np.ones(n_samples),
         bounds=np.column_stack([np.concatenate(low), np.concatenate(high)]),
-        method="highs",
     )
     if solution.x is None:
         if C.max() > LARGEST_PRICE:
@@ -269,11 +295,28 @@ def solve_program(columns, y, C, costs, *, bounds, fit_bias=True):
                 f"the linear program was not solved, because C times sample_weight reaches "
                 f"{C.max():.3g}; lower C or scale the weights down"
             )
-        raise RuntimeError(f"the linear program was not solved: {solution.message}")
+        raise RuntimeError(
+            f"the linear program on {n_samples} samples and {n_columns} features was not solved "
+            f"({solution.message}); use standardize=True, or a smaller C or theta"
+        )
     weights = solution.x[:n_columns].copy()
     weights[charged] -= solution.x[n_columns : n_columns + int(charged.sum())]
     bias = central_bias(columns @ weights, y, C) if fit_bias else 0.0
     return weights, bias, np.clip(-solution.ineqlin.marginals, 0.0, C)
+
+
+def _solved(price, **program):
+    """The first answer of HiGHS; this program has one, whatever the first attempts say.
+
+    Presolve and the simplex method may take costs and prices of very different size for an
+    unbounded or infeasible program.
+    """
+    solution = None
+    for method, presolve in ATTEMPTS:
+        solution = linprog(price, method=method, options={"presolve": presolve}, **program)
+        if solution.x is not None:
+            break
+    return solution
 
 
 @dataclass

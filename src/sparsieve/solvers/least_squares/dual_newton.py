@@ -12,12 +12,14 @@ through its dual, a smooth concave function of the n_samples x n_outputs residua
 The proximal map is piecewise linear, so Newton's method applies; its matrix I + 2 sigma X J X' has
 the size of R. J keeps the nonzero entries of a row, less 2q/(1+2qm) s s' with q = sigma beta, m
 their number and s their signs. The equations are solved by conjugate gradients, preconditioned by
-a Cholesky factor per output. sigma grows, which makes the outer iteration converge superlinearly.
+a Cholesky factor per output (of its samples or of its features, whichever are fewer) or, while
+most entries are nonzero, a common one. sigma grows, which makes the outer iteration converge
+superlinearly.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,15 @@ LOOSENESS = 0.5
 # Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
 # its start a subproblem's Newton steps only find out which entries are nonzero.
 LAST = 8
+# The next subproblem starts from this multiple of the way to the last proximal point, unless that
+# was found at once: then the proximal points converge fast by themselves.
+BEYOND = 1.6
 FORCING, INNER_STEPS = 0.1, 200
+# An output that uses fewer features than this share of the samples has a matrix of their number.
+FEATURES_SIDE = 0.5
+# While most entries are nonzero the outputs share a preconditioner; it takes about so many steps.
+SHARED_STEPS = 10
+BLOCK = 4096  # columns as dense numbers at a time
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,9 @@ class ProximalDualNewton:
         sigma = FIRST_STEP / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
         trace: list[float] = []
         n_steps = 0
+        centre = W
         while True:
-            subproblem = _Subproblem(design, Y, penalty, beta, W, sigma)
+            subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma)
             point, steps = _maximise(subproblem, dual, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
@@ -90,7 +101,8 @@ class ProximalDualNewton:
             stop = callback is not None and callback(event)
             if converged or stop or n_steps >= self.max_iter or not np.isfinite(optimality):
                 break
-            sigma *= 4.0 if steps <= 1 else 2.0 if steps <= 3 else 0.7
+            centre = centre + BEYOND * (W - centre) if steps > 1 else W
+            sigma *= 4.0 if steps <= 1 else 1.6 if steps <= 3 else 0.7
         rows = Rows(W.astype(problem.design.dtype), row_norms(G))
         return Result(rows, value, optimality, n_steps, converged, trace)
 
@@ -117,6 +129,8 @@ class _Subproblem:
     beta: float
     centre: np.ndarray
     sigma: float
+    matrices: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    common: _OnSamples | None = None
 
     def at(self, R) -> _Point:
         V = self.centre + 2.0 * self.sigma * self.design.rmatmul(R)
@@ -134,30 +148,111 @@ class _Subproblem:
         q = self.sigma * self.beta
         counts = np.count_nonzero(signs, axis=1)
         share = 2.0 * q / (1.0 + 2.0 * q * counts)
-        systems = np.stack(
-            [self._system(np.flatnonzero(column), 1.0 - share) for column in signs.T]
-        )
-        factors = [lapack.dpotrf(system, lower=1)[0] for system in systems]
-        coupling = _Coupling(self.design, signs, counts, 2.0 * self.sigma * share)
-
-        def apply(V):
-            return coupling.subtract_from(np.matmul(systems, V.T[:, :, None])[:, :, 0].T, V)
-
-        def precondition(V):
-            columns = [lapack.dpotrs(f, v, lower=1)[0] for f, v in zip(factors, V.T, strict=True)]
-            return np.stack(columns, axis=1)
-
+        weights = 2.0 * self.sigma * (1.0 - share)
+        if self._crowded(np.count_nonzero(signs, axis=0)):
+            apply, precondition = self._shared(signs, weights, share)
+        else:
+            apply, precondition = self._per_output(signs, weights, counts, share)
         return conjugate_gradients(
             apply, point.residual(self.Y), precondition, tol=FORCING, max_steps=INNER_STEPS
         )
 
-    def _system(self, used, weights):
-        """I + 2 sigma X_S diag(weights) X_S' for the features of an output."""
-        columns = self.design.dense_columns(used)
-        columns = columns * np.sqrt(2.0 * self.sigma * weights[used])
-        system = columns @ columns.T
-        system[np.diag_indices_from(system)] += 1.0
-        return system
+    def _crowded(self, used: np.ndarray) -> bool:
+        """Whether a matrix per output costs more than a common one and the steps it needs."""
+        n, d = self.design.shape
+        few = used < FEATURES_SIDE * n
+        own = np.where(few, (n + used / 3.0) * used**2, (used + n / 3.0) * n**2).sum()
+        return bool(own > (d + n / 3.0) * n**2 + SHARED_STEPS * 4.0 * n * d * len(used))
+
+    def _shared(self, signs, weights, share):
+        """Products with X, preconditioned by the mean of the outputs' matrices."""
+        if self.common is None:  # good enough for all Newton steps of the subproblem
+            self.common = _OnSamples(self._matrix(weights * np.abs(signs).mean(axis=1)))
+        strengths = 2.0 * self.sigma * share[:, None]
+
+        def apply(V):
+            T = signs * self.design.rmatmul(V)
+            T = signs * (2.0 * self.sigma * T - strengths * T.sum(axis=1, keepdims=True))
+            return V + self.design.matmul(T)
+
+        return apply, self.common.solve
+
+    def _per_output(self, signs, weights, counts, share):
+        """A matrix for every output, and what couples them."""
+        own = [self._output(k, weights * np.abs(column)) for k, column in enumerate(signs.T)]
+        coupling = _Coupling(self.design, signs, counts, 2.0 * self.sigma * share)
+
+        def apply(V):
+            columns = [each.apply(v) for each, v in zip(own, V.T, strict=True)]
+            return coupling.subtract_from(np.stack(columns, axis=1), V)
+
+        def precondition(V):
+            return np.stack([each.solve(v) for each, v in zip(own, V.T, strict=True)], axis=1)
+
+        return apply, precondition
+
+    def _output(self, k: int, weights: np.ndarray):
+        """I + X diag(weights) X' of an output, from the smaller side."""
+        used = np.flatnonzero(weights)
+        if len(used) < FEATURES_SIDE * self.design.shape[0]:
+            return _OnFeatures(self.design.dense_columns(used) * np.sqrt(weights[used]))
+        # From one Newton step to the next few features change.
+        known = self.matrices.get(k)
+        if known is None or np.count_nonzero(weights != known[0]) > 0.4 * len(used):
+            matrix = self._matrix(weights)
+        else:
+            matrix = known[1] + self._matrix(weights - known[0])
+        self.matrices[k] = weights, matrix
+        return _OnSamples(matrix)
+
+    def _matrix(self, weights: np.ndarray) -> np.ndarray:
+        """X diag(weights) X'."""
+        n = self.design.shape[0]
+        matrix = np.zeros((n, n))
+        used = np.flatnonzero(weights)
+        for first in range(0, len(used), BLOCK):
+            block = used[first : first + BLOCK]
+            columns = self.design.dense_columns(block)
+            if (weights[block] > 0).all():
+                columns = columns * np.sqrt(weights[block])
+                matrix += columns @ columns.T
+            else:
+                matrix += (columns * weights[block]) @ columns.T
+        return matrix
+
+
+class _OnFeatures:
+    """I + U U' and its inverse, by the matrix I + U'U of an output with few features."""
+
+    def __init__(self, columns: np.ndarray):
+        self.columns = columns
+        matrix = columns.T @ columns
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        self.factor = lapack.dpotrf(matrix, lower=1, overwrite_a=1)[0]
+
+    def apply(self, v: np.ndarray) -> np.ndarray:
+        return v + self.columns @ (self.columns.T @ v)
+
+    def solve(self, v: np.ndarray) -> np.ndarray:
+        if not self.columns.shape[1]:
+            return v
+        return v - self.columns @ lapack.dpotrs(self.factor, self.columns.T @ v, lower=1)[0]
+
+
+class _OnSamples:
+    """I + matrix, and its inverse, for vectors or several columns."""
+
+    def __init__(self, matrix: np.ndarray):
+        self.matrix = matrix
+        shifted = matrix.copy()
+        shifted[np.diag_indices_from(shifted)] += 1.0
+        self.factor = lapack.dpotrf(shifted, lower=1, overwrite_a=1)[0]
+
+    def apply(self, v: np.ndarray) -> np.ndarray:
+        return v + self.matrix @ v
+
+    def solve(self, v: np.ndarray) -> np.ndarray:
+        return lapack.dpotrs(self.factor, v, lower=1)[0]
 
 
 class _Coupling:

@@ -9,7 +9,9 @@ norm of the upper half. ridge = 0 is orthogonal least squares.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,11 +25,26 @@ from .candidates import CandidateBlocks
 # From this many features on, compiled loops do the bookkeeping: NumPy would read and write every
 # array a dozen times a step, which then costs as much as the product with X.
 COMPILED = 100_000
+# The same where this path is one of many, so that compiling pays on smaller data.
+COMPILED_IF_MANY = 5_000
 # Columns that are read beside a product because one of them will most likely win the next step.
 CANDIDATES = 16
 # A column whose residual has shrunk to this share of its squared norm lies in the span of the
 # selected ones (a duplicate, a constant): it has nothing left to add.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+
+
+_one_of_many: ContextVar[bool] = ContextVar("one_of_many", default=False)
+
+
+@contextmanager
+def many_paths() -> Iterator[None]:
+    """Say that the paths made in here are some of very many on data of the same size."""
+    before = _one_of_many.set(True)
+    try:
+        yield
+    finally:
+        _one_of_many.reset(before)
 
 
 @dataclass(frozen=True)
@@ -216,7 +233,7 @@ class _Features:
         self.score = np.empty(n_features, dtype=dtype)
         self.blocks = CandidateBlocks.if_they_pay(design, n_steps)
         self._winner, self._advance = _winner, _advance
-        if n_features >= COMPILED:
+        if n_features >= (COMPILED_IF_MANY if _one_of_many.get() else COMPILED):
             from . import _forward_kernels as kernels
 
             self._winner, self._advance = kernels.winner, kernels.advance

@@ -23,6 +23,7 @@ GIVE_UP_ROUNDS = 1000  # rounds without a feasible point, however many are allow
 # Accuracy of restricted programs: on the way, at the end, and where Newton's method finished.
 LOOSE, TIGHT, EXACT = 1e-4, 1e-8, 1e-12
 AIM = 0.1  # share of the tolerance to strive for, so that reaching it is not left to rounding
+EXCHANGES = 30  # most times that features join and leave between two cone programs
 NEARLY = 1e-2  # gap from which on the right features are likely known
 # Weights below this share of the largest are the interior-point method's idea of zero.
 RELATIVE_ZERO = 1e-5

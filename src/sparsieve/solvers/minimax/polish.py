@@ -3,6 +3,7 @@
 An interior-point method that stops at eight digits of the objective has four of the weights. Once
 it is known which features are used, with which sign, and which constraints are tight, the optimum
 solves smooth equations, and Newton's method finishes in a few steps, even from a loose solution.
+Features that turn out to want the other sign are left out on the way.
 """
 
 from __future__ import annotations
@@ -12,71 +13,88 @@ import numpy as np
 from .cones import Columns, PrimalDual
 from .moments import TwoClassMoments
 
-MAX_STEPS = 12
+MAX_STEPS = 30
+OFFSET_SIGNS = (-1.0, 1.0)  # of b in a_1 and a_2
 CONE_TIGHT = 1e-3  # share of the largest multiplier above which a constraint is taken for tight
 
 
 def polish_weighted_l1(
     moments: TwoClassMoments, columns: Columns, weights, costs, kappa: float, multipliers
-) -> PrimalDual | None:
-    """The exact optimum on these signed features, or None where they are not the right ones.
+) -> tuple[PrimalDual, np.ndarray] | None:
+    """The exact optimum on those of these signed features that keep their sign, and which do.
 
-    The conditions of min c'|w| s.t. a_i - kappa N_i >= 0 and a_i - 1 >= 0, with a_1 = mu1'w - b
-    and a_2 = b - mu2'w, for the constraints whose ``multipliers`` (of a_1 - kappa N_1,
-    a_2 - kappa N_2, a_1 - 1, a_2 - 1) say that they are tight.
+    None where Newton's method does not get there. The conditions of min c'|w| s.t.
+    a_i - kappa N_i >= 0 and a_i - 1 >= 0, with a_1 = mu1'w - b and a_2 = b - mu2'w, for the
+    constraints whose ``multipliers`` (of a_1 - kappa N_1, a_2 - kappa N_2, a_1 - 1, a_2 - 1) say
+    that they are tight.
     """
-    features, k = columns.features, len(columns)
     tight = multipliers > CONE_TIGHT * multipliers.max()
     if not (tight[0] or tight[2]) or not (tight[1] or tight[3]):
         return None
-    factors = [moments.columns(which, features) for which in (0, 1)]
-    covariances = [
-        Z.T @ Z + ridge * np.eye(k) for Z, ridge in zip(factors, moments.ridges, strict=True)
-    ]
-    directions = [
-        np.append(moments.means[0][features], -1.0),
-        np.append(-moments.means[1][features], 1.0),
-    ]
-    slopes = np.append(np.sign(weights) * costs, 0.0)
+    factors = [moments.columns(which, columns.features) for which in (0, 1)]
+    covariances = [Z.T @ Z for Z in factors]
+    for covariance, ridge in zip(covariances, moments.ridges, strict=True):
+        np.einsum("ii->i", covariance)[:] += ridge
+    means = [moments.means[0][columns.features], -moments.means[1][columns.features]]
+    kept = np.arange(len(columns))
     keep = np.maximum(kappa * _norms(covariances, weights), 1.0)
-    offset = 0.5 * (keep[1] - keep[0] + (directions[0] - directions[1])[:k] @ weights)
-    x = np.append(weights, offset)
+    offset = 0.5 * (keep[1] - keep[0] + (means[0] - means[1]) @ weights)
     active = multipliers[tight]
-    smallest = np.inf
-    for step_number in range(MAX_STEPS):
-        norms = _norms(covariances, x[:k])
+    scale = float(costs.max(initial=0.0))
+    signs = np.where(columns.signs == 0.0, np.sign(weights), columns.signs)
+    slopes = signs * costs
+    smallest, n_since = np.inf, 0
+    for _ in range(MAX_STEPS):
+        k = len(kept)
+        norms = _norms(covariances, weights)
         gradients: list[np.ndarray] = []
         values: list[float] = []
-        hessian = np.zeros((k + 1, k + 1))
+        hessian = np.zeros((k, k))
         for which in np.flatnonzero(tight[:2]):
             if norms[which] <= 0.0:
                 return None
-            pull = covariances[which] @ x[:k] / norms[which]
-            curvature = (covariances[which] - np.outer(pull, pull)) / norms[which]
-            hessian[:k, :k] += active[len(values)] * kappa * curvature
-            gradients.append(directions[which] - kappa * np.append(pull, 0.0))
-            values.append(directions[which] @ x - kappa * norms[which])
+            pull = covariances[which] @ weights / norms[which]
+            share = active[len(values)] * kappa / norms[which]
+            hessian += share * covariances[which]
+            hessian -= np.outer(share * pull, pull)
+            gradients.append(np.append(means[which] - kappa * pull, OFFSET_SIGNS[which]))
+            values.append(
+                means[which] @ weights + OFFSET_SIGNS[which] * offset - kappa * norms[which]
+            )
         for which in np.flatnonzero(tight[2:]):
-            gradients.append(directions[which])
-            values.append(directions[which] @ x - 1.0)
+            gradients.append(np.append(means[which], OFFSET_SIGNS[which]))
+            values.append(means[which] @ weights + OFFSET_SIGNS[which] * offset - 1.0)
         jacobian = np.array(gradients)
-        residual = np.concatenate([slopes - jacobian.T @ active, values])
+        residual = np.concatenate([np.append(slopes, 0.0) - jacobian.T @ active, values])
         size = float(np.abs(residual).max())
-        if step_number >= 3 and size > 0.5 * smallest:
+        if n_since >= 3 and size > 0.5 * smallest:
             break  # accurate to rounding, or not getting anywhere
         smallest = min(size, smallest)
-        system = np.block([[hessian, -jacobian.T], [jacobian, np.zeros((len(values),) * 2)]])
+        system = np.zeros((k + 1 + len(values),) * 2)
+        system[:k, :k] = hessian
+        system[: k + 1, k + 1 :] = -jacobian.T
+        system[k + 1 :, : k + 1] = jacobian
         try:
             step = np.linalg.solve(system, -residual)
         except np.linalg.LinAlgError:
             return None
-        x = x + step[: k + 1]
+        weights = weights + step[:k]
+        offset += float(step[k])
         active = active + step[k + 1 :]
-    found, norms = x[:k], _norms(covariances, x[:k])
-    sides = np.array([direction @ x for direction in directions])
+        n_since += 1
+        turned = (np.sign(weights) != signs) & (columns.signs[kept] != 0.0)
+        if turned.any():
+            if turned.all():
+                return None
+            stays = np.flatnonzero(~turned)
+            kept, weights, signs, slopes = kept[stays], weights[stays], signs[stays], slopes[stays]
+            covariances = [covariance[np.ix_(stays, stays)] for covariance in covariances]
+            means = [mean[stays] for mean in means]
+            smallest, n_since = np.inf, 0
+    norms = _norms(covariances, weights)
+    sides = np.array([means[i] @ weights + OFFSET_SIGNS[i] * offset for i in (0, 1)])
     trusted = (
-        smallest <= 1e-9 * float(costs.max(initial=0.0))
-        and (np.sign(found) == np.sign(weights)).all()
+        smallest <= 1e-9 * scale
         and (active >= 0.0).all()
         # A constraint taken for slack must be so.
         and (sides >= np.maximum(kappa * norms, 1.0) * (1.0 - 1e-9)).all()
@@ -87,16 +105,18 @@ def polish_weighted_l1(
     exact[tight] = active
     shares = [exact[which] / norms[which] if exact[which] > 0.0 else 0.0 for which in (0, 1)]
     ridge_share = shares[0] * moments.ridges[0] + shares[1] * moments.ridges[1]
-    return PrimalDual(
-        found,
-        float(costs @ np.abs(found)),
+    duals = [-share * (Z[:, kept] @ weights) for share, Z in zip(shares, factors, strict=True)]
+    answer = PrimalDual(
+        weights,
+        float(slopes @ weights),
         float(exact[2] + exact[3]),
         float(exact[0] + exact[2]),
-        (-shares[0] * (factors[0] @ found), -shares[1] * (factors[1] @ found)),
-        -kappa * ridge_share * found,
+        (duals[0], duals[1]),
+        -kappa * ridge_share * weights,
         np.zeros(2),
         exact,
     )
+    return answer, kept
 
 
 def _norms(covariances, w) -> np.ndarray:

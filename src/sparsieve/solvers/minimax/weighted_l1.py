@@ -14,11 +14,12 @@ from .generation import (
     AIM,
     ARTIFICIAL_COSTS,
     EXACT,
+    EXCHANGES,
     FREE,
     GIVE_UP_ROUNDS,
+    LEAST_JOINING,
     LOOSE,
     MAX_ROUNDS,
-    NEARLY,
     RELATIVE_ZERO,
     START,
     TIGHT,
@@ -55,6 +56,7 @@ class WeightedL1Machine:
     callback: Callback | None = None
     _previous: Hyperplane | None = field(default=None, init=False, repr=False)
     _reduced: np.ndarray | None = field(default=None, init=False, repr=False)
+    _tight: np.ndarray | None = field(default=None, init=False, repr=False)
 
     def solve(self, costs: np.ndarray) -> Result[Hyperplane]:
         """The optimum for these costs, from the features of the previous one if there is one."""
@@ -62,13 +64,19 @@ class WeightedL1Machine:
         costs = costs / unit
         free = np.flatnonzero(costs <= FREE * costs.max())
         warm = self._previous is not None
+        target = max(AIM * self.tol, noise(self.moments))
+        at_once = self._from_before(costs, free, target) if warm else None
+        if at_once is not None:
+            trace = [unit * at_once.answer.value]
+            if self.callback is not None:
+                self.callback(Event(1, trace[0], at_once.gap, len(at_once.columns)))
+            return self._finished(at_once, costs, unit, 1, trace)
         columns = self._columns_before(free) if warm else self._first_columns(costs, free)
         # What was feasible for other costs still is; only a first program may be infeasible.
         artificial = iter(ARTIFICIAL_COSTS)
         artificial_cost = None if warm else next(artificial)
         accuracy = LOOSE
-        target = max(AIM * self.tol, noise(self.moments))
-        trace: list[float] = []
+        trace = []
         for n_rounds in range(1, GIVE_UP_ROUNDS + 1):
             answer = solve_weighted_l1(
                 self.moments,
@@ -90,7 +98,7 @@ class WeightedL1Machine:
             if answer.slack <= 1e-7:
                 artificial_cost = None
                 trace.append(unit * answer.value)
-                this, new = self._exact(this, costs)
+                this, new = self._exact(this, costs, target, self.max_rounds - n_rounds)
                 event = Event(n_rounds, trace[-1], this.gap, len(columns))
                 if self.callback is not None and self.callback(event):
                     break
@@ -114,23 +122,22 @@ class WeightedL1Machine:
                     raise InfeasibleError
         else:
             raise ConeFailure
+        return self._finished(this, costs, unit, n_rounds, trace)
+
+    def _finished(self, this: Round, costs, unit, n_rounds: int, trace) -> Result[Hyperplane]:
+        """The result of a round, which is also where the next call starts."""
         weights = final_weights(this, self.moments)
         objective = unit * float(costs @ np.abs(weights))
         offset, violation = self._offset(weights)
         tightness = np.minimum(this.tightness, 1.0)
         accuracy = achieved_accuracy(self.moments, weights, offset)
-        self._previous, self._reduced = (
-            Hyperplane(weights, offset, accuracy, tightness),
-            this.reduced,
-        )
+        plane = Hyperplane(weights, offset, accuracy, tightness)
+        self._previous, self._reduced = plane, this.reduced
+        # In units of the objective, which is about one in the next call.
+        self._tight = this.answer.tight / this.answer.value
         gap = max(this.gap, violation)
         return Result(
-            self._previous,
-            objective,
-            gap,
-            n_rounds,
-            gap <= self.tol,
-            settled_trace(trace, objective),
+            plane, objective, gap, n_rounds, gap <= self.tol, settled_trace(trace, objective)
         )
 
     def _judge(self, answer: PrimalDual, columns: Columns, costs, accuracy) -> Round:
@@ -143,14 +150,12 @@ class WeightedL1Machine:
         joining = joining_keys(reduced, tightness, columns)
         return Round(answer, columns, reduced, tightness, max(gap, 0.0), joining, accuracy)
 
-    def _exact(self, this: Round, costs) -> tuple[Round, np.ndarray]:
+    def _exact(self, this: Round, costs, target: float, most: int) -> tuple[Round, np.ndarray]:
         """The exact optimum on the features that seem to be used, if that is an improvement.
 
         Also returns the keys of the features it asks for that were not in play.
         """
         answer, columns = this.answer, this.columns
-        if this.gap > NEARLY:
-            return this, this.joining
         size = np.abs(answer.weights) * self.moments.sizes[columns.features]
         # Of weight and slack, one vanishes at the optimum: the larger share tells which.
         slack = 1.0 - this.tightness[columns.features]
@@ -159,20 +164,55 @@ class WeightedL1Machine:
         chosen = Columns(columns.features[used], columns.signs[used])
         if len(np.unique(chosen.features)) < len(chosen):
             return this, this.joining
-        polished = polish_weighted_l1(
-            self.moments,
-            chosen,
-            answer.weights[used],
-            costs[chosen.features],
-            self.kappa,
-            answer.tight,
-        )
-        if polished is None:
+        exact = self._active_set(chosen, answer.weights[used], answer.tight, costs, target, most)
+        if exact is None:
             return this, this.joining
-        exact = self._judge(polished, chosen, costs, EXACT)
-        new = exact.joining[~np.isin(exact.joining, columns.keys())]
+        wanted = np.union1d(exact.columns.keys(), exact.joining)
+        new = wanted[~np.isin(wanted, columns.keys())]
         # Without new features, a worse certificate means that the wrong ones were chosen.
-        return (exact, new) if exact.gap <= this.gap or len(new) else (this, this.joining)
+        settled = exact.gap <= target or (exact.gap <= this.gap and not len(this.joining))
+        return (exact, new) if settled or len(new) else (this, this.joining)
+
+    def _from_before(self, costs, free, target: float) -> Round | None:
+        """The optimum for costs that changed little, by Newton's method alone, or None."""
+        assert self._previous is not None
+        assert self._tight is not None
+        support = self._previous.support
+        weights = self._previous.weights[support]
+        signs = np.where(np.isin(support, free), 0.0, np.sign(weights))
+        chosen = Columns(support, signs)
+        most = self.max_rounds - 1
+        exact = self._active_set(chosen, weights, self._tight, costs, target, most)
+        return exact if exact is not None and exact.gap <= target else None
+
+    def _active_set(self, chosen: Columns, weights, tight, costs, target, most) -> Round | None:
+        """Exact optima on some features, until no other feature wants to join them.
+
+        The last one, which may still ask for features, or None if there is none. Features join
+        at most ``most`` times.
+        """
+        best: Round | None = None
+        for _ in range(1 + min(EXCHANGES, most)):
+            found = polish_weighted_l1(
+                self.moments, chosen, weights, costs[chosen.features], self.kappa, tight
+            )
+            if found is None:
+                break
+            answer, kept = found
+            chosen = Columns(chosen.features[kept], chosen.signs[kept])
+            best = self._judge(answer, chosen, costs, EXACT)
+            if best.gap <= target or not len(best.joining):
+                break
+            joining = best.joining
+            joining = joining[~np.isin(joining // 2, chosen.features)]
+            worst = np.argsort(-best.tightness[joining // 2], kind="stable")
+            joining = joining[worst[: max(LEAST_JOINING, len(chosen) // 4)]]
+            chosen = Columns(
+                np.concatenate([chosen.features, joining // 2]),
+                np.concatenate([chosen.signs, np.where(joining % 2 == 1, -1.0, 1.0)]),
+            )
+            weights, tight = np.append(answer.weights, np.zeros(len(joining))), answer.tight
+        return best
 
     def _unit(self, costs) -> float:
         """About the size of the optimum, so that the program has numbers near one.

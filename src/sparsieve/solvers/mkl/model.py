@@ -23,6 +23,9 @@ from ..engines.dca import DCA
 from .machine import KernelMachine, solve_kernel_machine
 from .weights import KernelWeights, WeightProgram
 
+# Rounds that ask all features before only the promising ones are asked, and how many these are.
+FULL_ROUNDS = 3
+PROMISING = 1000
 # The starting kernel is an average over at most this many kernel entries in all.
 START_ENTRIES = 100_000_000
 
@@ -38,10 +41,17 @@ class MKLModel:
     surrogate: Surrogate
     d_max: float
 
-    def weight_program(self, u: np.ndarray) -> WeightProgram:
-        """The problem in the weights, for coefficients ``u``."""
+    def weight_program(self, u: np.ndarray, members: np.ndarray | None = None) -> WeightProgram:
+        """The problem in the weights (of all features or of some), for coefficients ``u``."""
         return WeightProgram(
-            self.bank, self.y, u, self.lambda1, self.lambda2, self.surrogate, self.d_max
+            self.bank,
+            self.y,
+            u,
+            self.lambda1,
+            self.lambda2,
+            self.surrogate,
+            self.d_max,
+            members=members,
         )
 
     def coefficients(
@@ -134,15 +144,26 @@ class AlternatingMKL:
         trace: list[float] = []
         before, stride = None, 2.0
         objective, optimality, converged, stalled = np.inf, np.inf, False, False
+        members: np.ndarray | None = None
         while True:
-            program = model.weight_program(machine.solution.u)
+            if members is not None:
+                members = np.union1d(members, weights.features)
+            program = model.weight_program(machine.solution.u, members)
             if trace:
                 optimality = max(program.stationarity(weights), machine.optimality)
                 event = Event(len(trace), objective, optimality, len(weights.features))
                 stop = callback is not None and callback(event)
+                stop = stop or len(trace) >= self.max_iter
+                if members is not None and (optimality <= self.tol or stalled or stop):
+                    # What holds for the promising features has to hold for all.
+                    members, stalled = None, False
+                    program = model.weight_program(machine.solution.u)
+                    optimality = max(program.stationarity(weights), machine.optimality)
                 converged = optimality <= self.tol
-                if converged or stalled or stop or len(trace) >= self.max_iter:
+                if converged or stalled or stop:
                     break
+            if members is None and len(trace) >= FULL_ROUNDS - 1:
+                members = promising(program, weights)
             run = dca.solve(program, weights)
             if not trace and not len(run.solution.d):
                 machine = awakened(program, machine)
@@ -162,6 +183,15 @@ class AlternatingMKL:
             trace.append(objective)
         found = SparseKernelMachine.of(program, weights, machine.solution.u)
         return Result(found, objective, optimality, len(trace), converged, trace)
+
+
+def promising(program: WeightProgram, weights: KernelWeights) -> np.ndarray | None:
+    """The features nearest to being used; None where they would be half of all."""
+    count = max(PROMISING, 10 * len(weights.features))
+    gains = program.gains(weights)
+    if 2 * count >= len(gains):
+        return None
+    return np.sort(program.members[np.argpartition(-gains, count)[:count]])
 
 
 def awakened(program: WeightProgram, machine: Result[KernelMachine]) -> Result[KernelMachine]:

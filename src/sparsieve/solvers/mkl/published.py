@@ -35,7 +35,9 @@ RHO_MARGIN = 1e-5
 class PublishedMKLModel(MKLModel):
     """The problem above; ``bank`` holds plain kernels, neither centred nor shifted."""
 
-    def weight_program(self, u: np.ndarray, bias: float | None = None) -> WeightProgram:
+    def weight_program(
+        self, u: np.ndarray, members: np.ndarray | None = None, bias: float | None = None
+    ) -> WeightProgram:
         """The problem in the weights, with the bias held where it is."""
         return WeightProgram(
             self.bank,
@@ -47,6 +49,7 @@ class PublishedMKLModel(MKLModel):
             self.d_max,
             shifted=False,
             bias=bias,
+            members=members,
         )
 
 
@@ -91,7 +94,7 @@ class PublishedMKL:
         change, converged = np.inf, False
         while len(trace) < self.max_iter:
             machine = self.coefficients(model, weights, machine, trace)
-            program = model.weight_program(machine.u, machine.bias)
+            program = model.weight_program(machine.u, bias=machine.bias)
             try:
                 weights = self.weights(program, replace(weights, bias=machine.bias))
             except UnboundedObjectiveError as error:

@@ -74,6 +74,8 @@ class WeightProgram:
         Whether the shifts of the kernels are part of the objective.
     bias : float or None
         Holds b at this value; None optimises it together with the weights.
+    members : ndarray of int or None
+        Features that may have a weight, in rising order; None is all.
     """
 
     def __init__(
@@ -88,14 +90,16 @@ class WeightProgram:
         *,
         shifted: bool = True,
         bias: float | None = None,
+        members: np.ndarray | None = None,
     ):
         self.bank, self.y = bank, y
+        self.members = np.arange(bank.n_features) if members is None else members
         self.lambda2, self.surrogate, self.d_max = lambda2, surrogate, d_max
         self.s = bank.roots
         self.border = self.s * y
         if bias is not None:
             self.s, self.border = self.s - self.border * bias, np.zeros_like(self.s)
-        P = bank.apply(u)
+        P = bank.apply(u, members)
         self.energy = lambda1 * (P @ u)
         P *= y
         self.P = P
@@ -111,9 +115,9 @@ class WeightProgram:
         return float(self.charge(x.features) @ x.d) + penalty + float(residual @ residual)
 
     def linearise(self, x: KernelWeights) -> np.ndarray:
-        """lambda2 delta' of every feature: its price in the next convex problem."""
+        """lambda2 delta' of every member: its price in the next convex problem."""
         costs = np.full(len(self.energy), self.lambda2 * self.surrogate.slope_at_zero)
-        costs[x.features] = self.lambda2 * self.surrogate.weight(x.d)
+        costs[self.rows(x.features)] = self.lambda2 * self.surrogate.weight(x.d)
         return costs
 
     def solve_convex(self, costs: np.ndarray, x0: KernelWeights) -> KernelWeights:
@@ -121,8 +125,9 @@ class WeightProgram:
         working, d, bias = x0.features, x0.d, x0.bias
         tol = 1e-9 * self.scale
         for _ in range(MAX_ENTRIES):
-            P = np.ascontiguousarray(self.P[working])
-            linear = self.charge(working) + costs[working]
+            rows = self.rows(working)
+            P = np.ascontiguousarray(self.P[rows])
+            linear = self.charge(working) + costs[rows]
             d, bias, residual = solve_weights(
                 P, linear, self.d_max, self.border, self.s, d, bias, tol
             )
@@ -139,22 +144,27 @@ class WeightProgram:
 
     # -- pieces ------------------------------------------------------------------------------
 
+    def rows(self, features: np.ndarray) -> np.ndarray:
+        """Where these features are among the members."""
+        return np.searchsorted(self.members, features)
+
     def residual(self, x: KernelWeights) -> np.ndarray:
         """The residual r."""
-        return self.s - x.d @ self.P[x.features] - self.border * x.bias
+        return self.s - x.d @ self.P[self.rows(x.features)] - self.border * x.bias
 
     def charge(self, features: np.ndarray) -> np.ndarray:
         """energy_m + shift_m |u|^2: what a unit of weight costs in the regulariser."""
-        charge = self.energy[features]
+        charge = self.energy[self.rows(features)]
         return charge + self.ridge * self.bank.shifts(features) if self.ridge else charge
 
     def gains(self, x: KernelWeights) -> np.ndarray:
-        """What every feature would gain per unit of weight: minus the gradient at zero weight.
+        """What every member would gain per unit of weight: minus the gradient at zero weight.
 
-        Shifts not yet computed count as zero, so this is an upper bound for such features.
+        An upper bound for features whose shifts were not computed.
         """
         pull = 2.0 * (self.P @ np.maximum(0.0, self.residual(x)))
-        return pull - self.linearise(x) - self.energy - self.ridge * self.bank.known_shifts()
+        shifts = self.bank.known_shifts()[self.members]
+        return pull - self.linearise(x) - self.energy - self.ridge * shifts
 
     def contributions(self, x: KernelWeights) -> np.ndarray:
         """Half the difference of the classes' means of what every feature adds to the function f.
@@ -164,11 +174,12 @@ class WeightProgram:
         w = self.bank.weights
         sizes = np.where(self.y > 0, w[self.y > 0].sum(), w[self.y < 0].sum())
         found = np.zeros(len(self.energy))
-        found[x.features] = 0.5 * x.d * (self.P[x.features] @ (self.bank.roots / sizes))
+        rows = self.rows(x.features)
+        found[rows] = 0.5 * x.d * (self.P[rows] @ (self.bank.roots / sizes))
         return found
 
     def stationarity(self, x: KernelWeights) -> float:
-        """Largest violation of the first-order conditions of the weights, over all features.
+        """Largest violation of the first-order conditions of the weights, over all members.
 
         Relative to the largest pull of the loss on a feature.
         """
@@ -178,8 +189,9 @@ class WeightProgram:
         entering = self._entering(self.residual(x), costs, x.features, 1, 0.0)
         worst = 0.0
         if len(entering):
-            worst = float((pull - costs)[entering[0]] - self.charge(entering)[0])
-        inside = self.charge(x.features) + costs[x.features] - pull[x.features]
+            worst = float((pull - costs)[self.rows(entering)[0]] - self.charge(entering)[0])
+        rows = self.rows(x.features)
+        inside = self.charge(x.features) + costs[rows] - pull[rows]
         inside = np.where(x.d >= self.d_max, np.maximum(inside, 0.0), np.abs(inside))
         scale = max(float(np.abs(pull).max()), float(costs.max()))
         # Comparisons pass over numbers that are none; such a point is not stationary.
@@ -188,21 +200,27 @@ class WeightProgram:
         return max(worst, float(inside.max(initial=0.0))) / scale
 
     def _entering(self, residual, costs, working, room, tol) -> np.ndarray:
-        """Features outside whose weight wants to grow, most eager first, at most ``room``.
+        """Members outside whose weight wants to grow, most eager first, at most ``room``.
 
-        A shift is nonnegative, so it is only computed for features that would enter without.
+        A shift is nonnegative, so it is only computed for features that would enter without,
+        and would also with a lower bound of it.
         """
         base = 2.0 * (self.P @ np.maximum(0.0, residual)) - costs - self.energy
-        base[working] = -np.inf
+        base[self.rows(working)] = -np.inf
+        score = base
+        if self.ridge:
+            eager = np.flatnonzero(base > tol)
+            score = base.copy()
+            score[eager] -= self.ridge * self.bank.least_shifts(self.members[eager])
         while True:
-            score = base - self.ridge * self.bank.known_shifts() if self.ridge else base
             hopeful = np.flatnonzero(score > tol)
             if len(hopeful) > room:
                 hopeful = hopeful[np.argpartition(-score[hopeful], room - 1)[:room]]
             hopeful = hopeful[np.argsort(-score[hopeful], kind="stable")]
-            if not self.ridge or self.bank.shifts_known(hopeful):
-                return hopeful
-            self.bank.shifts(hopeful)
+            features = self.members[hopeful]
+            if not self.ridge or self.bank.shifts_known(features):
+                return features
+            score[hopeful] = base[hopeful] - self.ridge * self.bank.shifts(features)
 
 
 def solve_weights(P, linear, bound, border, s, d, bias, tol):

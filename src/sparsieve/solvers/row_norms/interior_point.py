@@ -24,18 +24,25 @@ from scipy.linalg import cho_factor, cho_solve
 from ...penalties import row_norms
 from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from ._weighted_kernel import WeightedKernel
+from ._weighted_kernel import DIRECT_SAMPLES, WeightedKernel, cholesky
 from .row_norm_problem import RowNormPoint, RowNormProblem
 from .smoothed_newton import SmoothedNewton, suits
 
 # Newton systems with more rows than this are solved by conjugate gradients.
 DENSE_ROWS = 400
 BOUNDARY = 0.99
+# Newton equations are solved to this share of mu, more exactly where that is cheap; the predictor
+# only shows the way.
+ACCURACY, CHEAP_ACCURACY, ROUGHLY = 0.1, 0.01, 0.3
+# The coupling of the features is worth its price when conjugate gradients took this much longer.
+COUPLING = 5.0
 # A step shorter than this is tried again, aiming at these shares of the current mu.
 SHORT = 0.3
 CENTRINGS = (0.3, 0.8)
 # Below this share of the objective at zero a fit counts as exact.
 EXACT = 1e-11
+# How far below the gap asked for it may go on so that vanishing rows can be zero.
+GO_ON = 0.01
 
 
 def unpenalised_basis(columns: np.ndarray) -> np.ndarray:
@@ -59,10 +66,13 @@ def minimise_row_norms(
     max_iter: int = 100,
     start: np.ndarray | None = None,
     bound: float = -np.inf,
+    zero_tol: float | None = None,
 ) -> Result[RowNormPoint]:
     """Solve to a relative duality gap of ``tol``, from the ``rows`` of a similar problem.
 
     ``bound`` is a lower bound of the optimum that is known already; it may end the work earlier.
+    With ``zero_tol`` it may go on for some steps, until the vanishing rows can be zero at that gap:
+    cheaper than to :func:`settle` it afterwards by another solution.
     """
     if suits(problem):
         result = SmoothedNewton(problem, start).run(tol, max_iter, bound)
@@ -70,13 +80,13 @@ def minimise_row_norms(
             return result
         # Rarely its bound comes to a halt, for example where many samples are fitted exactly.
         start, max_iter = result.solution.rows, max_iter - result.n_iter
-    return _InteriorPoint(problem, start).run(tol, max_iter)
+    return _InteriorPoint(problem, start).run(tol, max_iter, zero_tol)
 
 
 def settle(
     problem: RowNormProblem, result: Result[RowNormPoint], *, bound: float, tol: float
 ) -> Result[RowNormPoint]:
-    """Solve again without the vanishing rows, so that they are exactly zero.
+    """Make the vanishing rows exactly zero, and solve again without them if that is not enough.
 
     ``bound`` is a lower bound of the optimum. If leaving them out would cost more than ``tol``
     allows, the result comes back as it is.
@@ -85,22 +95,37 @@ def settle(
     if not point.vanishing.any():
         return result
     kept = ~point.vanishing
+    allowed = max(relative(result.objective - bound, result.objective), tol)
+    W, objective = _zeroed(problem, point)
+    if relative(objective - bound, objective) <= allowed:
+        return _with_rows(result, W, point.B, objective)
     smaller = RowNormProblem(
         problem.X[:, kept], problem.Y, problem.strengths[kept], problem.weights, problem.free
     )
     samples = point.rows[len(kept) :]
     start = np.concatenate([point.rows[: len(kept)][kept], samples])
     settled = minimise_row_norms(smaller, tol=0.3 * tol, start=start, bound=bound)
-    allowed = max(relative(result.objective - bound, result.objective), tol)
     if relative(settled.objective - bound, settled.objective) > allowed:
         return result
-    W = np.zeros_like(point.W)
     W[kept] = settled.solution.W
+    return _with_rows(result, W, settled.solution.B, settled.objective)
+
+
+def _zeroed(problem: RowNormProblem, point: RowNormPoint) -> tuple[np.ndarray, float]:
+    """W without the vanishing rows, and the objective there."""
+    W = np.where(point.vanishing[:, None], 0.0, point.W)
+    return W, problem.objective(W, point.B)
+
+
+def _with_rows(
+    result: Result[RowNormPoint], W: np.ndarray, B: np.ndarray, objective: float
+) -> Result[RowNormPoint]:
+    point = result.solution
     return replace(
         result,
-        solution=replace(point, W=W, B=settled.solution.B),
-        objective=settled.objective,
-        optimality=relative(settled.objective - point.bound, settled.objective),
+        solution=replace(point, W=W, B=B),
+        objective=objective,
+        optimality=relative(objective - point.bound, objective),
     )
 
 
@@ -110,6 +135,7 @@ class _InteriorPoint:
         self.n_features = problem.X.shape[1]
         self.omega = np.concatenate([problem.strengths, problem.weights])
         self.omega_sq = self.omega**2
+        self.steps = 0  # of conjugate gradients in the last system
         self._first_point(start)
 
     # Z and its transpose without the identity.
@@ -152,7 +178,7 @@ class _InteriorPoint:
         self.m = self._project(self._kernel(self.a)(Y))
         self.m *= 0.95 / (row_norms(self.m) / self.omega).max()
 
-    def run(self, tol: float, max_iter: int) -> Result[RowNormPoint]:
+    def run(self, tol: float, max_iter: int, zero_tol: float | None = None) -> Result[RowNormPoint]:
         problem, d = self.problem, self.n_features
         if self.trivial:
             return self._exact_fit()
@@ -189,7 +215,12 @@ class _InteriorPoint:
                 objective, best = 0.0, replace(best, bound=0.0)
             gap = relative(objective - best.bound, objective)
             converged = gap <= tol
-            if converged or iteration == max_iter or (iteration and length < 1e-10):
+            enough = converged and (
+                zero_tol is None
+                or gap <= GO_ON * tol
+                or relative(_zeroed(problem, best)[1] - best.bound, objective) <= zero_tol
+            )
+            if enough or iteration == max_iter or (iteration and length < 1e-10):
                 break
             length = self._advance(kernel, M, slack)
         assert best is not None
@@ -248,7 +279,6 @@ class _InteriorPoint:
         pull = 2.0 * np.einsum("ij,ij->i", m, q) - slack
         diagonal = slack / a
         mu = float((a * slack).mean())
-        accuracy = 1e-2
         if m.shape[1] == 1:
             return self._single_output_newton(slack)
 
@@ -264,17 +294,25 @@ class _InteriorPoint:
             def solve(right, near):
                 return cho_solve(factor, right, check_finite=False)
         else:
-            scale = 1.0 / (diagonal + 2.0 * kernel.leverages() * np.einsum("ij,ij->i", m, m))
+            d = self.n_features
+            accuracy = CHEAP_ACCURACY if len(M) <= DIRECT_SAMPLES else ACCURACY
+            precondition = self._preconditioner(kernel, diagonal)
+            self.steps = 0
 
             def apply(x):
-                return diagonal * x + 2.0 * np.einsum("ij,ij->i", m, response(x))
+                self.steps += 1
+                features, samples = kernel.both(m[:d] * x[:d, None], m[d:] * x[d:, None])
+                image = diagonal * x
+                image[:d] += 2.0 * np.einsum("ij,ij->i", m[:d], features)
+                image[d:] += 2.0 * np.einsum("ij,ij->i", m[d:], samples)
+                return image
 
             def solve(right, near):
                 # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
                 # The predictor only shows the way; the corrector starts from it.
-                limit = (0.3 if near is None else accuracy) * (mu / a)
+                limit = (ROUGHLY if near is None else accuracy) * (mu / a)
                 return conjugate_gradients(
-                    apply, right, lambda r: scale * r, limit=limit, start=near, max_steps=300
+                    apply, right, precondition, limit=limit, start=near, max_steps=300
                 )
 
         def step(target, near):
@@ -282,6 +320,29 @@ class _InteriorPoint:
             return da, q - response(da)
 
         return step
+
+    def _preconditioner(self, kernel: WeightedKernel, diagonal: np.ndarray):
+        """Roughly the inverse of the Newton matrix: its diagonal, and what couples the features.
+
+        Features are coupled much more than samples; their matrix is worth its price as soon as
+        the last system took long.
+        """
+        n, d = self.problem.X.shape
+        m = self.m
+        squares = np.einsum("ij,ij->i", m, m)
+        scale = 1.0 / (diagonal + 2.0 * np.concatenate(kernel.variances()) * squares)
+        if kernel.on_samples or self.steps * 4.0 * n * d * m.shape[1] <= COUPLING * float(d) ** 3:
+            return lambda r: scale * r
+        matrix = 2.0 * kernel.among_features() * (m[:d] @ m[:d].T)
+        matrix[np.diag_indices(d)] += diagonal[:d]
+        factor = cholesky(matrix)
+
+        def precondition(r):
+            z = scale * r
+            z[:d] = cho_solve(factor, r[:d], check_finite=False)
+            return z
+
+        return precondition
 
     def _single_output_newton(self, slack: np.ndarray):
         """With one output, eliminating da instead of M leaves a kernel of the same form."""

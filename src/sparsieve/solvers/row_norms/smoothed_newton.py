@@ -24,8 +24,10 @@ from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
 from .row_norm_problem import RowNormPoint, RowNormProblem
 
-# Below this many samples the interior-point method is as fast, and more accurate.
-MANY_SAMPLES = 1000
+# Below this many samples, or this many for each feature, the interior-point method is as fast, and
+# more accurate; with very many samples it is so only where features are almost as many.
+MANY_SAMPLES, PER_FEATURE = 1000, 10
+VERY_MANY_SAMPLES, AT_LEAST = 10_000, 2
 # Smoothing may cost this share of the gap.
 BLUR = 0.3
 FORCING, INNER_STEPS = 0.02, 100
@@ -34,13 +36,14 @@ EXACT = 1e-11
 
 
 def suits(problem: RowNormProblem) -> bool:
-    """Whether there are many samples, more than twice as many as features, and several outputs.
+    """Whether there are many samples, many more than features, and several outputs.
 
     With one output as many residuals vanish as there are features, and little is smooth; nothing
     is where the free columns explain Y.
     """
     n_samples, n_features = problem.X.shape
-    if n_samples <= max(MANY_SAMPLES, 2 * n_features) or problem.Y.shape[1] == 1:
+    least = AT_LEAST if n_samples > VERY_MANY_SAMPLES else PER_FEATURE
+    if n_samples <= max(MANY_SAMPLES, least * n_features) or problem.Y.shape[1] == 1:
         return False
     rest = problem.Y - problem.free @ (problem.free.T @ problem.Y)
     return bool(np.abs(rest).max() > EXACT * np.abs(problem.Y).max())

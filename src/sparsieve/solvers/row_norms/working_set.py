@@ -29,6 +29,11 @@ MOST_AT_FIRST = 400
 # Features this close to entering come along, those this far from staying are left behind.
 CLOSE = 0.9
 FAR, NEAR = 0.7, 0.98
+# Both where the price of a step grows with the features: beyond so many samples.
+MANY, LEAN = 400, 0.95
+# All features come at once, if they are no more than samples, when the median one outside is
+# pulled by this many times alpha: rounds with a part of them would be in vain.
+CROWD = 3.0
 # Columns of a remote X to begin with: each has to be brought here.
 REMOTE_ROOM = 32
 
@@ -69,6 +74,7 @@ class RowNormRegression:
             outside[features] = False
             problem = data.restricted(features, alpha)
             staged = suits(problem)
+            lean = staged or len(data.Y) > MANY
             if staged:
                 stage = max(SHARPER * stage, last) if excess <= LESS_EAGER else STAGES
                 rough = stage > self.tol
@@ -80,6 +86,7 @@ class RowNormRegression:
                 tol=stage if rough else last,
                 max_iter=max(self.max_iter - n_iter, 1),
                 start=start,
+                zero_tol=0.9 * self.tol if lean and not rough else None,
             )
             point = inner.solution
             n_iter += inner.n_iter
@@ -94,8 +101,13 @@ class RowNormRegression:
             exhausted = not rough and not (outside & (pulls > alpha)).any()
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
-            close = NEAR if staged else CLOSE
+            close = NEAR if staged else LEAN if lean else CLOSE
             wanting = np.flatnonzero(outside & (pulls > close * alpha))
+            crowd = (
+                self.eligible.sum() <= len(data.Y)
+                and outside.any()
+                and np.median(pulls[outside]) > CROWD * alpha
+            )
             room = max(REMOTE_ROOM if data.design.is_remote else 100, len(features))
             if len(wanting) > room:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
@@ -103,10 +115,14 @@ class RowNormRegression:
             kept = np.arange(size)
             if staged and rough and n_rounds <= 9:
                 kept = np.flatnonzero(~point.vanishing | (pulls[features] > NEAR * alpha))
-            elif size + len(wanting) > 0.9 * self.eligible.sum() and not data.design.is_remote:
+            elif (
+                crowd or size + len(wanting) > 0.9 * self.eligible.sum()
+            ) and not data.design.is_remote:
                 wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them
             elif rough and n_rounds <= 3:  # later it might only come back
-                kept = np.flatnonzero(~point.vanishing | (pulls[features] > FAR * alpha))
+                kept = np.flatnonzero(
+                    ~point.vanishing | (pulls[features] > (LEAN if lean else FAR) * alpha)
+                )
             start = None
             if size:
                 entering = np.full(len(wanting), 0.1 * point.rows[:size].mean())
