@@ -1,5 +1,6 @@
 """What is loaded is what was saved, for every estimator."""
 
+import functools
 import re
 import warnings
 
@@ -74,17 +75,10 @@ def same(a, b, where=""):
 
 def public(instance):
     """All but what is made again when it is needed."""
-    cached = {
-        "scorer_",
-        "free",
-        "free_basis",
-        "_recent",
-        "_held",
-        "_shifts",
-        "_moments",
-        "spectrum",
-    }
-    return {n: v for n, v in getattr(instance, "__dict__", {}).items() if n not in cached}
+    names = {"scorer_", "free", "free_basis", "_recent", "_held", "_shifts", "_moments", "spectrum"}
+    for part in type(instance).__mro__:
+        names |= {n for n, v in vars(part).items() if isinstance(v, functools.cached_property)}
+    return {n: v for n, v in getattr(instance, "__dict__", {}).items() if n not in names}
 
 
 def plain_repr(estimator):
