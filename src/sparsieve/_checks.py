@@ -70,15 +70,33 @@ def listed(names) -> str:
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 
-def check_real(name: str, value: Any, *, minimum=None, strict=False, optional=False) -> None:
+def check_real(
+    name: str, value: Any, *, minimum=None, maximum=None, strict=False, optional=False
+) -> None:
     """Refuse anything but a real number not below (or, if strict, above) ``minimum``."""
     if optional and value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a real number, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
+        raise ValueError(f"{name} must be a real number, got {_shown(value)}")
     if minimum is not None and (value < minimum or (strict and value == minimum)):
         kind = "positive" if strict and minimum == 0 else f"at least {minimum}"
         raise ValueError(f"{name} must be {kind}, got {value!r}")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {value!r}")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _shown(value: Any) -> str:
+    """The value, or what it is where Python itself would not write so many digits."""
+    if isinstance(value, int) and not _is_finite(value):
+        return "a whole number larger than any float"
+    return repr(value)
 
 
 def check_integer(name: str, value: Any, *, minimum=1) -> None:

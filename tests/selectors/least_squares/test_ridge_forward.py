@@ -243,3 +243,17 @@ def test_how_the_fit_went_is_told_in_the_units_of_the_objective(rng):
     assert selector.history_ == selector.path_.objective[1:].tolist()
     for k in range(1, 6):
         assert selector.at(k).objective_ == selector.path_.objective[k]
+
+
+@pytest.mark.parametrize("parameter", ["ridge", "clip", "class_balance"])
+def test_a_whole_number_beyond_all_floats_is_refused_in_words(rng, parameter):
+    X, y = rng.standard_normal((20, 5)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=f"{parameter} must be a real number, got a whole number"):
+        RidgeForwardSelector(2, **{parameter: 10**400}).fit(X, y)
+
+
+def test_class_balance_is_a_small_power(rng):
+    X, y = rng.standard_normal((20, 5)), np.arange(20) % 2
+    with pytest.raises(ValueError, match="class_balance must be at most 10, got 1000"):
+        RidgeForwardSelector(2, class_balance=10**30).fit(X, y)
+    assert np.isfinite(RidgeForwardSelector(2, class_balance=10).fit(X, y).scores_).all()

@@ -19,6 +19,8 @@ from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
+# Powers of the sizes of classes beyond this are no weights any more, and their squares no numbers.
+LARGEST_BALANCE = 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,7 +48,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     class_balance : float, default=0.25
         The 0/1 column of a class of n_c samples is divided by n_c ** class_balance, so that
         small classes count for more. 0 leaves the classes alone, 0.5 is the coding of linear
-        discriminant analysis. Has no meaning for regression.
+        discriminant analysis; at most 10. Has no meaning for regression.
     fit_intercept : bool, default=True
         Fit an intercept that is not penalised.
     standardize : bool, default=True
@@ -126,7 +128,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("ridge", self.ridge, minimum=0)
-        check_real("class_balance", self.class_balance, minimum=0)
+        check_real("class_balance", self.class_balance, minimum=0, maximum=LARGEST_BALANCE)
         if isinstance(self.clip, str) and self.clip == "auto":
             return
         check_real("clip", self.clip, minimum=0, strict=True, optional=True)
@@ -196,7 +198,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         if data.target.task != "classification" or self.class_balance == 0:
             return None
         sizes = np.bincount(data.target.codes, weights=data.sample_weight)
-        return sizes**self.class_balance
+        return sizes ** float(self.class_balance)
 
     def _refit(self, n_chosen: int) -> None:
         directions, responses, units = self._model
