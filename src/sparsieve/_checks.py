@@ -99,12 +99,18 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def check_integer(name: str, value: Any, *, minimum=1) -> None:
-    """Refuse anything but an integer not below ``minimum``."""
+# How often something may be repeated: more would not end in anybody's time.
+MOST_REPEATS = 100_000
+
+
+def check_integer(name: str, value: Any, *, minimum=1, maximum=None) -> None:
+    """Refuse anything but an integer not below ``minimum``, nor above ``maximum``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ValueError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {value!r}")
 
 
 def check_choice(name: str, value, choices) -> None:

@@ -363,6 +363,7 @@ def test_metadata_nobody_takes(classes):
         ({"ks": "many"}, "one of 'auto'"),
         ({"rule": "first"}, "one of 'best', 'one_se', 'elbow'"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
+        ({"n_repeats": 10**30}, "n_repeats must be at most 100000"),
         ({"selector": L20Selector(lam=5.0)}, r"ranks \d+ features with its parameters, but 30"),
     ],
 )

@@ -248,6 +248,7 @@ def test_sample_weight_is_routed(planted):
     [
         ({"n_subsamples": 7}, "even"),
         ({"n_subsamples": 0}, "at least 2"),
+        ({"n_subsamples": 10**30}, "at most 100000"),
         ({"threshold": 0.5}, r"\(0.5, 1\]"),
         ({"threshold": "high"}, "real number"),
         ({"bound": "none"}, "one of 'worst_case'"),

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_choice, check_integer, resolve_count
+from .._checks import MOST_REPEATS, check_choice, check_integer, resolve_count
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import with_task
@@ -221,7 +221,7 @@ class SelectorCV(FinalModel, MetaSelector):
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
-        check_integer("n_repeats", self.n_repeats)
+        check_integer("n_repeats", self.n_repeats, maximum=MOST_REPEATS)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from .._checks import check_choice, check_integer, check_real, warn_user
+from .._checks import MOST_REPEATS, check_choice, check_integer, check_real, warn_user
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import already_told, with_task
@@ -215,7 +215,7 @@ class StabilitySelection(MetaSelector):
 
     def _check_parameters(self) -> None:
         check_choice("bound", self.bound, BOUNDS)
-        check_integer("n_subsamples", self.n_subsamples, minimum=2)
+        check_integer("n_subsamples", self.n_subsamples, minimum=2, maximum=MOST_REPEATS)
         if self.n_subsamples % 2:
             raise ValueError(
                 f"n_subsamples must be even, because halves come in pairs, got {self.n_subsamples}"

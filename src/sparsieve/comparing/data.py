@@ -10,7 +10,14 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_choice, check_dimensions, check_finite, check_integer, warn_user
+from .._checks import (
+    MOST_REPEATS,
+    check_choice,
+    check_dimensions,
+    check_finite,
+    check_integer,
+    warn_user,
+)
 from .._cross_validation import Fold, possible_folds
 from .._frames import frame_library
 from ..evaluation.protocol import Folds, derive_seed
@@ -109,7 +116,7 @@ class ComparisonData:
     def splits(self, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
         """Training and test samples of every split: those of a study with this seed."""
         check_integer("folds", n_folds, minimum=2)
-        check_integer("repeats", n_repeats)
+        check_integer("repeats", n_repeats, maximum=MOST_REPEATS)
         if self.groups is not None and (n_groups := len(np.unique(self.groups))) < n_folds:
             raise ValueError(f"{n_groups} groups are too few for {n_folds} folds; ask for fewer")
         if self.task == "classification":

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._checks import check_integer, check_real
+from .._checks import MOST_REPEATS, check_integer, check_real
 
 LEVEL = 0.95
 
@@ -119,7 +119,7 @@ def permutation_null(
     >>> bool(null.level < selector.scores_.min())
     True
     """
-    check_integer("n_repeats", n_repeats)
+    check_integer("n_repeats", n_repeats, maximum=MOST_REPEATS)
     if not looks_at_target(selector):
         raise ValueError(
             f"{type(selector).__name__} does not look at the target: to shuffle it tells nothing "
