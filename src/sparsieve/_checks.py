@@ -99,6 +99,16 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
+def check_sparse(matrix: Any) -> None:
+    """Refuse a compressed matrix whose indices lead outside: what is done with it may crash.
+
+    SciPy's own check leaves the pointers of a matrix without entries alone.
+    """
+    matrix.check_format(full_check=True)
+    if (np.diff(matrix.indptr) < 0).any():
+        raise ValueError("the index pointers of a sparse matrix fall")
+
+
 # How often something may be repeated: more would not end in anybody's time.
 MOST_REPEATS = 100_000
 

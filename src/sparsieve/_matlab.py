@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._checks import check_sparse
+
 _SECONDS = 60  # and one more for every megabyte
 _SCRIPT = Path(__file__).with_name("_mat_child.py")
 
@@ -60,7 +62,7 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
         elif part == "data":
             indices, indptr, shape = (stored[f"sparse:{p}:{rest}"] for p in _PARTS)
             matrix = sparse.csc_array((values, indices, indptr), shape=tuple(shape))
-            matrix.check_format(full_check=True)  # or what is next done with it may crash
+            check_sparse(matrix)
             arrays[rest] = matrix
     return arrays, list(answer["names"])
 

@@ -99,6 +99,19 @@ def test_a_reader_that_crashes_takes_nobody_along(tmp_path, monkeypatch):
         read_table(path)
 
 
+def test_pointers_of_a_matrix_without_entries_may_not_fall(tmp_path):
+    """SciPy does not look at them, and crashes when it converts the matrix."""
+    path = tmp_path / "X.mat"
+    savemat(path, {"X": sparse.csc_array((12, 4)), "y": np.arange(12) % 2})
+    pointers = np.array([5, 20, 0, 0, 0, 0, 0], dtype="<i4").tobytes()  # five whole numbers
+    falling = np.array([5, 20, 0, 12, 24, 0, 0], dtype="<i4").tobytes()
+    content = path.read_bytes()
+    assert content.count(pointers) == 1
+    path.write_bytes(content.replace(pointers, falling))
+    with pytest.raises(DataError, match="the index pointers of a sparse matrix fall"):
+        read_table(path)
+
+
 def test_a_sparse_matrix_that_points_outside_itself_is_refused(tmp_path):
     """Found by `make fuzz`: converting it to CSR took the process down."""
     matrix = sparse.csc_array(X)

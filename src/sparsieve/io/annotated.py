@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_sparse
 from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, said
@@ -64,7 +65,7 @@ def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
 def _sound(X: Any) -> Any:
     """The matrix, if its indices stay inside: what is done next with others may crash."""
     if hasattr(X, "check_format"):
-        X.check_format(full_check=True)
+        check_sparse(X)
     return X
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._checks import check_sparse
 from ..choose.base import MetaSelector
 from .classes import rebuilt
 from .consistency import check_consistent
@@ -128,7 +129,7 @@ class Decoder:
         if data.dtype.kind not in "fbiu" or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
             raise SavedFileError("a sparse array in it has no numbers")
         made = kinds[form, is_array]((data, indices, indptr), shape=tuple(shape))
-        made.check_format(full_check=True)
+        check_sparse(made)
         return made
 
     def _random_state(self, content: Any, depth: int) -> np.random.RandomState:
