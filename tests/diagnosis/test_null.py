@@ -34,7 +34,10 @@ def test_noise_stays_below_and_signal_above(rng):
 
 
 def test_relative_scores_have_no_level_of_noise():
-    assert "no level of noise" in str(PermutationNull(np.ones(5)))
+    assert "does not tell signal from noise" in str(PermutationNull(np.ones(5)))
+    never = PermutationNull(np.full(3, np.inf))
+    assert never.level == np.inf
+    assert "reaches the same score, inf" in str(never)
     assert "a score of 0.5 (3" in str(PermutationNull(np.array([0.25, 0.5, 0.5])))
 
 

@@ -245,7 +245,7 @@ def test_the_level_of_noise_is_not_misread(rng):
     assert "a shorter bar does not make it noise" in note
     note, line = notes["L21Selector"]
     assert line is None
-    assert "no level of noise to draw" in note
+    assert "no level of noise is drawn" in note
     assert "shorter bar" not in notes["FisherSelector"][0]
 
 

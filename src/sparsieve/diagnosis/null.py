@@ -51,6 +51,8 @@ class PermutationNull:
     @property
     def level(self) -> float:
         """What noise reaches: the 95 % quantile of the largest scores."""
+        if not np.isfinite(self.best).all():  # nothing to interpolate between two infinite scores
+            return float(np.quantile(self.best, LEVEL, method="higher"))
         return float(np.quantile(self.best, LEVEL))
 
     @property
@@ -60,10 +62,10 @@ class PermutationNull:
 
     def __str__(self) -> str:
         times = f"{self.n_repeats} shuffled target{'s' * (self.n_repeats != 1)}"
-        if self.n_repeats > 1 and np.ptp(self.best) <= 1e-9 * np.abs(self.best).max():
+        if self.n_repeats > 1 and np.allclose(self.best, self.best[0], rtol=1e-9, atol=0.0):
             return (
-                f"every shuffled target reaches {self.level:.4g} ({times}): scores are relative to "
-                "the strongest feature, so there is no level of noise"
+                f"every shuffled target reaches the same score, {self.level:.4g} ({times}): a "
+                "highest score of this size does not tell signal from noise"
             )
         return f"noise reaches a score of {self.level:.4g} ({times})"
 

@@ -109,8 +109,8 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
         )
     if null is not None and _reached_by_all(null, finite):
         notes.append(
-            "Fits on shuffled targets have the same highest score, because it is relative to the "
-            "strongest feature: there is no level of noise to draw."
+            "Every fit on a shuffled target has the same highest score as this one, which "
+            "therefore does not tell signal from noise: no level of noise is drawn."
         )
         null = None
     if null is not None:
