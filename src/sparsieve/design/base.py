@@ -48,6 +48,11 @@ class DesignMatrix(ABC):
         return None
 
     @property
+    def stored(self) -> int:
+        """How many numbers a product with X reads: fewer than all where zeros are not kept."""
+        return self.shape[0] * self.shape[1]
+
+    @property
     def passes(self) -> int:
         """How often X was read from a file or a cluster; 0 where it is held in memory."""
         return 0

@@ -40,6 +40,10 @@ class Deflated(DesignMatrix):
         self.blank = np.asarray(blank, dtype=bool)
 
     @property
+    def stored(self) -> int:
+        return self.base.stored
+
+    @property
     def passes(self) -> int:
         return self.base.passes
 

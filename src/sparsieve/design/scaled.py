@@ -24,6 +24,10 @@ class Scaled(DesignMatrix):
         self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
 
     @property
+    def stored(self) -> int:
+        return self.base.stored
+
+    @property
     def passes(self) -> int:
         return self.base.passes
 

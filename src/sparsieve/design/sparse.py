@@ -19,6 +19,10 @@ class SparseDesign(DesignMatrix):
         self.dtype = X.dtype
         self._by_column = X if X.format == "csc" else None
 
+    @property
+    def stored(self) -> int:
+        return int(self.matrix.nnz)
+
     def matmul(self, W):
         return self.matrix @ W
 

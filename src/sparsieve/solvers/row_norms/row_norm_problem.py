@@ -49,3 +49,24 @@ class RowNormPoint:
     bound: float
     rows: np.ndarray
     vanishing: np.ndarray
+
+
+@dataclass(frozen=True)
+class FeaturesInUse:
+    """A solution on all features, told by those with nonzero rows.
+
+    Attributes
+    ----------
+    features : the features with nonzero rows.
+    W, B : their coefficients, and those on the free columns.
+    dual : the dual point.
+    rows : multipliers of these features and of the samples, for a warm start.
+    pulls : ||x_j' dual|| of all features.
+    """
+
+    features: np.ndarray
+    W: np.ndarray
+    B: np.ndarray
+    dual: np.ndarray
+    rows: np.ndarray
+    pulls: np.ndarray
