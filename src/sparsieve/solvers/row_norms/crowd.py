@@ -19,13 +19,15 @@ from .row_norm_problem import FeaturesInUse, RowNormPoint
 MANY_SAMPLES = 2000
 # A Newton step costs n p^2 multiplications at the speed of BLAS, a primal-dual step four times
 # the stored numbers and outputs at that of sparse products, ten times slower; there are a dozen of
-# the ones and hundreds of the others.
-WORTH = 1000.0
+# the ones and hundreds of the others. With few outputs there are more of these, not fewer.
+WORTH, FEW_OUTPUTS = 1000.0, 10
 # Features this close to entering come along; what is zero and this far from it is left behind.
 CLOSE, FAR = 0.95, 0.8
+# Accuracy rises by this factor from round to round, once nothing outside pulls by so much more
+# than alpha.
+FIRST_TOL, SHARPER, EAGER = 1e-2, 0.1, 1.02
 # With so many of them X itself is used and no copy of columns.
 MOST = 0.7
-FIRST_TOL = 1e-2
 
 
 def crowded(data: RobustData, size: int) -> bool:
@@ -34,7 +36,7 @@ def crowded(data: RobustData, size: int) -> bool:
     if n_samples <= MANY_SAMPLES or data.design.is_remote:
         return False
     per_sample = data.design.stored / n_samples
-    return float(size) ** 2 > WORTH * per_sample * data.Y.shape[1]
+    return float(size) ** 2 > WORTH * per_sample * max(data.Y.shape[1], FEW_OUTPUTS)
 
 
 def solve_crowd(
@@ -75,7 +77,8 @@ def solve_crowd(
         if gap <= tol or n_iter >= max_iter or stop or not inner.converged:
             used = _in_use(data, features, point, alpha, pulls)
             return Result(used, inner.objective, gap, n_iter, gap <= tol, trace)
-        stage = 0.5 * tol
+        if excess <= EAGER:
+            stage = max(SHARPER * stage, 0.5 * tol)
         W = np.zeros_like(start.W)
         W[features] = point.W
         B, M = point.B, point.dual

@@ -5,15 +5,14 @@ The problem is a saddle point: with F an orthonormal basis of the free columns,
     min_{W, B} max_M  <M, Y - X W - F B> + alpha sum_j ||w_j||   over ||m_i|| <= s_i,
 
 and the method of Chambolle and Pock (2011) needs nothing but a product with X and one with X' per
-step, both sides being simple alone: rows of W shrink, rows of M are cut back to their balls. Steps
-are over-relaxed (Condat 2013). Newton's method takes fewer steps, but its equations couple all
-features, thousands of dense columns; here memory is that of X and a few arrays of the size of W
-and Y. How fast it goes depends on X: where no direction of X is much stronger than the others, as
-with many rare features, fifty to a few hundred steps reach a gap of 1e-4.
+step, both sides being simple alone: rows of W shrink, rows of M are cut back to their balls.
+Newton's method takes fewer steps, but its equations couple all features, thousands of dense
+columns; here memory is that of X and a few arrays of the size of W and Y. How fast it goes depends
+on X: where no direction of X is much stronger than the others, as with many rare features, fifty to
+a few hundred steps reach a gap of 1e-4.
 
 The lengths of the steps are ``balance`` / ||X|| for W and 1 / (``balance`` ||X||) for M. A good
-balance is the ratio of the distances that W and M have to go; it follows the ratio of their moves,
-ever less so, since steps converge for any fixed balance.
+balance is the ratio of the distances that W and M have to go.
 """
 
 from __future__ import annotations
@@ -28,13 +27,17 @@ from ..base import Result, relative
 from .row_norm_problem import RowNormPoint
 
 # Steps between two looks at the gap; one iteration in the count of the caller.
-STEPS = 20
-RELAXED = 1.8
+STEPS, EARLY = 20, (5, 10)
 # The estimate of ||X|| may be too low by its tolerance, a step must not be too long.
 NORM_TOL, MARGIN = 1e-2, 1.02
-# How far the balance follows, and how fast it stops to. In the first steps it is looked at early.
-FOLLOW, FADE, EARLY = 0.7, 0.9, (5, 10)
-MOST_AT_ONCE = 20.0
+RELAXED = 1.8
+# How far the balance follows, how fast it stops to, and the largest change.
+FOLLOW, FADE, MOST_AT_ONCE = 0.7, 0.9, 20.0
+# Anchored steps start anew when moves have become so much shorter, when they grow again after
+# becoming a bit shorter, or when this share of all steps was taken since.
+MUCH, A_BIT, SHARE, AT_LEAST = 0.2, 0.8, 0.36, 20
+
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -78,44 +81,32 @@ class PrimalDual:
 
     def run(self, tol: float, max_iter: int, start: SaddlePoint) -> Result[RowNormPoint]:
         """Go on until the relative duality gap is at most ``tol``."""
-        Y, alpha, weights = self.Y, self.alpha, self.weights
+        Y = self.Y
         W, B, M = start.W, start.B / self.reach, start.M
-        image = self._image(W, B)
-        pull, free_pull = self._pull(M)
+        now = _Place(W, B, M, self._image(W, B), *self._pull(M))
         distance = float(np.linalg.norm(W)) or float(np.linalg.norm(Y)) / self.norm
-        balance = max(distance / max(float(np.linalg.norm(M)), 1e-300), 1e-300)
-        follow = FOLLOW
+        balance = max(distance / max(float(np.linalg.norm(M)), TINY), TINY)
+        pace: _Relaxed | _Anchored
+        pace = _Anchored(now, balance) if Y.shape[1] == 1 else _Relaxed(balance)
         best: RowNormPoint | None = None
         objective, gap = np.inf, np.inf
         trace: list[float] = []
         n_iter = 0
         for step in range(1, STEPS * max(max_iter, 1) + 1):
-            length, dual_length = balance / self.norm, 1.0 / (balance * self.norm)
-            newer_W = W + length * pull
-            norms = row_norms(newer_W)
-            np.maximum(norms, 1e-300, out=norms)
-            newer_W *= np.maximum(1.0 - alpha * length / norms, 0.0)[:, None]
-            newer_B = B + length * free_pull
-            newer_image = self._image(newer_W, newer_B)
-            newer_M = image - newer_image
-            newer_M -= newer_image
-            newer_M += Y
-            newer_M *= dual_length
-            newer_M += M
-            norms = np.maximum(row_norms(newer_M), 1e-300)
-            newer_M *= np.minimum(weights / norms, 1.0)[:, None]
-            newer_pull, newer_free_pull = self._pull(newer_M)
-            if step % STEPS == 0 or step in EARLY:
+            following = self._step(now, pace.balance)
+            look = step % STEPS == 0 or step in EARLY
+            if look:
                 value = float(
-                    weights @ row_norms(Y - newer_image) + alpha * row_norms(newer_W).sum()
+                    self.weights @ row_norms(Y - following.image)
+                    + self.alpha * row_norms(following.W).sum()
                 )
-                dual, bound = self._certificate(newer_M, newer_pull, newer_free_pull)
+                dual, bound = self._certificate(following)
                 if best is None or value < objective:
                     objective = value
                     kept = best if best is not None and best.bound > bound else None
                     best = RowNormPoint(
-                        newer_W,
-                        self.reach * newer_B,
+                        following.W,
+                        self.reach * following.B,
                         dual if kept is None else kept.dual,
                         bound if kept is None else kept.bound,
                         np.empty(0),
@@ -128,22 +119,24 @@ class PrimalDual:
                 n_iter = -(-step // STEPS)
                 if gap <= tol or not np.isfinite(value):
                     break
-                moved = float(np.linalg.norm(newer_W - W))
-                dual_moved = float(np.linalg.norm(newer_M - M))
-                if moved > 0 and dual_moved > 0:
-                    change = moved / dual_moved / balance
-                    balance *= float(np.clip(change, 1 / MOST_AT_ONCE, MOST_AT_ONCE)) ** follow
-                if step >= STEPS:
-                    follow *= FADE
-            # Beyond the new point, and the products with it: they are linear.
-            W = _beyond(W, newer_W)
-            B = _beyond(B, newer_B)
-            M = _beyond(M, newer_M)
-            image = _beyond(image, newer_image)
-            pull, free_pull = _beyond(pull, newer_pull), _beyond(free_pull, newer_free_pull)
+            now = pace.go_on(now, following, self.norm, look)
         assert best is not None
         best = replace(best, bound=min(best.bound, objective))
         return Result(best, objective, gap, n_iter, gap <= tol, trace)
+
+    def _step(self, now: _Place, balance: float) -> _Place:
+        length, dual_length = balance / self.norm, 1.0 / (balance * self.norm)
+        W = now.W + length * now.pull
+        W *= np.maximum(1.0 - self.alpha * length / np.maximum(row_norms(W), TINY), 0.0)[:, None]
+        B = now.B + length * now.free_pull
+        image = self._image(W, B)
+        M = now.image - image
+        M -= image
+        M += self.Y
+        M *= dual_length
+        M += now.M
+        M *= np.minimum(self.weights / np.maximum(row_norms(M), TINY), 1.0)[:, None]
+        return _Place(W, B, M, image, *self._pull(M))
 
     def _image(self, W: np.ndarray, B: np.ndarray) -> np.ndarray:
         image = self.design.matmul(W)
@@ -154,13 +147,11 @@ class PrimalDual:
     def _pull(self, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.design.rmatmul(M), self.reach * (self.free.T @ M)
 
-    def _certificate(
-        self, M: np.ndarray, pull: np.ndarray, free_pull: np.ndarray
-    ) -> tuple[np.ndarray, float]:
+    def _certificate(self, at: _Place) -> tuple[np.ndarray, float]:
         """A feasible dual point and the bound it gives."""
-        along = free_pull / self.reach
-        dual = M - self.free @ along
-        pulls = row_norms(pull - self.across @ along)
+        along = at.free_pull / self.reach
+        dual = at.M - self.free @ along
+        pulls = row_norms(at.pull - self.across @ along)
         most = max(
             float((row_norms(dual) / self.weights).max(initial=0.0)),
             float(pulls.max(initial=0.0)) / self.alpha,
@@ -170,8 +161,92 @@ class PrimalDual:
         return dual, float(np.vdot(dual, self.Y))
 
 
-def _beyond(old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Old + RELAXED (new - old), in the memory of ``old``."""
-    old *= 1.0 - RELAXED
-    old += RELAXED * new
-    return old
+@dataclass(frozen=True)
+class _Place:
+    """The unknowns and the products with them, which are linear."""
+
+    W: np.ndarray
+    B: np.ndarray
+    M: np.ndarray
+    image: np.ndarray
+    pull: np.ndarray
+    free_pull: np.ndarray
+
+    def moved_to(self, new: _Place, length: float) -> _Place:
+        """Self + length (new - self), in the memory of this one."""
+        for mine, other in zip(vars(self).values(), vars(new).values(), strict=True):
+            mine *= 1.0 - length
+            mine += length * other
+        return self
+
+    def copy(self) -> _Place:
+        return _Place(*(part.copy() for part in vars(self).values()))
+
+
+class _Relaxed:
+    """Go beyond every new point (Condat 2013).
+
+    The balance follows the ratio of the moves of W and M, ever less so, since steps converge for
+    any fixed balance.
+    """
+
+    def __init__(self, balance: float):
+        self.balance = balance
+        self._follow = FOLLOW
+        self._looks = 0
+
+    def go_on(self, old: _Place, new: _Place, norm: float, look: bool) -> _Place:
+        if look:
+            moved = float(np.linalg.norm(new.W - old.W)), float(np.linalg.norm(new.M - old.M))
+            self.balance = _following(self.balance, *moved, self._follow)
+            self._looks += 1
+            if self._looks > len(EARLY):
+                self._follow *= FADE
+        return old.moved_to(new, RELAXED)
+
+
+class _Anchored:
+    """Reflect at every new point, then go some way back to an anchor, which is renewed.
+
+    The method is that of Lu and Yang (2024). With one output the problem is a linear program, where plain steps go round in circles.
+    """
+
+    def __init__(self, start: _Place, balance: float):
+        self.balance = balance
+        self._anchor = start.copy()
+        self._steps = self._all_steps = 0
+        self._first = self._last = np.inf
+
+    def go_on(self, old: _Place, new: _Place, norm: float, look: bool) -> _Place:
+        dW, dB, dM = new.W - old.W, new.B - old.B, new.M - old.M
+        # How far a step goes, in the norm in which steps never get longer.
+        square = norm * (
+            (np.vdot(dW, dW) + np.vdot(dB, dB)) / self.balance + self.balance * np.vdot(dM, dM)
+        ) - 2.0 * np.vdot(dM, new.image - old.image)
+        move = float(np.sqrt(max(square, 0.0)))
+        self._all_steps += 1
+        if self._steps == 0:
+            self._first = move
+        anew = self._steps > 0 and (
+            move <= MUCH * self._first
+            or (move <= A_BIT * self._first and move > self._last)
+            or self._steps >= max(SHARE * self._all_steps, AT_LEAST)
+        )
+        self._last = move
+        if anew:
+            far = float(np.linalg.norm(new.W - self._anchor.W))
+            dual_far = float(np.linalg.norm(new.M - self._anchor.M))
+            self.balance = _following(self.balance, far, dual_far, 0.5)
+            self._anchor, self._steps = new.copy(), 0
+            return new
+        self._steps += 1
+        share = self._steps / (self._steps + 1.0)
+        return old.moved_to(new, 2.0).moved_to(self._anchor, 1.0 - share)
+
+
+def _following(balance: float, moved: float, dual_moved: float, share: float) -> float:
+    """The balance on its way to the ratio of two distances."""
+    if not (moved > 0 and dual_moved > 0):
+        return balance
+    change = moved / dual_moved / balance
+    return balance * float(np.clip(change, 1 / MOST_AT_ONCE, MOST_AT_ONCE)) ** share

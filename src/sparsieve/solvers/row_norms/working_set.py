@@ -28,8 +28,10 @@ EAGER = 1.1
 # Many samples: the first digits are cheap, so that features are left behind before the last ones
 # are asked for. Accuracy falls by this factor as soon as nothing outside wants in badly.
 STAGES, SHARPER, LESS_EAGER = 1e-3, 0.03, 1.02
-# The first working set has an eighth of the number of samples, within reason.
+# The first working set has an eighth of the number of samples, within reason; beyond so many
+# samples no features that do not pull, since every one costs.
 MOST_AT_FIRST = 400
+VERY_MANY, LEAST_AT_FIRST = 2000, 20
 # Features this close to entering come along, those this far from staying are left behind.
 CLOSE = 0.9
 FAR, NEAR = 0.7, 0.98
@@ -70,7 +72,7 @@ class RowNormRegression:
         if pulls is not None and crowded(data, int((pulls[self.eligible] > alpha).sum())):
             result = self._with_crowd(alpha, pulls, self._first_saddle())
         else:
-            result = self._with_few(alpha, *self._first_working_set(pulls))
+            result = self._with_few(alpha, *self._first_working_set(alpha, pulls))
         self._last = last = result.solution
         W = np.zeros((data.design.shape[1], data.Y.shape[1]))
         W[last.features] = last.W
@@ -222,6 +224,8 @@ class RowNormRegression:
         room = self._room()
         if pulls is None or len(candidates) <= 1.5 * room:
             return candidates, None
+        if len(self.data.Y) > VERY_MANY:
+            room = min(room, max(int((pulls[candidates] > CLOSE * alpha).sum()), LEAST_AT_FIRST))
         hardest = np.argpartition(-pulls[candidates], room - 1)[:room]
         return np.sort(candidates[hardest]), None
 
