@@ -208,7 +208,8 @@ class _Relaxed:
 class _Anchored:
     """Reflect at every new point, then go some way back to an anchor, which is renewed.
 
-    The method is that of Lu and Yang (2024). With one output the problem is a linear program, where plain steps go round in circles.
+    The method is that of Lu and Yang (2024). With one output the problem is a linear program,
+    where plain steps go round in circles.
     """
 
     def __init__(self, start: _Place, balance: float):

@@ -216,7 +216,9 @@ class RowNormRegression:
             return REMOTE_ROOM
         return min(max(len(self.data.Y) // 8, 200), MOST_AT_FIRST)
 
-    def _first_working_set(self, pulls: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    def _first_working_set(
+        self, alpha: float, pulls: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         last = self._last
         if last is not None and len(last.features) and not crowded(self.data, len(last.features)):
             return last.features, last.rows
