@@ -66,6 +66,7 @@ class DesignConformance:
         return check
 
     def test_shape_and_dtype(self, design, X):
+        assert np.count_nonzero(X) <= design.stored <= X.size
         assert isinstance(design, DesignMatrix)
         assert tuple(design.shape) == X.shape
         assert np.dtype(design.dtype) == X.dtype

@@ -398,7 +398,8 @@ def warn_not_converged(
     tol = getattr(estimator, "tol", None)
     wanted = "" if tol is None else f" instead of {tol:.3g}"
     warn_user(
-        f"{type(estimator).__name__} stopped after {estimator.n_iter_} iterations with {measure} "
+        f"{type(estimator).__name__} stopped after {estimator.n_iter_} "
+        f"iteration{'s' * (estimator.n_iter_ != 1)} with {measure} "
         f"{reached:.3g}{wanted}; {remedy}",
         ConvergenceWarning,
     )

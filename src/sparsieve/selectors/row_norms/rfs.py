@@ -49,7 +49,8 @@ class RFSSelector(RobustSelector):
         Relative duality gap to reach; "published" ends when its objective falls by less,
         relatively.
     max_iter : int, default=200
-        Largest number of iterations.
+        Largest number of iterations. Where very many features of a large sparse X take part,
+        one is twenty primal-dual steps.
     fit_intercept : bool, default=True
         Fit an intercept that is not penalised.
     standardize : bool, default=True
