@@ -33,7 +33,7 @@ def best_supports(
     sizes = np.broadcast_to(
         np.maximum(lengths, 1e-3 * data.mean(lengths)), (len(supports), len(data.Y))
     )
-    norms = data.usual_rows(X)[supports]
+    norms = data.usual_rows(data.weights @ X**2)[supports]
     values = np.full(len(supports), np.inf)
     penalised = (np.arange(size) < k) & (alpha > 0)
     for _ in range(steps):

@@ -23,6 +23,7 @@ from ...penalties import row_norms
 from ..base import Callback, Event, Path
 from ._all_supports import best_supports, can_try_all
 from .problem import RobustData
+from .support_columns import SupportColumns, better_sparse, support_columns
 
 # Residuals below this share of their mean do not make a sample count for more when the worth
 # of a change is estimated: they would pin the fit to samples that happen to be met exactly.
@@ -40,13 +41,19 @@ WORTHWHILE = 1e-6
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A support under comparison: its nearly optimal fit, and what it takes to go on from it."""
+class Support:
+    """A set of features, and the objective that it reaches."""
 
     features: np.ndarray
-    columns: np.ndarray
-    W: np.ndarray
     objective: float
+
+
+@dataclass(frozen=True)
+class Candidate(Support):
+    """A support under comparison: its nearly optimal fit, and what it takes to go on from it."""
+
+    columns: SupportColumns
+    W: np.ndarray
     residual: np.ndarray
     sizes: np.ndarray  # residual norms, floored
     multiplier: np.ndarray  # s_i r_i / ||r_i||
@@ -68,6 +75,7 @@ class RobustGreedy:
         self.alpha = float(alpha)
         self.eligible = eligible
         self.n_fits = 0
+        self._sparsely = better_sparse(data)
         self._small = int(eligible.sum()) <= SMALL
         # Supports that were tried, and the objective they could not get below.
         self._rejected: dict[frozenset, float] = {}
@@ -91,28 +99,28 @@ class RobustGreedy:
         data, alpha = self.data, self.alpha
         columns = self._columns(features, start)
         size = len(features)
-        design = np.hstack([columns, data.free])
+        n_columns = size + data.free.shape[1]
         norms, sizes = self._warm(features, columns, start)
         best = np.inf
         for step in range(steps):
-            half = np.ones(design.shape[1])
-            ridge = np.full(design.shape[1], 1e-12)
+            half = np.ones(n_columns)
+            ridge = np.full(n_columns, 1e-12)
             if alpha > 0:
                 half[:size] = np.sqrt(norms / alpha)
                 half[size:] = np.sqrt(data.mean(sizes))  # so that no entry depends on units
                 ridge[:size] = 1.0
             weight = data.weights / sizes
-            scaled = design * half
-            root = scaled * np.sqrt(weight)[:, None]
-            matrix = root.T @ root
+            matrix = columns.gram(weight, half)
             if alpha == 0:
                 ridge *= max(float(np.trace(matrix)) / max(len(matrix), 1), 1e-300)
             matrix[np.diag_indices(len(matrix))] += np.maximum(
                 ridge, 1e-13 * matrix.diagonal().max(initial=0.0)
             )
-            factor, solved = _solve_definite(matrix, scaled.T @ (weight[:, None] * data.Y))
+            factor, solved = _solve_definite(
+                matrix, columns.rmatmul(weight[:, None] * data.Y, half)
+            )
             solved *= half[:, None]
-            residual = data.Y - design @ solved
+            residual = data.Y - columns.matmul(solved)
             lengths = row_norms(residual)
             norms_new = row_norms(solved[:size])
             objective = float(data.weights @ lengths + alpha * norms_new.sum())
@@ -126,43 +134,45 @@ class RobustGreedy:
         variances = _inverse_diagonal(factor) * half**2
         return Candidate(
             features,
+            objective,
             columns,
             solved[:size],
-            objective,
             residual,
             sizes,
             multiplier,
             variances[:size],
         )
 
-    def _columns(self, features: np.ndarray, start: Candidate | None) -> np.ndarray:
+    def _columns(self, features: np.ndarray, start: Candidate | None) -> SupportColumns:
         if start is None:
-            return self.data.columns(features)
+            return self._fetched(features)
         known = {int(j): place for place, j in enumerate(start.features)}
-        columns = np.empty((len(self.data.Y), len(features)), order="F")
-        fresh = [place for place, j in enumerate(features) if int(j) not in known]
-        for place, j in enumerate(features):
-            if int(j) in known:
-                columns[:, place] = start.columns[:, known[int(j)]]
-        if fresh:
-            columns[:, fresh] = self.data.columns(features[fresh])
-        return columns
+        places = [known[int(j)] for j in features if int(j) in known]
+        fresh = [int(j) for j in features if int(j) not in known]
+        fetched = self._fetched(np.array(fresh, dtype=np.int64))
+        return start.columns.rearranged(np.array(places, dtype=np.int64), fetched)
 
-    def _warm(self, features: np.ndarray, columns: np.ndarray, start: Candidate | None):
+    def _fetched(self, features: np.ndarray) -> SupportColumns:
+        return support_columns(self.data, features, self._sparsely)
+
+    def _warm(self, features: np.ndarray, columns: SupportColumns, start: Candidate | None):
         """Row norms and residual norms to weigh the first step with."""
         if start is None:
             lengths = row_norms(self.data.Y)
             sizes = np.maximum(lengths, 1e-3 * self.data.mean(lengths))
-            return self.data.usual_rows(columns), sizes
+            return self._usual_rows(columns), sizes
         # Samples met exactly must be free to move again.
         sizes = np.maximum(start.sizes, 1e-2 * self.data.mean(start.sizes))
         known = dict(zip(start.features.tolist(), row_norms(start.W), strict=True))
         positive = [norm for norm in known.values() if norm > 0]
         if not positive:
-            return self.data.usual_rows(columns), sizes
+            return self._usual_rows(columns), sizes
         usual = float(np.mean(positive))
         norms = np.array([max(known.get(int(j), usual), 0.05 * usual) for j in features])
         return norms, sizes
+
+    def _usual_rows(self, columns: SupportColumns) -> np.ndarray:
+        return self.data.usual_rows(columns.squares(self.data.weights))
 
     # -- what a change of the support is worth --------------------------------------------
 
@@ -183,16 +193,14 @@ class RobustGreedy:
             candidates = np.sort(candidates[strongest])
         if by_pull:
             return candidates[np.argsort(-pulls[candidates], kind="stable")[:count]]
-        columns = self.data.columns(candidates)
+        columns = self._fetched(candidates)
         sizes = np.maximum(fit.sizes, FLOOR * self.data.mean(fit.sizes))
         weight = self.data.weights / sizes
-        support = np.hstack([fit.columns, self.data.free])
-        weighted = columns * weight[:, None]
-        cross = support.T @ weighted
-        gram = (support * weight[:, None]).T @ support
+        cross = fit.columns.cross(weight, columns)
+        gram = fit.columns.gram(weight, np.ones(len(cross)))
         gram[np.diag_indices(len(gram))] += 1e-10 * np.trace(gram) / max(len(gram), 1) + 1e-300
         explained = np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
-        square = np.einsum("ij,ij->j", columns, weighted)
+        square = columns.squares(weight)
         rest = np.maximum(square - explained, 1e-8 * square + 1e-300)
         gains = np.maximum(pulls[candidates] - self.alpha, 0.0) ** 2 / rest
         # Where nothing gains, the strongest pull still decides.
@@ -214,30 +222,30 @@ class RobustGreedy:
         """
         n_steps = min(n_steps, int(self.eligible.sum()))
         nothing = self.fit(np.empty(0, dtype=np.int64))
-        by_gain = self._grow(nothing, n_steps, by_pull=False, callback=callback)
-        by_pull = self._grow(nothing, n_steps, by_pull=True, callback=callback)
-        fits = [min(pair, key=_objective) for pair in zip(by_gain, by_pull, strict=True)]
+        by_gain, one = self._grow(nothing, n_steps, by_pull=False, callback=callback)
+        by_pull, other = self._grow(nothing, n_steps, by_pull=True, callback=callback)
+        supports = [min(pair, key=_objective) for pair in zip(by_gain, by_pull, strict=True)]
         pulls = np.zeros(len(self.eligible))
-        if fits:
-            starts = [fits[-1]]
+        if supports:
+            starts = [min(one, other, key=_objective)]
             if can_try_all(self.data, int(self.eligible.sum()), n_steps):
                 starts += self._winners(n_steps)
             elif self._small:
-                starts += [by_gain[-1], by_pull[-1], *self._other_starts(n_steps)]
+                starts += [one, other, *self._other_starts(n_steps)]
             ends = [self.improve(start) for start in starts]
-            fits[-1], pulls = min(ends, key=lambda end: end[0].objective)
-        fits = [nothing, *fits]
-        objective = np.array([fit.objective for fit in fits])
-        return Path([fit.features for fit in fits], objective), pulls
+            supports[-1], pulls = min(ends, key=lambda end: end[0].objective)
+        supports = [nothing, *supports]
+        objective = np.array([support.objective for support in supports])
+        return Path([support.features for support in supports], objective), pulls
 
     def _grow(
         self, nothing: Candidate, n_steps: int, *, by_pull: bool, callback: Callback | None
-    ) -> list[Candidate]:
-        """One support of every size, each from the last."""
+    ) -> tuple[list[Support], Candidate]:
+        """One support of every size, each from the last, and the last one whole."""
         current = nothing
         wanted, _ = self.wanted(current, 1, by_pull)
-        fits: list[Candidate] = []
-        while len(fits) < n_steps:
+        supports: list[Support] = []
+        while len(supports) < n_steps:
             features = np.append(current.features, wanted[0])
             current = self.fit(features, current)
             wanted, pulls = self.wanted(current, 1, by_pull)
@@ -246,10 +254,10 @@ class RobustGreedy:
                 if better is not None:
                     current = better
                     wanted, _ = self.wanted(current, 1, by_pull)
-            fits.append(current)
+            supports.append(Support(current.features, current.objective))
             if callback is not None:
-                callback(Event(len(fits), current.objective, n_features=len(fits)))
-        return fits
+                callback(Event(len(supports), current.objective, n_features=len(supports)))
+        return supports, current
 
     def _open(self, fit: Candidate, pulls: np.ndarray) -> bool:
         """Whether any feature outside wants in; if not, the limit on their number does not bind."""
@@ -324,8 +332,8 @@ class RobustGreedy:
         return None
 
 
-def _objective(fit: Candidate) -> float:
-    return fit.objective
+def _objective(support: Support) -> float:
+    return support.objective
 
 
 def _solve_definite(matrix: np.ndarray, right: np.ndarray):

@@ -70,12 +70,13 @@ class RobustData:
         """Weighted mean over the samples; positive, so that it can serve as a scale."""
         return max(float(self.weights @ values) / self.total_weight, 1e-300)
 
-    def usual_rows(self, columns: np.ndarray) -> np.ndarray:
+    def usual_rows(self, squares: np.ndarray) -> np.ndarray:
         """The norm of a row with which a column alone would give predictions of usual length.
 
-        A place to start from that follows the units of the target and of the column.
+        A place to start from that follows the units of the target and of the column, of which
+        the weighted squares are given.
         """
-        squares = self.weights @ columns**2 / self.total_weight
+        squares = squares / self.total_weight
         usual = self.mean(row_norms(self.Y))
         return usual / np.sqrt(np.where(squares > 0, squares, 1.0))
 
