@@ -34,8 +34,10 @@ from .problem import Problem, Rows
 # sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
 # subproblems take few Newton steps, and shrinks when one takes too many.
 FIRST_STEP = 10.0
-# A proximal point may be found as roughly as this share of the way it moves.
-LOOSENESS = 0.5
+# A proximal point may be found as roughly as this share of the way it moves. Proximal points
+# converge with any share below one (Solodov and Svaiter's hybrid methods, with the square of the
+# residual as the error of the subgradient), and rough ones cost less.
+LOOSENESS = 0.8
 # Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
 # its start a subproblem's Newton steps only find out which entries are nonzero.
 LAST = 8
