@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from ...design import DenseDesign, DesignMatrix
+from ...design import DenseDesign, DesignMatrix, stream
 from ..base import Callback, Event, Path, Result
 from .candidates import CandidateBlocks
 
@@ -238,7 +238,7 @@ class _Features:
             from . import _forward_kernels as kernels
 
             self._winner, self._advance = kernels.winner, kernels.advance
-            if type(design) is DenseDesign and design.array.flags.c_contiguous:
+            if self.blocks is None and _one_thread_will_do(design):
                 self._advance_along = partial(kernels.advance_along, design.array)
 
     def winner(self) -> tuple[int, float]:
@@ -264,7 +264,7 @@ class _Features:
 
     def take(self, j: int, new: Direction, refresh: bool) -> None:
         """Close a feature and take its direction out of all others."""
-        if self._advance_along is not None and self.blocks is None:
+        if self._advance_along is not None:
             self._advance_along(new.v, new.responses, self.C, self.squares, self.residual)
         else:
             p = self._products(j, new)
@@ -283,6 +283,13 @@ class _Features:
     def scores(self) -> np.ndarray:
         """What each feature would gain if it came next."""
         return self.score.astype(np.float64)
+
+
+def _one_thread_will_do(design: DesignMatrix) -> bool:
+    """Whether X has contiguous rows and BLAS would gain nothing by a second thread."""
+    if type(design) is not DenseDesign or not design.array.flags.c_contiguous:
+        return False
+    return design.array.size < 2 * stream.WORTH_A_THREAD or stream.n_threads() == 1
 
 
 def _winner(squares, residual, ridge: float, open_, score) -> int:
