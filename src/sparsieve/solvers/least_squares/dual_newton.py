@@ -148,17 +148,15 @@ class _Subproblem:
     def newton(self, point: _Point):
         """Solve (I + 2 sigma X J X') step = residual, roughly."""
         signs = np.sign(point.W)
-        if self._crowded(np.count_nonzero(signs, axis=0)):
-            apply, precondition, on_top = *self._shared(signs), False
-        else:
-            apply, precondition, on_top = *self._per_output(signs), True
+        crowded = self._crowded(np.count_nonzero(signs, axis=0))
+        apply, precondition = self._shared(signs) if crowded else self._per_output(signs)
         return conjugate_gradients(
             apply,
             point.residual(self.Y),
             precondition,
             tol=FORCING,
             max_steps=INNER_STEPS,
-            on_top=on_top,
+            on_top=not crowded,
         )
 
     def _crowded(self, used: np.ndarray) -> bool:

@@ -238,8 +238,8 @@ class _Features:
             from . import _forward_kernels as kernels
 
             self._winner, self._advance = kernels.winner, kernels.advance
-            if self.blocks is None and _one_thread_will_do(design):
-                self._advance_along = partial(kernels.advance_along, design.array)
+            if self.blocks is None and (array := _rows_for_one_thread(design)) is not None:
+                self._advance_along = partial(kernels.advance_along, array)
 
     def winner(self) -> tuple[int, float]:
         """The feature that gains most, and how much."""
@@ -285,11 +285,12 @@ class _Features:
         return self.score.astype(np.float64)
 
 
-def _one_thread_will_do(design: DesignMatrix) -> bool:
-    """Whether X has contiguous rows and BLAS would gain nothing by a second thread."""
+def _rows_for_one_thread(design: DesignMatrix) -> np.ndarray | None:
+    """X, if its rows are contiguous and a second thread, which BLAS would use, gains nothing."""
     if type(design) is not DenseDesign or not design.array.flags.c_contiguous:
-        return False
-    return design.array.size < 2 * stream.WORTH_A_THREAD or stream.n_threads() == 1
+        return None
+    small = design.array.size < 2 * stream.WORTH_A_THREAD
+    return design.array if small or stream.n_threads() == 1 else None
 
 
 def _winner(squares, residual, ridge: float, open_, score) -> int:

@@ -40,7 +40,7 @@ class OwnMatrix:
         self.sides: tuple[_OuterProducts, _OuterProducts] | None = None
         self.gram: _Gram | None = None
 
-    def solver(self, alone: np.ndarray, tied: np.ndarray, weights: tuple[float, float]) -> Solve:
+    def solver(self, alone: np.ndarray, tied: np.ndarray, weights: np.ndarray) -> Solve:
         """V -> (I + X D X')^-1 v, for the features and the weights of both kinds."""
         n_samples = self.design.shape[0]
         if len(alone) + len(tied) < FEATURES_SIDE * n_samples:
@@ -87,33 +87,50 @@ class _Gram:
     def __init__(self, design: DesignMatrix):
         self.design = design
         self.features = np.empty(0, dtype=np.int64)
+        # With room at the end, so that what stays need not be moved.
         self.columns = np.empty((design.shape[0], 0), order="F")
-        self.matrix = np.empty((0, 0))
+        self.matrix = np.empty((0, 0), order="F")
 
-    def solver(self, alone: np.ndarray, tied: np.ndarray, weights: tuple[float, float]) -> Solve:
+    def solver(self, alone: np.ndarray, tied: np.ndarray, weights: np.ndarray) -> Solve:
         """By Woodbury's identity."""
         self._move_to(np.concatenate([alone, tied]))
-        if not len(self.features):
+        size = len(self.features)
+        if not size:
             return np.copy
-        roots = np.where(np.isin(self.features, alone), *np.sqrt(weights))
-        columns, inner = self.columns, _by_factor(self.matrix * roots * roots[:, None])
+        roots = np.sqrt(np.where(np.isin(self.features, alone), weights[0], weights[1]))
+        inner = _by_factor(self.matrix[:size, :size] * roots * roots[:, None])
+        columns = self.columns[:, :size]
         return lambda v: v - columns @ (roots * inner(roots * (v @ columns)))
 
     def _move_to(self, features: np.ndarray) -> None:
-        stay = np.flatnonzero(np.isin(self.features, features))
+        """Let those that come take the places of those that go; the last close the gaps left."""
+        places = np.flatnonzero(~np.isin(self.features, features))
         come = np.setdiff1d(features, self.features)
-        old, new = len(stay), len(stay) + len(come)
-        if old == len(self.features) and new == old:
-            return
-        columns = np.empty((self.design.shape[0], new), order="F")
-        columns[:, :old] = self.columns[:, stay]
-        columns[:, old:] = self.design.dense_columns(come)
-        matrix = np.empty((new, new), order="F")
-        matrix[:old, :old] = self.matrix[np.ix_(stay, stay)]
-        matrix[:, old:] = columns.T @ columns[:, old:]
-        matrix[old:, :old] = matrix[:old, old:].T
-        self.features = np.concatenate([self.features[stay], come])
-        self.columns, self.matrix = columns, matrix
+        old, new = len(self.features), len(features)
+        if new > old:
+            self._reserve(new)
+            self.features = np.concatenate([self.features, np.empty(new - old, dtype=np.int64)])
+            places = np.concatenate([places, np.arange(old, new)])
+        last = np.setdiff1d(np.arange(new, old), places)
+        gaps = places[: len(last)]
+        self.features[gaps] = self.features[last]
+        self.columns[:, gaps] = self.columns[:, last]
+        self.matrix[gaps] = self.matrix[last]
+        self.matrix[:, gaps] = self.matrix[:, last]
+        self.features = self.features[:new]
+        places = places[len(last) :][: len(come)]
+        self.features[places] = come
+        self.columns[:, places] = self.design.dense_columns(come)
+        products = self.columns[:, :new].T @ self.columns[:, places]
+        self.matrix[:new, places] = products
+        self.matrix[places, :new] = products.T
+
+    def _reserve(self, size: int) -> None:
+        held = self.columns.shape[1]
+        if size > held:
+            more = size + size // 4 - held
+            self.columns = np.asfortranarray(np.pad(self.columns, ((0, 0), (0, more))))
+            self.matrix = np.asfortranarray(np.pad(self.matrix, ((0, more), (0, more))))
 
 
 def _by_factor(matrix: np.ndarray) -> Solve:
