@@ -5,7 +5,7 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.solvers.least_squares import own_matrices
-from sparsieve.solvers.least_squares.own_matrices import OwnMatrix
+from sparsieve.solvers.least_squares.own_matrices import CommonMatrix, OwnMatrix
 
 
 @pytest.mark.parametrize("side", [0.0, 1e9], ids=["samples", "features"])
@@ -35,3 +35,14 @@ def test_an_output_without_features_has_the_identity(rng):
     v = rng.standard_normal(5)
     solve = OwnMatrix(as_design(rng.standard_normal((5, 8)))).solver(nothing, nothing, np.ones(2))
     np.testing.assert_array_equal(solve(v), v)
+
+
+def test_a_common_matrix_follows_a_factor_exactly_and_is_built_anew_for_other_weights(rng):
+    X = rng.standard_normal((6, 20))
+    common = CommonMatrix(as_design(X))
+    weights = rng.uniform(0.5, 1.0, 20)
+    others = np.where(np.arange(20) < 10, 1.0, 0.0)
+    for w in (weights, 30.0 * weights, others):
+        lower = np.tril(common.factor(w))
+        np.testing.assert_allclose(lower @ lower.T, np.eye(6) + (X * w) @ X.T, rtol=1e-10)
+    np.testing.assert_array_equal(CommonMatrix(as_design(0 * X)).factor(others), np.eye(6))

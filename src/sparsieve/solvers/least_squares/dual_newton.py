@@ -28,16 +28,14 @@ from ...design import DesignMatrix, in_double
 from ...penalties import require, row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from .own_matrices import OwnMatrix, factorise, outer_products, products_for_factor
+from .own_matrices import CommonMatrix, OwnMatrix, products_for_factor
 from .problem import Problem, Rows
 
 # sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
 # subproblems take few Newton steps, and shrinks when one takes too many.
 FIRST_STEP = 10.0
-# A proximal point may be found as roughly as this share of the way it moves. Proximal points
-# converge with any share below one (Solodov and Svaiter's hybrid methods, with the square of the
-# residual as the error of the subgradient), and rough ones cost less.
-LOOSENESS = 0.8
+# A proximal point may be found as roughly as this share of the way it moves.
+LOOSENESS = 0.5
 # Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
 # its start a subproblem's Newton steps only find out which entries are nonzero.
 LAST = 8
@@ -85,9 +83,9 @@ class ProximalDualNewton:
         trace: list[float] = []
         n_steps = 0
         centre = W
-        own = [OwnMatrix(design) for _ in range(Y.shape[1])]
+        own, common = [OwnMatrix(design) for _ in range(Y.shape[1])], CommonMatrix(design)
         while True:
-            subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma, own)
+            subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma, own, common)
             point, steps = _maximise(subproblem, dual, pulls, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
@@ -133,7 +131,8 @@ class _Subproblem:
     centre: np.ndarray
     sigma: float
     own: list[OwnMatrix]
-    common: np.ndarray | None = None
+    common: CommonMatrix
+    factor: np.ndarray | None = None  # of the common matrix
 
     def at(self, R, pulls) -> _Point:
         V = self.centre + 2.0 * self.sigma * pulls
@@ -173,17 +172,16 @@ class _Subproblem:
     def _shared(self, signs):
         """Products with X, preconditioned by the mean of the outputs' matrices."""
         strengths = self._strengths(np.count_nonzero(signs, axis=1))
-        if self.common is None:  # good enough for all Newton steps of the subproblem
+        if self.factor is None:  # good enough for all Newton steps of the subproblem
             weights = (2.0 * self.sigma - strengths) * np.abs(signs).mean(axis=1)
-            used = np.flatnonzero(weights)
-            self.common = factorise(outer_products(self.design, used, weights[used]))
+            self.factor = self.common.factor(weights)
 
         def apply(V):
             T = signs * self.design.rmatmul(V)
             T = 2.0 * self.sigma * T - strengths[:, None] * T.sum(axis=1, keepdims=True)
             return V + self.design.matmul(signs * T)
 
-        return apply, lambda V: lapack.dpotrs(self.common, V, lower=1)[0]
+        return apply, lambda V: lapack.dpotrs(self.factor, V, lower=1)[0]
 
     def _per_output(self, signs):
         """What couples the outputs, and a matrix for every output without it.

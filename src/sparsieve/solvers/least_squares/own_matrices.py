@@ -58,6 +58,27 @@ class OwnMatrix:
         return _by_factor(matrix)
 
 
+class CommonMatrix:
+    """Roughly I + X D X' for weights in D that change by little but a factor."""
+
+    def __init__(self, design: DesignMatrix):
+        self.design = design
+        self.norms = design.column_sq_norms()
+        self.shares = np.zeros(design.shape[1])
+        self.matrix: np.ndarray | None = None
+
+    def factor(self, weights: np.ndarray) -> np.ndarray:
+        """Its Cholesky factor, a lower triangle."""
+        shares = weights * self.norms
+        total = float(shares.sum())
+        shares /= total if total > 0 else 1.0
+        if self.matrix is None or np.abs(shares - self.shares).sum() > RENEWED:
+            used = np.flatnonzero(shares)
+            self.matrix = outer_products(self.design, used, weights[used] / total)
+            self.shares = shares
+        return factorise(total * self.matrix)
+
+
 class _OuterProducts:
     """The sum of x_j x_j' over a set of features."""
 
