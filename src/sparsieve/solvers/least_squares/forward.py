@@ -286,8 +286,13 @@ class _Features:
 
 
 def _rows_for_one_thread(design: DesignMatrix) -> np.ndarray | None:
-    """X, if its rows are contiguous and a second thread, which BLAS would use, gains nothing."""
+    """X, if its rows are contiguous and a second thread, which BLAS would use, gains nothing.
+
+    In single precision BLAS is as fast already, and another order of sums could change winners.
+    """
     if type(design) is not DenseDesign or not design.array.flags.c_contiguous:
+        return None
+    if design.dtype != np.float64:
         return None
     small = design.array.size < 2 * stream.WORTH_A_THREAD
     return design.array if small or stream.n_threads() == 1 else None
