@@ -6,7 +6,7 @@ from scipy import sparse
 
 from sparsieve.design import as_design
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
-from sparsieve.solvers.least_squares import dual_newton
+from sparsieve.solvers.least_squares import dual_newton, own_matrices
 from sparsieve.solvers.least_squares.alm import ExclusiveALM
 from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton
@@ -143,7 +143,7 @@ def test_dual_newton_comes_to_the_same_from_every_side(rng, settings, monkeypatc
     equations = problem(X, Y, ExclusiveL21(0.0, 0.5))
     expected = BlockCD(tol=1e-10, max_iter=100_000).solve(equations)
     for name, value in settings.items():
-        monkeypatch.setattr(dual_newton, name, value)
+        monkeypatch.setattr(dual_newton if name == "SHARED_STEPS" else own_matrices, name, value)
     found = ProximalDualNewton(tol=1e-8).solve(equations)
     assert found.converged
     assert found.objective == pytest.approx(expected.objective, rel=2e-8)

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from ...design import DesignMatrix
+from ...design import DenseDesign, DesignMatrix, stream
 from ..base import Callback, Event, Path, Result
 from .candidates import CandidateBlocks
 
@@ -232,11 +233,13 @@ class _Features:
         self.spent = SPENT[np.dtype(dtype)] * norms
         self.score = np.empty(n_features, dtype=dtype)
         self.blocks = CandidateBlocks.if_they_pay(design, n_steps)
-        self._winner, self._advance = _winner, _advance
+        self._winner, self._advance, self._advance_along = _winner, _advance, None
         if n_features >= (COMPILED_IF_MANY if _one_of_many.get() else COMPILED):
             from . import _forward_kernels as kernels
 
             self._winner, self._advance = kernels.winner, kernels.advance
+            if self.blocks is None and (array := _rows_for_one_thread(design)) is not None:
+                self._advance_along = partial(kernels.advance_along, array)
 
     def winner(self) -> tuple[int, float]:
         """The feature that gains most, and how much."""
@@ -261,8 +264,11 @@ class _Features:
 
     def take(self, j: int, new: Direction, refresh: bool) -> None:
         """Close a feature and take its direction out of all others."""
-        p = self._products(j, new)
-        self._advance(p, new.responses, self.C, self.squares, self.residual)
+        if self._advance_along is not None:
+            self._advance_along(new.v, new.responses, self.C, self.squares, self.residual)
+        else:
+            p = self._products(j, new)
+            self._advance(p, new.responses, self.C, self.squares, self.residual)
         if refresh:
             self.squares[:] = _row_squares(self.C)
         self.open[j] = False
@@ -277,6 +283,19 @@ class _Features:
     def scores(self) -> np.ndarray:
         """What each feature would gain if it came next."""
         return self.score.astype(np.float64)
+
+
+def _rows_for_one_thread(design: DesignMatrix) -> np.ndarray | None:
+    """X, if its rows are contiguous and a second thread, which BLAS would use, gains nothing.
+
+    In single precision BLAS is as fast already, and another order of sums could change winners.
+    """
+    if type(design) is not DenseDesign or not design.array.flags.c_contiguous:
+        return None
+    if design.dtype != np.float64:
+        return None
+    small = design.array.size < 2 * stream.WORTH_A_THREAD
+    return design.array if small or stream.n_threads() == 1 else None
 
 
 def _winner(squares, residual, ridge: float, open_, score) -> int:
