@@ -123,17 +123,26 @@ def _squares(block: DesignMatrix) -> np.ndarray:
 
 
 def block_moments(
-    n_groups: int, block: DesignMatrix, codes: np.ndarray, weights: np.ndarray | None = None
+    n_groups: int,
+    block: DesignMatrix,
+    codes: np.ndarray | None,
+    weights: np.ndarray | None = None,
 ) -> Moments:
-    """The moments of one block, in double precision."""
+    """The moments of one block, in double precision; without codes all rows are one group."""
+    if codes is None:
+        size = np.array([block.shape[0] if weights is None else weights.sum()], dtype=np.float64)
+        mean, variance = block.column_moments(weights)
+        return Moments(size, mean[None], size * variance[None])
     sizes = np.bincount(codes, weights=weights, minlength=n_groups).astype(np.float64)
-    means = np.zeros((n_groups, block.shape[1]))
-    squares = np.zeros_like(means)
-    for k in np.flatnonzero(sizes):
-        rows = np.flatnonzero(codes == k)
-        some = block if len(rows) == len(codes) else block.rows(rows)
-        means[k], variances = some.column_moments(None if weights is None else weights[rows])
-        squares[k] = sizes[k] * variances
+    present = sizes > 0
+    count = int(present.sum())
+    if count == n_groups:
+        means, variances = block.group_moments(codes, n_groups, weights)
+        return Moments(sizes, means, sizes[:, None] * variances)
+    means, squares = np.zeros((n_groups, block.shape[1])), np.zeros((n_groups, block.shape[1]))
+    place = np.cumsum(present) - 1  # of a group among those that the block holds
+    means[present], squares[present] = block.group_moments(place[codes], count, weights)
+    squares *= sizes[:, None]
     return Moments(sizes, means, squares)
 
 
@@ -355,7 +364,6 @@ class RowBlockedDesign(DesignMatrix):
                     return moments
             if at_hand:
                 return None
-            codes = np.zeros(self.shape[0], dtype=np.int64)
         work = partial(block_moments, n_groups)
         found: Moments = self._reduce(work, codes, weights, merge=merged)
         whole = found.together()
