@@ -23,8 +23,8 @@ from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added, transposed_product
 from .foreign import check_matrix, real_dtype
 
-# Larger blocks are not read faster.
-BLOCK_BYTES = 64 << 20
+# Larger blocks are not read faster, and leave the cache before they are used.
+BLOCK_BYTES = 32 << 20
 # Share of the limit for one block: the one in use, the one being read, and room to convert.
 BLOCK_SHARE = 8
 

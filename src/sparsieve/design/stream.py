@@ -15,7 +15,7 @@ import numpy as np
 MANY_OUTPUTS = {True: 12, False: 4}
 BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
 # Fewer numbers than this are not worth a second thread.
-WORTH_A_THREAD = 1 << 22
+WORTH_A_THREAD = 1 << 21
 
 
 @cache
