@@ -264,3 +264,23 @@ def clipped_moments_by_column(X, low, high, weights, groups, start, stop, means,
                 rest = squares[g, j] - means[g, j] * drift
                 squares[g, j] = 0.0 if rest < 0.0 else rest
                 means[g, j] = row + drift
+
+
+# -- standard units --------------------------------------------------------------------------------
+
+
+@compiled(**_in_order)
+def _standardise(x, low, high, centre, scale, out):
+    for j in range(len(x)):
+        a, lo, hi = x[j], low[j], high[j]
+        a = lo if a < lo else a
+        a = hi if a > hi else a
+        out[j] = (a - centre[j]) / scale[j]
+
+
+@compiled(**_in_order)
+def standard_rows(X, low, high, centre, scale, out):
+    """(clip(X) - centre) / scale in the first columns of ``out``, for X with contiguous rows."""
+    n, d = X.shape
+    for i in range(n):
+        _standardise(X[i], low, high, centre, scale, out[i, :d])

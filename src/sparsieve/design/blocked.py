@@ -22,7 +22,9 @@ from .._checks import listed
 from ..memory import memory_limit
 from .base import DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
+from .coded import Outputs
 from .dense import DenseDesign
+from .slabs import joint_gram, plain_gram
 from .sparse import SparseDesign
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
@@ -207,7 +209,7 @@ class RowBlockedDesign(DesignMatrix):
     def _reduce(
         self,
         work: Callable[..., Any],
-        *by_row: np.ndarray | None,
+        *by_row: Outputs | None,
         merge: Callable[[Any, Any], Any] = added,
     ) -> Any:
         """One pass: merge ``work(block, *operands)`` of all blocks, operands cut to their rows."""
@@ -336,14 +338,19 @@ class RowBlockedDesign(DesignMatrix):
         return self._reduce(_squares).astype(self.dtype)
 
     def _gram(self):
-        return self.joint_gram(np.zeros((self.shape[0], 0)))[0].astype(self.dtype)
+        return self._reduce(plain_gram).astype(self.dtype)
 
-    def joint_gram(self, Y, *, centre=None, scale=None, weights=None):
-        """Z'DZ, Z'DY, and Z'D1 of Z = (X - centre) / scale with D of the weights: one pass.
+    def joint_gram(self, Y: Outputs, mix, *, centre=None, scale=None, weights=None):
+        """Z'DZ, Z'DB, and Z'D1 of Z = (X - centre) / scale and B = Y mix: one pass.
 
-        In double precision; centre and scale None leave the columns as they are.
+        D are the weights. In double precision; centre and scale None leave the columns as they
+        are.
         """
-        return self._reduce(partial(_joint_gram, centre, scale), Y, weights)
+        half = self._reduce(partial(joint_gram, centre, scale, mix), Y, weights)
+        n_features = self.shape[1]
+        gram = np.triu(half[:n_features, :n_features])
+        gram += np.triu(gram, 1).T
+        return gram, half[:n_features, n_features:-1].copy(), half[:n_features, -1].copy()
 
     # --------------------------------------------------------------------------------------------
 
@@ -390,23 +397,3 @@ def _same(weights: np.ndarray | None, others: np.ndarray | None) -> bool:
         given = others if weights is None else weights
         return given is None or bool((given == 1.0).all())
     return weights is others or np.array_equal(weights, others)
-
-
-def _joint_gram(centre, scale, block: DesignMatrix, Y: np.ndarray, weights: np.ndarray | None):
-    if isinstance(block, SparseDesign) and centre is None and scale is None:
-        weighted = block.matrix if weights is None else block.matrix.multiply(weights[:, None])
-        gram = (block.matrix.T @ weighted.tocsr()).toarray().astype(np.float64)
-        return gram, np.asarray(weighted.T @ Y), np.asarray(weighted.sum(axis=0)).ravel()
-    # Single precision stays within a block: its products are twice as fast.
-    Z = block.dense_columns(np.arange(block.shape[1]))
-    if centre is not None:
-        Z -= centre.astype(Z.dtype)
-    if scale is not None:
-        Z /= scale.astype(Z.dtype)
-    sums = Z.sum(axis=0, dtype=np.float64) if weights is None else weights @ Z
-    if weights is not None:
-        root = np.sqrt(weights)[:, None]
-        Z *= root.astype(Z.dtype)
-        Y = root * Y
-    cross = Z.T @ Y.astype(Z.dtype)
-    return (Z.T @ Z).astype(np.float64), cross.astype(np.float64), sums

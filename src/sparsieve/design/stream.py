@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,9 @@ MANY_OUTPUTS = {True: 12, False: 4}
 BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
 # Fewer numbers than this are not worth a second thread.
 WORTH_A_THREAD = 1 << 21
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @cache
@@ -39,6 +43,44 @@ def in_strips(work: Callable[[int, int], object], n_columns: int, size: int) -> 
     edges = np.linspace(0, n_columns, workers + 1).astype(int)
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
+
+
+def side_by_side(
+    work: Callable[[Item], Result], items: Sequence[Item], size: int
+) -> Iterator[Result]:
+    """``work(item)`` in the order of the items, done side by side; BLAS gets one thread each.
+
+    ``size`` is how many numbers all of them are.
+    """
+    workers = min(n_threads(), len(items), max(1, size // WORTH_A_THREAD))
+    if workers == 1:
+        yield from map(work, items)
+        return
+    with _one_blas_thread, ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(work, items)
+
+
+class _OneBlasThread:
+    """While any thread is in here, BLAS uses one thread of its own per caller."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = _libraries().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 def can_stream(array: np.ndarray) -> bool:
