@@ -112,7 +112,8 @@ def _sent(dask_worker) -> int:
 
 def _passes(n_samples: int) -> dict[str, tuple[Callable, Callable, tuple]]:
     """Name -> (what is done with a chunk, how results are merged, operands with a row each)."""
-    from sparsieve.design.blocked import added, block_moments, merged, transposed_product
+    from sparsieve.design.blocked import added, transposed_product
+    from sparsieve.design.moments import block_moments, merged
     from sparsieve.design.slabs import joint_gram
 
     codes = np.arange(n_samples) % 3

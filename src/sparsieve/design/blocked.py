@@ -22,8 +22,8 @@ from .._checks import listed
 from ..memory import memory_limit
 from .base import DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
-from .coded import Outputs
 from .dense import DenseDesign
+from .moments import Moments, block_moments, merged
 from .slabs import joint_gram, plain_gram
 from .sparse import SparseDesign
 
@@ -76,33 +76,6 @@ class Ledger:
     bytes_read: int = 0
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Weights, means and sums of squared deviations by group of rows.
-
-    Of shapes (n_groups,) and (n_groups, n_features) twice.
-    """
-
-    sizes: np.ndarray
-    means: np.ndarray
-    squares: np.ndarray
-
-    def merged(self, other: Moments) -> Moments:
-        """The moments of both sets of rows (Chan, Golub and LeVeque)."""
-        sizes = self.sizes + other.sizes
-        share = np.divide(other.sizes, sizes, out=np.zeros_like(sizes), where=sizes > 0)[:, None]
-        gap = other.means - self.means
-        squares = self.squares + other.squares + self.sizes[:, None] * share * gap**2
-        return Moments(sizes, self.means + share * gap, squares)
-
-    def together(self) -> Moments:
-        """The moments of all groups taken as one."""
-        size = self.sizes.sum()
-        means = self.sizes @ self.means / size
-        squares = self.squares.sum(axis=0) + self.sizes @ (self.means - means) ** 2
-        return Moments(np.array([size]), means[None], squares[None])
-
-
 # -- what is done with a block; every one can be pickled ---------------------------------------
 
 
@@ -124,30 +97,6 @@ def _squares(block: DesignMatrix) -> np.ndarray:
     return block.column_sq_norms().astype(np.float64, copy=False)
 
 
-def block_moments(
-    n_groups: int,
-    block: DesignMatrix,
-    codes: np.ndarray | None,
-    weights: np.ndarray | None = None,
-) -> Moments:
-    """The moments of one block, in double precision; without codes all rows are one group."""
-    if codes is None:
-        size = np.array([block.shape[0] if weights is None else weights.sum()], dtype=np.float64)
-        mean, variance = block.column_moments(weights)
-        return Moments(size, mean[None], size * variance[None])
-    sizes = np.bincount(codes, weights=weights, minlength=n_groups).astype(np.float64)
-    present = sizes > 0
-    count = int(present.sum())
-    if count == n_groups:
-        means, variances = block.group_moments(codes, n_groups, weights)
-        return Moments(sizes, means, sizes[:, None] * variances)
-    means, squares = np.zeros((n_groups, block.shape[1])), np.zeros((n_groups, block.shape[1]))
-    place = np.cumsum(present) - 1  # of a group among those that the block holds
-    means[present], squares[present] = block.group_moments(place[codes], count, weights)
-    squares *= sizes[:, None]
-    return Moments(sizes, means, squares)
-
-
 def _minima(block: DesignMatrix) -> np.ndarray:
     return block.column_minima()
 
@@ -158,11 +107,6 @@ def added(first: Any, second: Any) -> Any:
         return tuple(added(a, b) for a, b in zip(first, second, strict=True))
     first += second
     return first
-
-
-def merged(first: Moments, second: Moments) -> Moments:
-    """Moments of the rows of both."""
-    return first.merged(second)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -197,6 +141,7 @@ class RowBlockedDesign(DesignMatrix):
         self.dtype = np.dtype(dtype)
         self.view = BlockView(self.dtype)
         self.index: np.ndarray | None = None  # rows of X that these are; None: all of them
+        self._in_order: bool | None = None  # whether they are as X has them; None: not known yet
         self.ledger = Ledger()
         self._known = _Known()
 
@@ -209,7 +154,7 @@ class RowBlockedDesign(DesignMatrix):
     def _reduce(
         self,
         work: Callable[..., Any],
-        *by_row: Outputs | None,
+        *by_row: np.ndarray | None,
         merge: Callable[[Any, Any], Any] = added,
     ) -> Any:
         """One pass: merge ``work(block, *operands)`` of all blocks, operands cut to their rows."""
@@ -234,14 +179,23 @@ class RowBlockedDesign(DesignMatrix):
         for start, raw in self._raw_blocks():
             place: Any = slice(start, start + raw.shape[0])
             if self.index is not None:
-                place = np.flatnonzero((self.index >= place.start) & (self.index < place.stop))
-                if not len(place):
+                place = self._chosen(place)
+                if not len(self.index[place]):
                     continue
                 raw = raw[self.index[place] - start]
             yield (
                 place,
                 work(self.view(raw), *(None if rows is None else rows[place] for rows in by_row)),
             )
+
+    def _chosen(self, rows: slice) -> Any:
+        """Where this design has these rows of X."""
+        assert self.index is not None
+        if self._in_order is None:
+            self._in_order = bool((self.index[1:] >= self.index[:-1]).all())
+        if self._in_order:
+            return slice(*np.searchsorted(self.index, [rows.start, rows.stop]).tolist())
+        return np.flatnonzero((self.index >= rows.start) & (self.index < rows.stop))
 
     @property
     def passes(self) -> int:
@@ -265,7 +219,8 @@ class RowBlockedDesign(DesignMatrix):
     def rows(self, index) -> Self:
         known = np.arange(self.shape[0]) if self.index is None else self.index
         chosen = known[index]
-        return self._made(shape=(len(chosen), self.shape[1]), index=chosen)._in_unit_of(self)
+        smaller = self._made(shape=(len(chosen), self.shape[1]), index=chosen, _in_order=None)
+        return smaller._in_unit_of(self)
 
     def columns(self, index) -> Self:
         index = np.arange(self.shape[1])[index]
@@ -326,6 +281,10 @@ class RowBlockedDesign(DesignMatrix):
         known = self._moments(np.asarray(codes), n_groups, weights)
         return known.means, known.squares / known.sizes[:, None]
 
+    def group_sums(self, codes, n_groups, weights=None):
+        known = self._moments(np.asarray(codes), n_groups, weights)
+        return known.sizes[:, None] * known.means
+
     def column_minima(self):
         return self._reduce(_minima, merge=np.minimum)
 
@@ -340,7 +299,7 @@ class RowBlockedDesign(DesignMatrix):
     def _gram(self):
         return self._reduce(plain_gram).astype(self.dtype)
 
-    def joint_gram(self, Y: Outputs, mix, *, centre=None, scale=None, weights=None):
+    def joint_gram(self, Y: Any, mix, *, centre=None, scale=None, weights=None):
         """Z'DZ, Z'DB, and Z'D1 of Z = (X - centre) / scale and B = Y mix: one pass.
 
         D are the weights. In double precision; centre and scale None leave the columns as they

@@ -96,7 +96,7 @@ def independent(Y: Outputs, weights: np.ndarray | None) -> tuple[np.ndarray, np.
 
 def _triangle(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """T with T'T = Y'DY, by orthogonal steps over blocks of rows."""
-    found = np.empty((0, Y.shape[1]))
+    found: Any = np.empty((0, Y.shape[1]))
     for rows in _slices(len(Y)):
         block = np.asarray(Y[rows], dtype=np.float64)
         if weights is not None:

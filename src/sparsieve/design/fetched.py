@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def fetched(
         base = base - np.clip(0.0, *clip_bounds(means, deviations, clip))
     mix, rotation = independent(Y, sample_weight)
     work = partial(_with_target, base, spread, mix)
-    squares, cross, sums = held._reduce(work, Y, sample_weight)
+    squares, cross, sums = held._reduce(work, cast(Any, Y), sample_weight)
     factor = np.ones_like(means)
     if centre:
         drift = sums / size  # of the clipped columns from the first means, in deviations

@@ -72,7 +72,9 @@ def joint_gram(
     (n_rows, n_features), dtype = block.shape, block.dtype
     size = n_features + mix.shape[1] + 1
     high = np.full(n_features, np.inf, dtype)
-    bounds = (block.low, block.high) if isinstance(block, ClippedDense) else (-high, high)
+    low = -high
+    if isinstance(block, ClippedDense):
+        low, high = block.low, block.high
     shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
     divisor = np.ones(n_features, dtype) if scale is None else scale.astype(dtype)
     take, product = _taker(block), get_blas_funcs("syrk", dtype=dtype)
@@ -80,7 +82,7 @@ def joint_gram(
     def share(place: slice) -> np.ndarray:
         rows = np.ascontiguousarray(take(place), dtype=dtype)
         S = np.empty((len(rows), size), dtype)
-        standard_rows(rows, *bounds, shift, divisor, S)
+        standard_rows(rows, low, high, shift, divisor, S)
         S[:, n_features:-1] = Y[place] @ mix
         S[:, -1] = 1.0
         if weights is not None:
