@@ -30,6 +30,8 @@ from .sparse import SparseDesign
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.
 COLUMNS_SHARE = 8
+# The squares of columns that are smaller lose their digits.
+SMALLEST = 2.0**-332
 
 
 class _Block(DenseDesign):
@@ -334,15 +336,26 @@ class RowBlockedDesign(DesignMatrix):
         found: Moments = self._reduce(work, codes, weights, merge=merged)
         whole = found.together()
         self._check_finite(whole.means[0])
-        self._check_finite(whole.squares[0], "values whose squares are no numbers")
+        self._check_squares(whole)
         self._known.moments = [*self._known.moments[-1:], (weights, whole)]
         return found
 
-    def _check_finite(self, totals: np.ndarray, what: str = "NaN or infinite values") -> None:
+    def _check_finite(self, totals: np.ndarray) -> None:
         """Refuse columns whose sums are no numbers: one of their values is none."""
-        if np.isfinite(totals).all():
+        self._refuse(~np.isfinite(totals), "NaN or infinite values")
+
+    def _check_squares(self, whole: Moments) -> None:
+        """Refuse columns so large or so small that their squares overflow or vanish."""
+        mean, square = np.abs(whole.means[0]), whole.squares[0]
+        vanishing = (
+            (mean < SMALLEST) & (square < whole.sizes[0] * SMALLEST**2) & (mean + square > 0)
+        )
+        self._refuse(~np.isfinite(square) | vanishing, "values whose squares are no numbers")
+
+    def _refuse(self, columns_at_fault: np.ndarray, what: str) -> None:
+        if not columns_at_fault.any():
             return
-        where = np.flatnonzero(~np.isfinite(totals))
+        where = np.flatnonzero(columns_at_fault)
         columns = where if self.view.columns is None else self.view.columns[where]
         labels = columns.tolist() if self.feature_names is None else self.feature_names[where]
         raise ValueError(

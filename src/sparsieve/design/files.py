@@ -27,6 +27,8 @@ from .foreign import check_matrix, real_dtype
 BLOCK_BYTES = 32 << 20
 # Share of the limit for one block: the one in use, the one being read, and room to convert.
 BLOCK_SHARE = 8
+# The same where a chunk of the file cannot be smaller.
+CHUNK_SHARE = 4
 
 
 class Source(Protocol):
@@ -124,6 +126,8 @@ def _block_rows(source: Source, dtype: np.dtype) -> int:
     rows = max(1, room // max(1, source.row_bytes * wider))
     if rows > source.chunk_rows:
         rows -= rows % source.chunk_rows
+    elif source.chunk_rows * source.row_bytes * wider <= memory_limit() // CHUNK_SHARE:
+        rows = source.chunk_rows  # of which a part would cost as much as all
     return min(rows, source.shape[0])
 
 
@@ -132,8 +136,16 @@ def design_of(X: Any) -> DesignMatrix | None:
     make = _source_of(X)
     if make is None:
         return None
+    if not isinstance(X, np.ndarray):
+        check_open(X, "X")
     size = math.prod(X.shape) * real_dtype(X.dtype).itemsize
     return None if size <= memory_limit() // LOAD_SHARE else FileDesign(make())
+
+
+def check_open(array: Any, what: str) -> None:
+    """Refuse an HDF5 dataset whose file was closed."""
+    if type(array).__module__.startswith("h5py") and not array:
+        raise ValueError(f"{what} is closed; open its file again, and keep it open")
 
 
 def _source_of(X: Any) -> Callable[[], Source] | None:
@@ -163,8 +175,7 @@ class ChunkedArray:
         self.chunk_rows = int(chunks[0]) if chunks else 1
 
     def check(self) -> None:
-        if not self.array:  # h5py: the file was closed
-            raise ValueError(f"{self.what} is closed; open its file again, and keep it open")
+        check_open(self.array, self.what)
         if tuple(self.array.shape) != self.shape:
             raise ValueError(
                 f"{self.what} had the shape {self.shape} and has {tuple(self.array.shape)} now; "

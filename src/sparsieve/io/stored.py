@@ -79,12 +79,12 @@ def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 
 def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open a Parquet file whose row groups are read in passes."""
-    parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
+    require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     from ..design.files import FileDesign
-    from ..design.tables import ParquetRows
+    from ..design.tables import ParquetRows, open_parquet
 
     try:
-        file = parquet.ParquetFile(path)
+        file = open_parquet(str(path))
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
         label, features = split_columns(names, target, [*drop, *index], path.name)
