@@ -42,7 +42,7 @@ def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open an .npy file with the samples; the target is another .npy file."""
     if target is None:
         raise TargetNeededError(f"say which .npy file holds the target of {path.name}")
-    beside = path.with_name(target)
+    beside = path.parent / target  # or the target itself, where that is a whole path
     labels = beside if beside.exists() else Path(target)
     if not labels.is_file():
         raise DataError(
