@@ -15,7 +15,7 @@ from .stream import side_by_side
 
 # Rows whose products are summed in the precision of X, before the sums are collected in double:
 # few enough to keep the digits of float32, enough for BLAS to work at full speed.
-HEIGHT = 1024
+HEIGHT = 256
 
 
 # Products of slabs are kept until they can be added in order, in no more than this.
