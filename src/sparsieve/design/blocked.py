@@ -333,8 +333,9 @@ class RowBlockedDesign(DesignMatrix):
             if at_hand:
                 return None
         work = partial(block_moments, n_groups)
-        found: Moments = self._reduce(work, codes, weights, merge=merged)
-        whole = found.together()
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
+            found: Moments = self._reduce(work, codes, weights, merge=merged)
+            whole = found.together()
         self._check_finite(whole.means[0])
         self._check_squares(whole)
         self._known.moments = [*self._known.moments[-1:], (weights, whole)]
