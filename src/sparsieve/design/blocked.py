@@ -23,7 +23,7 @@ from ..memory import memory_limit
 from .base import DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
-from .moments import Moments, block_moments, merged
+from .moments import Moments, block_moments, both_merged, merged, moments_and_minima
 from .slabs import joint_gram, plain_gram
 from .sparse import SparseDesign
 
@@ -119,6 +119,7 @@ class _Known:
     """What passes over one view of X have found out already."""
 
     moments: list[tuple[np.ndarray | None, Moments]] = field(default_factory=list)
+    minima: np.ndarray | None = None
     columns: dict[int, np.ndarray] = field(default_factory=dict)
     wanted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -284,11 +285,14 @@ class RowBlockedDesign(DesignMatrix):
         return known.means, known.squares / known.sizes[:, None]
 
     def group_sums(self, codes, n_groups, weights=None):
-        known = self._moments(np.asarray(codes), n_groups, weights)
+        # Sums are asked for of counts, and with them whether all are positive.
+        known = self._moments(np.asarray(codes), n_groups, weights, with_minima=True)
         return known.sizes[:, None] * known.means
 
     def column_minima(self):
-        return self._reduce(_minima, merge=np.minimum)
+        if self._known.minima is None:
+            self._known.minima = self._reduce(_minima, merge=np.minimum)
+        return self._known.minima
 
     def column_sq_norms(self):
         if self._known.moments:  # X was read once for its moments already
@@ -323,7 +327,9 @@ class RowBlockedDesign(DesignMatrix):
         other._known = _Known()
         return other
 
-    def _moments(self, codes, n_groups, weights, at_hand: bool = False) -> Any:
+    def _moments(
+        self, codes, n_groups, weights, at_hand: bool = False, with_minima: bool = False
+    ) -> Any:
         """Moments by group; those of all rows are kept for the weights they were taken with."""
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)
         if codes is None:
@@ -332,9 +338,14 @@ class RowBlockedDesign(DesignMatrix):
                     return moments
             if at_hand:
                 return None
-        work = partial(block_moments, n_groups)
+        found: Moments
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
-            found: Moments = self._reduce(work, codes, weights, merge=merged)
+            if with_minima:
+                work = partial(moments_and_minima, n_groups)
+                found, lowest = self._reduce(work, codes, weights, merge=both_merged)
+                self._known.minima = lowest
+            else:
+                found = self._reduce(partial(block_moments, n_groups), codes, weights, merge=merged)
             whole = found.together()
         self._check_finite(whole.means[0])
         self._check_squares(whole)

@@ -63,3 +63,17 @@ def block_moments(
 def merged(first: Moments, second: Moments) -> Moments:
     """Moments of the rows of both."""
     return first.merged(second)
+
+
+def moments_and_minima(
+    n_groups: int, block: DesignMatrix, codes: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[Moments, np.ndarray]:
+    """The moments of one block, and the smallest value of every column."""
+    return block_moments(n_groups, block, codes, weights), block.column_minima()
+
+
+def both_merged(
+    first: tuple[Moments, np.ndarray], second: tuple[Moments, np.ndarray]
+) -> tuple[Moments, np.ndarray]:
+    """The same of the rows of both."""
+    return first[0].merged(second[0]), np.minimum(first[1], second[1])

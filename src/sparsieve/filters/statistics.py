@@ -245,9 +245,9 @@ class ChiSquareSelector(BaseSelector):
     )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self._check_positive(data)
         codes, n_classes = data.target.codes, len(data.target.classes)
         observed = data.design.group_sums(codes, n_classes, data.sample_weight).T
+        self._check_positive(data)
         sums = observed.sum(axis=1, keepdims=True)
         expected = sums * (code_sizes(codes, n_classes, data.sample_weight) / data.total_weight)
         with np.errstate(invalid="ignore"):
