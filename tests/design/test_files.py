@@ -264,6 +264,22 @@ def test_any_layout_of_an_npy_file(view, counts, tmp_path):
         assert_same(clone(selector).fit(some, y[5::2]), due)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_parts_of_a_mapped_file_are_read_and_not_mapped(order, tmp_path):
+    X = mapped(np.asarray(np.random.default_rng(0).standard_normal((40, 9)), order=order), tmp_path)
+    views = [X, X[3:], X[::2], X[::-1], X[::-7, 1:8:3], X[:, ::-2], X[1::20], X[5:30, 2:3]]
+    for view in [*views, X.T, X[::3].T]:
+        source = files.MappedArray(view)
+        assert source.path is not None
+        np.testing.assert_array_equal(np.vstack(list(source.blocks(4))), view)
+    with open(tmp_path / "X.npy", "r+b") as file:  # mapped, this would end the process
+        file.truncate(1500)
+    for view in (X, X[::2], X[:, ::2]):
+        source = files.MappedArray(view)
+        with pytest.raises(ValueError, match="cut short"):
+            list(source.blocks(4))
+
+
 def test_a_block_is_a_whole_chunk_where_that_fits(counts, tmp_path, monkeypatch):
     X, _, _ = counts
     monkeypatch.setattr(files, "BLOCK_BYTES", 8 * 30 * 5)  # chunks have 9 rows
