@@ -159,8 +159,9 @@ def counted_passes() -> list:
         setattr(kind, name, call)
 
     for kind in (ClippedDense, DenseDesign, SparseDesign):
-        for name in ("matmul", "rmatmul", "column_moments", "column_sq_norms"):
-            noted(kind, name)
+        for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
+            if hasattr(kind, name):
+                noted(kind, name)
     return seen
 
 
