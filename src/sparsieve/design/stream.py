@@ -35,13 +35,13 @@ def n_threads() -> int:
 
 
 def in_strips(work: Callable[[int, int], object], n_columns: int, size: int) -> None:
-    """Call ``work(start, stop)`` for ranges of columns side by side."""
+    """Call ``work(start, stop)`` for ranges of columns side by side; BLAS gets one thread each."""
     workers = min(n_threads(), max(1, size // WORTH_A_THREAD))
     if workers == 1:
         work(0, n_columns)
         return
     edges = np.linspace(0, n_columns, workers + 1).astype(int)
-    with ThreadPoolExecutor(workers) as pool:
+    with _one_blas_thread, ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
 
 
