@@ -18,6 +18,8 @@ from .stream import side_by_side
 HEIGHT = 256
 
 
+# Fewer numbers than this are not worth loading compiled code for.
+WORTH_COMPILING = 1 << 18
 # Products of slabs are kept until they can be added in order, in no more than this.
 ROOM = 64 << 20
 
@@ -67,8 +69,6 @@ def joint_gram(
     weights: np.ndarray | None,
 ) -> np.ndarray:
     """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block, above the diagonal only."""
-    from ._stream_kernels import standard_rows
-
     (n_rows, n_features), dtype = block.shape, block.dtype
     size = n_features + mix.shape[1] + 1
     high = np.full(n_features, np.inf, dtype)
@@ -77,12 +77,18 @@ def joint_gram(
         low, high = block.low, block.high
     shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
     divisor = np.ones(n_features, dtype) if scale is None else scale.astype(dtype)
+    compiled = n_rows * n_features >= WORTH_COMPILING
+    if compiled:
+        from ._stream_kernels import standard_rows
     take, product = _taker(block), get_blas_funcs("syrk", dtype=dtype)
 
     def share(place: slice) -> np.ndarray:
         rows = np.ascontiguousarray(take(place), dtype=dtype)
         S = np.empty((len(rows), size), dtype)
-        standard_rows(rows, low, high, shift, divisor, S)
+        if compiled:
+            standard_rows(rows, low, high, shift, divisor, S)
+        else:
+            S[:, :n_features] = (np.clip(rows, low, high) - shift) / divisor
         S[:, n_features:-1] = Y[place] @ mix
         S[:, -1] = 1.0
         if weights is not None:
