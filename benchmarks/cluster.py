@@ -112,13 +112,9 @@ def _sent(dask_worker) -> int:
 
 def _passes(n_samples: int) -> dict[str, tuple[Callable, Callable, tuple]]:
     """Name -> (what is done with a chunk, how results are merged, operands with a row each)."""
-    from sparsieve.design.blocked import (
-        _joint_gram,
-        added,
-        block_moments,
-        merged,
-        transposed_product,
-    )
+    from sparsieve.design.blocked import added, transposed_product
+    from sparsieve.design.moments import block_moments, merged
+    from sparsieve.design.slabs import joint_gram
 
     codes = np.arange(n_samples) % 3
     Y = np.eye(3)[codes]
@@ -126,7 +122,7 @@ def _passes(n_samples: int) -> dict[str, tuple[Callable, Callable, tuple]]:
     return {
         "moments, 3 classes": (partial(block_moments, 3), merged, (codes, None)),
         "X'Y, 3 outputs": (transposed_product, added, (Y,)),
-        "X'X and X'Y": (partial(_joint_gram, centre, scale), added, (Y, None)),
+        "X'X and X'Y": (partial(joint_gram, centre, scale, np.eye(3)), added, (Y, None)),
     }
 
 

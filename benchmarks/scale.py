@@ -2,7 +2,8 @@
 
     python -m benchmarks.scale [--quick] [--gigabytes 20] [--folder PLACE]
 
-Every figure comes from a process of its own, with one thread. *Floor* is what the passes alone
+Every figure comes from a process of its own, with one thread where OMP_NUM_THREADS and
+OPENBLAS_NUM_THREADS do not say how many. *Floor* is what the passes alone
 would cost at the speed of a plain product (in CPU time) or, for a file, of reading it (by the
 clock), measured in the same process; *share* is the floor over the time that was taken. Exponents
 are slopes of straight lines through the logarithms of CPU times.
@@ -70,12 +71,14 @@ def measure(task: dict) -> dict:
 
 def measure_file(task: dict) -> dict:
     from sparsieve import set_memory
+    from sparsieve.design.files import FileDesign, MappedArray
 
     path, size = task["path"], os.path.getsize(task["path"])
     X = np.load(path, mmap_mode="r")
     y = np.arange(X.shape[0]) % 3
     set_memory(LIMIT)
     warm(task["selector"])
+    built(task | {"k": 3}).fit(FileDesign(MappedArray(X[:999]), hold=False), y[:999])
     speed = size / drained(path)
     forget(path)
     start, cpu = time.perf_counter(), time.process_time()
@@ -156,8 +159,9 @@ def counted_passes() -> list:
         setattr(kind, name, call)
 
     for kind in (ClippedDense, DenseDesign, SparseDesign):
-        for name in ("matmul", "rmatmul", "column_moments", "column_sq_norms"):
-            noted(kind, name)
+        for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
+            if hasattr(kind, name):
+                noted(kind, name)
     return seen
 
 

@@ -101,3 +101,23 @@ def test_npy_needs_a_second_file_with_as_many_values(sparsieve, data, tmp_path):
     assert "45 rows but kinds has 44 values" in sparsieve("select", path, "-t", "kinds.npy").err
     assert sparsieve("select", path).code == 2
     assert "'other.npy' does not exist" in sparsieve("select", path, "-t", "other.npy").err
+    other = tmp_path / "elsewhere" / "y.npy"
+    assert f"'{other}' does not exist" in sparsieve("select", path, "-t", other).err
+    other.parent.mkdir()
+    np.save(other, kinds)
+    options = ("-k", 2, "-n", "--memory", "2MB")
+    for named in (other, "elsewhere/y.npy"):  # as it is, or seen from beside X
+        assert sparsieve("select", path, "-t", named, *options).out.split() == ["x4", "x1"]
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, 2, 3], [0.5, 1.5, 2.5], [True, False, True], ["a", "b", ""]]
+)
+def test_labels_of_parquet_are_what_they_were(labels):
+    pyarrow = pytest.importorskip("pyarrow")
+    from sparsieve.io.stored import _plain_values
+
+    column = pyarrow.chunked_array([labels, labels[::-1]])
+    found = _plain_values(column)
+    np.testing.assert_array_equal(found, np.array([*labels, *labels[::-1]]))
+    assert _plain_values(pyarrow.chunked_array([[*labels, None]])) == [*labels, None]

@@ -100,6 +100,9 @@ class DesignConformance:
             expected = np.average(X[codes == k], axis=0, weights=some)
             close(means[k], expected)
             close(variances[k], np.average((X[codes == k] - expected) ** 2, axis=0, weights=some))
+        sums = np.eye(3)[codes].T @ (X if weights is None else weights[:, None] * X)
+        close(design.group_sums(codes, 3, weights), sums)
+        close(design.column_minima(), X.min(axis=0))
         other = None if weighted else rng.random(len(X)) + 0.1
         close(design.column_moments(other)[0], np.average(X, axis=0, weights=other))
 

@@ -56,3 +56,73 @@ def test_threads_follow_the_limits_of_the_user():
 
     with threadpool_limits(limits=1):
         assert stream.n_threads() == 1
+
+
+def plain_moments(X, rows, weights):
+    """A loop over columns in extended precision."""
+    X = X[rows].astype(np.longdouble)
+    w = np.ones(len(X)) if weights is None else weights[rows]
+    means = [(w * column).sum() / w.sum() for column in X.T]
+    spread = [(w * (column - m) ** 2).sum() / w.sum() for column, m in zip(X.T, means, strict=True)]
+    return np.array(means, dtype=float), np.array(spread, dtype=float)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_groups_in_one_sweep(rng, everything_is_large, order, dtype, weighted):
+    n, d = 61, 37
+    X = rng.standard_normal((n, d)) * 3 + rng.choice([0.0, 1.0, 1e5], d)
+    X[0] *= 1e6  # the first row of its group, from which deviations are counted
+    X[:, 3], X[:, 4] = 7.3, np.where(np.arange(n) % 3 == 1, 2.5, X[:, 4])
+    X = np.asarray(X, dtype=dtype, order=order)
+    codes = np.arange(n) % 3
+    codes[5], codes[7] = 3, 3  # a group of two rows, and four rows at a time leave a rest
+    weights = rng.random(n) + 0.1 if weighted else None
+    low, high = np.full(d, -2.0, dtype), np.full(d, 4.0, dtype)
+    for design, values in [
+        (DenseDesign(X), X),
+        (ClippedDense(DenseDesign(X), low, high), np.clip(X, low, high)),
+    ]:
+        means, variances = design.group_moments(codes.astype(np.int8), 4, weights)
+        for k in range(4):
+            due = plain_moments(values, codes == k, weights)
+            np.testing.assert_allclose(means[k], due[0], rtol=1e-13, atol=1e-13)
+            np.testing.assert_allclose(variances[k], due[1], rtol=1e-10, atol=1e-12)
+    constant = DenseDesign(X).group_moments(codes, 4, None)[1]
+    assert (constant[:, 3] == 0).all()
+    assert constant[1, 4] == 0
+
+
+def test_moments_show_what_is_no_number(everything_is_large):
+    for value in (np.nan, np.inf, -np.inf, 1e200):
+        X = np.ones((9, 5))
+        X[4, 2] = value
+        for array in (X, np.asfortranarray(X)):
+            means, variances = DenseDesign(array).group_moments(np.arange(9) % 2, 2)
+            odd = ~np.isfinite(means + variances)
+            assert odd[:, 2].any()
+            assert not np.delete(odd, 2, axis=1).any()
+
+
+def test_any_number_of_threads_gives_the_same_bits(rng, monkeypatch, everything_is_large):
+    X, codes = rng.standard_normal((40, 3000)).astype(np.float32), np.arange(40) % 3
+    monkeypatch.setattr(stream, "WORTH_A_THREAD", 1)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr(stream, "n_threads", lambda threads=threads: threads)
+        found.append(DenseDesign(X).group_moments(codes, 3))
+        squared = list(stream.side_by_side(lambda k: k * k, range(20), 20))
+        assert squared == [k * k for k in range(20)]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_blas_gets_its_threads_back(monkeypatch):
+    before = stream.n_threads()
+    monkeypatch.setattr(stream, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(stream, "n_threads", lambda: 2)
+    list(stream.side_by_side(lambda k: np.eye(3) @ np.eye(3), range(4), 99))
+    with pytest.raises(ZeroDivisionError):
+        list(stream.side_by_side(lambda k: 1 / k, range(4), 99))
+    monkeypatch.undo()
+    assert stream.n_threads() == before

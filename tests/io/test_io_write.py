@@ -63,6 +63,17 @@ def test_whole_numbers_and_missing_values_in_text(tmp_path):
     assert path.read_text() == "i,f\n1,0.5\n2,\n"
 
 
+def test_long_tables_are_written_in_parts(tmp_path, monkeypatch):
+    path = tmp_path / "out.csv"
+    values = np.array([1.0, 2.0, 3.0, 4.5, 5.0])  # a column with a fraction keeps its points
+    columns = {"f": values, "i": np.floor(values), "t": np.array(list("abcde"))}
+    write_table(path, columns)
+    whole = path.read_text()
+    monkeypatch.setattr("sparsieve.io.write._ROWS", 2)
+    write_table(path, columns)
+    assert path.read_text() == whole == "f,i,t\n1.0,1,a\n2.0,2,b\n3.0,3,c\n4.5,4,d\n5.0,5,e\n"
+
+
 def test_gzip_output_is_gzip(tmp_path):
     path = tmp_path / "out.csv.gz"
     write_table(path, {"a": np.array([1.0])})

@@ -2,6 +2,7 @@
 
 from .base import DesignMatrix
 from .blocked import RowBlockedDesign
+from .coded import Coded, code_sizes
 from .condense import can_condense, condensed
 from .convert import as_design, standardised
 from .deflated import Deflated, blanked, deflated
@@ -14,6 +15,7 @@ from .scaled import Scaled
 from .sparse import SparseDesign
 
 __all__ = [
+    "Coded",
     "Deflated",
     "DenseDesign",
     "DesignMatrix",
@@ -23,6 +25,7 @@ __all__ = [
     "as_design",
     "blanked",
     "can_condense",
+    "code_sizes",
     "condensed",
     "deflated",
     "foreign_design",

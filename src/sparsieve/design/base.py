@@ -119,6 +119,13 @@ class DesignMatrix(ABC):
             means[k], variances[k] = self.rows(rows).column_moments(some)
         return means, variances
 
+    def group_sums(self, codes, n_groups: int, weights=None):
+        """Weighted sums of every column over every group of rows: (n_groups, n_features)."""
+        members = np.eye(n_groups)[codes]
+        if weights is not None:
+            members *= weights[:, None]
+        return self.rmatmul(members).astype(np.float64).T
+
     def column_minima(self):
         """The smallest value of every column."""
         return self.dense_columns(np.arange(self.shape[1])).min(axis=0)

@@ -23,11 +23,15 @@ from ..memory import memory_limit
 from .base import DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
+from .moments import Moments, block_moments, both_merged, merged, moments_and_minima
+from .slabs import joint_gram, plain_gram
 from .sparse import SparseDesign
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.
 COLUMNS_SHARE = 8
+# The squares of columns that are smaller lose their digits.
+SMALLEST = 2.0**-332
 
 
 class _Block(DenseDesign):
@@ -74,33 +78,6 @@ class Ledger:
     bytes_read: int = 0
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Weights, means and sums of squared deviations by group of rows.
-
-    Of shapes (n_groups,) and (n_groups, n_features) twice.
-    """
-
-    sizes: np.ndarray
-    means: np.ndarray
-    squares: np.ndarray
-
-    def merged(self, other: Moments) -> Moments:
-        """The moments of both sets of rows (Chan, Golub and LeVeque)."""
-        sizes = self.sizes + other.sizes
-        share = np.divide(other.sizes, sizes, out=np.zeros_like(sizes), where=sizes > 0)[:, None]
-        gap = other.means - self.means
-        squares = self.squares + other.squares + self.sizes[:, None] * share * gap**2
-        return Moments(sizes, self.means + share * gap, squares)
-
-    def together(self) -> Moments:
-        """The moments of all groups taken as one."""
-        size = self.sizes.sum()
-        means = self.sizes @ self.means / size
-        squares = self.squares.sum(axis=0) + self.sizes @ (self.means - means) ** 2
-        return Moments(np.array([size]), means[None], squares[None])
-
-
 # -- what is done with a block; every one can be pickled ---------------------------------------
 
 
@@ -122,21 +99,6 @@ def _squares(block: DesignMatrix) -> np.ndarray:
     return block.column_sq_norms().astype(np.float64, copy=False)
 
 
-def block_moments(
-    n_groups: int, block: DesignMatrix, codes: np.ndarray, weights: np.ndarray | None = None
-) -> Moments:
-    """The moments of one block, in double precision."""
-    sizes = np.bincount(codes, weights=weights, minlength=n_groups).astype(np.float64)
-    means = np.zeros((n_groups, block.shape[1]))
-    squares = np.zeros_like(means)
-    for k in np.flatnonzero(sizes):
-        rows = np.flatnonzero(codes == k)
-        some = block if len(rows) == len(codes) else block.rows(rows)
-        means[k], variances = some.column_moments(None if weights is None else weights[rows])
-        squares[k] = sizes[k] * variances
-    return Moments(sizes, means, squares)
-
-
 def _minima(block: DesignMatrix) -> np.ndarray:
     return block.column_minima()
 
@@ -149,11 +111,6 @@ def added(first: Any, second: Any) -> Any:
     return first
 
 
-def merged(first: Moments, second: Moments) -> Moments:
-    """Moments of the rows of both."""
-    return first.merged(second)
-
-
 # ------------------------------------------------------------------------------------------------
 
 
@@ -162,6 +119,7 @@ class _Known:
     """What passes over one view of X have found out already."""
 
     moments: list[tuple[np.ndarray | None, Moments]] = field(default_factory=list)
+    minima: np.ndarray | None = None
     columns: dict[int, np.ndarray] = field(default_factory=dict)
     wanted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -186,6 +144,7 @@ class RowBlockedDesign(DesignMatrix):
         self.dtype = np.dtype(dtype)
         self.view = BlockView(self.dtype)
         self.index: np.ndarray | None = None  # rows of X that these are; None: all of them
+        self._in_order: bool | None = None  # whether they are as X has them; None: not known yet
         self.ledger = Ledger()
         self._known = _Known()
 
@@ -223,14 +182,23 @@ class RowBlockedDesign(DesignMatrix):
         for start, raw in self._raw_blocks():
             place: Any = slice(start, start + raw.shape[0])
             if self.index is not None:
-                place = np.flatnonzero((self.index >= place.start) & (self.index < place.stop))
-                if not len(place):
+                place = self._chosen(place)
+                if not len(self.index[place]):
                     continue
                 raw = raw[self.index[place] - start]
             yield (
                 place,
                 work(self.view(raw), *(None if rows is None else rows[place] for rows in by_row)),
             )
+
+    def _chosen(self, rows: slice) -> Any:
+        """Where this design has these rows of X."""
+        assert self.index is not None
+        if self._in_order is None:
+            self._in_order = bool((self.index[1:] >= self.index[:-1]).all())
+        if self._in_order:
+            return slice(*np.searchsorted(self.index, [rows.start, rows.stop]).tolist())
+        return np.flatnonzero((self.index >= rows.start) & (self.index < rows.stop))
 
     @property
     def passes(self) -> int:
@@ -254,7 +222,8 @@ class RowBlockedDesign(DesignMatrix):
     def rows(self, index) -> Self:
         known = np.arange(self.shape[0]) if self.index is None else self.index
         chosen = known[index]
-        return self._made(shape=(len(chosen), self.shape[1]), index=chosen)._in_unit_of(self)
+        smaller = self._made(shape=(len(chosen), self.shape[1]), index=chosen, _in_order=None)
+        return smaller._in_unit_of(self)
 
     def columns(self, index) -> Self:
         index = np.arange(self.shape[1])[index]
@@ -315,8 +284,15 @@ class RowBlockedDesign(DesignMatrix):
         known = self._moments(np.asarray(codes), n_groups, weights)
         return known.means, known.squares / known.sizes[:, None]
 
+    def group_sums(self, codes, n_groups, weights=None):
+        # Sums are asked for of counts, and with them whether all are positive.
+        known = self._moments(np.asarray(codes), n_groups, weights, with_minima=True)
+        return known.sizes[:, None] * known.means
+
     def column_minima(self):
-        return self._reduce(_minima, merge=np.minimum)
+        if self._known.minima is None:
+            self._known.minima = self._reduce(_minima, merge=np.minimum)
+        return self._known.minima
 
     def column_sq_norms(self):
         if self._known.moments:  # X was read once for its moments already
@@ -327,14 +303,19 @@ class RowBlockedDesign(DesignMatrix):
         return self._reduce(_squares).astype(self.dtype)
 
     def _gram(self):
-        return self.joint_gram(np.zeros((self.shape[0], 0)))[0].astype(self.dtype)
+        return self._reduce(plain_gram).astype(self.dtype)
 
-    def joint_gram(self, Y, *, centre=None, scale=None, weights=None):
-        """Z'DZ, Z'DY, and Z'D1 of Z = (X - centre) / scale with D of the weights: one pass.
+    def joint_gram(self, Y: Any, mix, *, centre=None, scale=None, weights=None):
+        """Z'DZ, Z'DB, and Z'D1 of Z = (X - centre) / scale and B = Y mix: one pass.
 
-        In double precision; centre and scale None leave the columns as they are.
+        D are the weights. In double precision; centre and scale None leave the columns as they
+        are.
         """
-        return self._reduce(partial(_joint_gram, centre, scale), Y, weights)
+        half = self._reduce(partial(joint_gram, centre, scale, mix), Y, weights)
+        n_features = self.shape[1]
+        gram = np.triu(half[:n_features, :n_features])
+        gram += np.triu(gram, 1).T
+        return gram, half[:n_features, n_features:-1].copy(), half[:n_features, -1].copy()
 
     # --------------------------------------------------------------------------------------------
 
@@ -346,7 +327,9 @@ class RowBlockedDesign(DesignMatrix):
         other._known = _Known()
         return other
 
-    def _moments(self, codes, n_groups, weights, at_hand: bool = False) -> Any:
+    def _moments(
+        self, codes, n_groups, weights, at_hand: bool = False, with_minima: bool = False
+    ) -> Any:
         """Moments by group; those of all rows are kept for the weights they were taken with."""
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)
         if codes is None:
@@ -355,20 +338,36 @@ class RowBlockedDesign(DesignMatrix):
                     return moments
             if at_hand:
                 return None
-            codes = np.zeros(self.shape[0], dtype=np.int64)
-        work = partial(block_moments, n_groups)
-        found: Moments = self._reduce(work, codes, weights, merge=merged)
-        whole = found.together()
+        found: Moments
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
+            if with_minima:
+                work = partial(moments_and_minima, n_groups)
+                found, lowest = self._reduce(work, codes, weights, merge=both_merged)
+                self._known.minima = lowest
+            else:
+                found = self._reduce(partial(block_moments, n_groups), codes, weights, merge=merged)
+            whole = found.together()
         self._check_finite(whole.means[0])
-        self._check_finite(whole.squares[0], "values whose squares are no numbers")
+        self._check_squares(whole)
         self._known.moments = [*self._known.moments[-1:], (weights, whole)]
         return found
 
-    def _check_finite(self, totals: np.ndarray, what: str = "NaN or infinite values") -> None:
+    def _check_finite(self, totals: np.ndarray) -> None:
         """Refuse columns whose sums are no numbers: one of their values is none."""
-        if np.isfinite(totals).all():
+        self._refuse(~np.isfinite(totals), "NaN or infinite values")
+
+    def _check_squares(self, whole: Moments) -> None:
+        """Refuse columns so large or so small that their squares overflow or vanish."""
+        mean, square = np.abs(whole.means[0]), whole.squares[0]
+        vanishing = (
+            (mean < SMALLEST) & (square < whole.sizes[0] * SMALLEST**2) & (mean + square > 0)
+        )
+        self._refuse(~np.isfinite(square) | vanishing, "values whose squares are no numbers")
+
+    def _refuse(self, columns_at_fault: np.ndarray, what: str) -> None:
+        if not columns_at_fault.any():
             return
-        where = np.flatnonzero(~np.isfinite(totals))
+        where = np.flatnonzero(columns_at_fault)
         columns = where if self.view.columns is None else self.view.columns[where]
         labels = columns.tolist() if self.feature_names is None else self.feature_names[where]
         raise ValueError(
@@ -382,23 +381,3 @@ def _same(weights: np.ndarray | None, others: np.ndarray | None) -> bool:
         given = others if weights is None else weights
         return given is None or bool((given == 1.0).all())
     return weights is others or np.array_equal(weights, others)
-
-
-def _joint_gram(centre, scale, block: DesignMatrix, Y: np.ndarray, weights: np.ndarray | None):
-    if isinstance(block, SparseDesign) and centre is None and scale is None:
-        weighted = block.matrix if weights is None else block.matrix.multiply(weights[:, None])
-        gram = (block.matrix.T @ weighted.tocsr()).toarray().astype(np.float64)
-        return gram, np.asarray(weighted.T @ Y), np.asarray(weighted.sum(axis=0)).ravel()
-    # Single precision stays within a block: its products are twice as fast.
-    Z = block.dense_columns(np.arange(block.shape[1]))
-    if centre is not None:
-        Z -= centre.astype(Z.dtype)
-    if scale is not None:
-        Z /= scale.astype(Z.dtype)
-    sums = Z.sum(axis=0, dtype=np.float64) if weights is None else weights @ Z
-    if weights is not None:
-        root = np.sqrt(weights)[:, None]
-        Z *= root.astype(Z.dtype)
-        Y = root * Y
-    cross = Z.T @ Y.astype(Z.dtype)
-    return (Z.T @ Z).astype(np.float64), cross.astype(np.float64), sums

@@ -67,6 +67,12 @@ class ClippedDense(DesignMatrix):
             variances += weights[rows] @ (block.array - means) ** 2
         return means, variances / weights.sum()
 
+    def group_moments(self, codes, n_groups, weights=None):
+        if self._streams:
+            bounds = self.low, self.high
+            return stream.group_moments(self.base.array, codes, n_groups, weights, *bounds)
+        return super().group_moments(codes, n_groups, weights)
+
     def column_sq_norms(self):
         total = np.zeros(self.shape[1], dtype=self.dtype)
         for _, block in self._blocks():

@@ -16,6 +16,7 @@ from scipy.linalg import lapack
 
 from .base import DesignMatrix
 from .blocked import RowBlockedDesign
+from .coded import Outputs, independent, totals
 from .convert import Standardisation, clip_bounds, column_standards
 from .dense import DenseDesign
 
@@ -35,7 +36,7 @@ def can_condense(design: DesignMatrix, n_outputs: int) -> TypeGuard[RowBlockedDe
 
 def condensed(
     design: RowBlockedDesign,
-    Y: np.ndarray,
+    Y: Outputs,
     *,
     centre: bool,
     scale: bool,
@@ -60,16 +61,15 @@ def condensed(
         held = design.clipped(low, high)
         if design.is_sparse:
             zero = np.clip(0.0, low, high)  # clipped up to this shift, see clipped_sparse
-    independent, rotation = _independent(Y, sample_weight)
+    mix, rotation = independent(Y, sample_weight)
     gram, cross, sums = held.joint_gram(
-        independent, centre=shift - zero if centre else None, scale=spread, weights=sample_weight
+        Y, mix, centre=shift - zero if centre else None, scale=spread, weights=sample_weight
     )
     factor = np.ones_like(means)
     if centre:
         drift = sums / size  # of clipped columns from the means of the first pass
         gram -= size * np.outer(drift, drift)
-        weights = np.ones(len(Y)) if sample_weight is None else sample_weight
-        cross -= np.outer(drift, weights @ independent)
+        cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
         shift = shift + drift * spread
         gram[constant] = gram[:, constant] = 0.0
         cross[constant] = 0.0
@@ -82,22 +82,6 @@ def condensed(
     view = DenseDesign(few.astype(design.dtype, copy=False))
     units = design.unit
     return Standardisation(view, shift * units, scales * units, constant), target @ rotation
-
-
-def _independent(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """(B, R) with Y = B R and columns of B that are orthonormal under the weights.
-
-    The columns of several classes add up to nothing. Inner products would not show that: their
-    rounding is larger than the squares of what rounding leaves of such a sum.
-    """
-    if not Y.shape[1]:
-        return Y, np.zeros((0, 0))
-    root = 1.0 if weights is None else np.sqrt(weights)[:, None]
-    _, singular, right = np.linalg.svd(root * Y, full_matrices=False)
-    floor = singular[0] * max(Y.shape) * np.finfo(np.float64).eps
-    rank = int((singular > floor).sum())
-    lengths = singular[:rank]
-    return Y @ (right[:rank].T / lengths), lengths[:, None] * right[:rank]
 
 
 def _factor(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

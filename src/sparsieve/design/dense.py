@@ -63,6 +63,11 @@ class DenseDesign(DesignMatrix):
             variances += weights[rows] @ block
         return means, variances / total
 
+    def group_moments(self, codes, n_groups, weights=None):
+        if self._is_large(COPY_BYTES) and stream.can_stream(self.array):
+            return stream.group_moments(self.array, codes, n_groups, weights)
+        return super().group_moments(codes, n_groups, weights)
+
     def column_minima(self):
         return self.array.min(axis=0)
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .base import BLOCK_BYTES, DesignMatrix
 from .blocked import RowBlockedDesign
-from .condense import _independent, can_condense, condensed
+from .coded import Outputs, independent, totals
+from .condense import can_condense, condensed
 from .convert import Standardisation, clip_bounds, column_standards
 from .dense import DenseDesign
+from .slabs import slabs
 
 # What the basis leaves of a column, as a share of its squared norm, that is only rounding.
 ROUNDING = 1e-12
@@ -33,7 +35,7 @@ BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 def without_samples(
     design: DesignMatrix,
-    Y: np.ndarray,
+    Y: Outputs,
     *,
     centre: bool,
     scale: bool,
@@ -55,7 +57,7 @@ def without_samples(
 
 def fetched(
     design: RowBlockedDesign,
-    Y: np.ndarray,
+    Y: Outputs,
     *,
     centre: bool,
     scale: bool,
@@ -74,15 +76,14 @@ def fetched(
     spread = np.where(constant, 1.0, deviations)
     if clip is not None and design.is_sparse:  # clipped up to a shift, see clipped_sparse
         base = base - np.clip(0.0, *clip_bounds(means, deviations, clip))
-    work = partial(_with_target, base, spread)
-    independent, rotation = _independent(Y, sample_weight)
-    squares, cross, sums = held._reduce(work, independent, sample_weight)
+    mix, rotation = independent(Y, sample_weight)
+    work = partial(_with_target, base, spread, mix)
+    squares, cross, sums = held._reduce(work, cast(Any, Y), sample_weight)
     factor = np.ones_like(means)
     if centre:
         drift = sums / size  # of the clipped columns from the first means, in deviations
         squares -= size * drift**2
-        weights = np.ones(len(Y)) if sample_weight is None else sample_weight
-        cross -= np.outer(drift, weights @ independent)
+        cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
         base = base + drift * spread
         means = means + drift * spread
     if clip is not None:
@@ -304,12 +305,9 @@ class FetchedDesign(DesignMatrix):
 
 def _slabs(centre, scale, block: DesignMatrix, weights) -> Iterator[tuple[slice, np.ndarray]]:
     """Standardised rows in double precision, few at a time, times the roots of their weights."""
-    n_rows, n_features = block.shape
-    height = max(64, 8 * BLOCK_BYTES // (8 * n_features))
-    every = np.arange(n_features)
-    for start in range(0, n_rows, height):
-        place = slice(start, min(start + height, n_rows))
-        Z = np.ascontiguousarray(block.rows(place).dense_columns(every), dtype=np.float64)
+    height = max(64, 8 * BLOCK_BYTES // (8 * block.shape[1]))
+    for place, rows in slabs(block, height):
+        Z = np.array(rows, dtype=np.float64, order="C")
         if centre is not None:
             Z -= centre
         Z /= scale
@@ -318,14 +316,14 @@ def _slabs(centre, scale, block: DesignMatrix, weights) -> Iterator[tuple[slice,
         yield place, Z
 
 
-def _with_target(centre, scale, block: DesignMatrix, Y, weights=None):
-    """(diag(Z'Z), Z'Y, Z'1), weighted."""
+def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights=None):
+    """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
     squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
-    cross = np.zeros((block.shape[1], Y.shape[1]))
+    cross = np.zeros((block.shape[1], mix.shape[1]))
     for place, Z in _slabs(centre, scale, block, weights):
         root = np.ones(len(Z)) if weights is None else np.sqrt(weights[place])
         squares += np.einsum("ij,ij->j", Z, Z)
-        cross += Z.T @ (root[:, None] * Y[place])
+        cross += Z.T @ (root[:, None] * (Y[place] @ mix))
         sums += root @ Z
     return squares, cross, sums
 

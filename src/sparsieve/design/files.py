@@ -23,10 +23,14 @@ from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added, transposed_product
 from .foreign import check_matrix, real_dtype
 
-# Larger blocks are not read faster.
-BLOCK_BYTES = 64 << 20
+# Larger blocks are not read faster, and leave the cache before they are used.
+BLOCK_BYTES = 32 << 20
 # Share of the limit for one block: the one in use, the one being read, and room to convert.
 BLOCK_SHARE = 8
+# The same where a chunk of the file cannot be smaller.
+CHUNK_SHARE = 4
+# Rows that lie further apart than so many times their length are read one by one.
+SKIPPED = 4
 
 
 class Source(Protocol):
@@ -124,6 +128,8 @@ def _block_rows(source: Source, dtype: np.dtype) -> int:
     rows = max(1, room // max(1, source.row_bytes * wider))
     if rows > source.chunk_rows:
         rows -= rows % source.chunk_rows
+    elif source.chunk_rows * source.row_bytes * wider <= memory_limit() // CHUNK_SHARE:
+        rows = source.chunk_rows  # of which a part would cost as much as all
     return min(rows, source.shape[0])
 
 
@@ -132,8 +138,16 @@ def design_of(X: Any) -> DesignMatrix | None:
     make = _source_of(X)
     if make is None:
         return None
+    if not isinstance(X, np.ndarray):
+        check_open(X, "X")
     size = math.prod(X.shape) * real_dtype(X.dtype).itemsize
     return None if size <= memory_limit() // LOAD_SHARE else FileDesign(make())
+
+
+def check_open(array: Any, what: str) -> None:
+    """Refuse an HDF5 dataset whose file was closed."""
+    if type(array).__module__.startswith("h5py") and not array:
+        raise ValueError(f"{what} is closed; open its file again, and keep it open")
 
 
 def _source_of(X: Any) -> Callable[[], Source] | None:
@@ -163,8 +177,7 @@ class ChunkedArray:
         self.chunk_rows = int(chunks[0]) if chunks else 1
 
     def check(self) -> None:
-        if not self.array:  # h5py: the file was closed
-            raise ValueError(f"{self.what} is closed; open its file again, and keep it open")
+        check_open(self.array, self.what)
         if tuple(self.array.shape) != self.shape:
             raise ValueError(
                 f"{self.what} had the shape {self.shape} and has {tuple(self.array.shape)} now; "
@@ -221,9 +234,28 @@ class MappedArray:
                 yield self._read(file, start, stop)
 
     def _read(self, file: Any, start: int, stop: int) -> np.ndarray:
-        block = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
-        room = memoryview(cast(Any, block)).cast("B")
-        file.seek(self.offset + start * self.row_bytes)
+        (_, width), (down, across) = self.shape, self.array.strides
+        height, origin = stop - start, self.offset + start * down
+        if abs(down) < abs(across):  # columns lie together
+            block = np.empty((height, width), dtype=self.dtype, order="F")
+            for j in range(width):
+                block[:, [j]] = self._part(file, origin + j * across, (height, 1), stop)
+            return block
+        if abs(down) <= SKIPPED * abs(across) * width:
+            return np.ascontiguousarray(self._part(file, origin, (height, width), stop))
+        block = np.empty((height, width), dtype=self.dtype)
+        for i in range(height):
+            block[[i]] = self._part(file, origin + i * down, (1, width), stop)
+        return block
+
+    def _part(self, file: Any, origin: int, shape: tuple[int, int], stop: int) -> np.ndarray:
+        """Values from the place of the first on, by one reading from the first byte to the last."""
+        steps = [(count - 1) * s for count, s in zip(shape, self.array.strides, strict=True)]
+        first = origin + sum(min(0, step) for step in steps)
+        last = origin + sum(max(0, step) for step in steps) + self.dtype.itemsize
+        held = np.empty(last - first, dtype=np.uint8)
+        room = memoryview(cast(Any, held))
+        file.seek(first)
         while room:
             count = file.readinto(room)
             if not count:
@@ -232,20 +264,20 @@ class MappedArray:
                     "is still being written"
                 )
             room = room[count:]
-        return block
+        return np.ndarray(shape, self.dtype, held.data, origin - first, self.array.strides)
 
     def _state(self) -> tuple[int, int] | None:
         return None if self.path is None else file_state(self.path)
 
 
 def _place_in_file(X: np.memmap) -> tuple[str | None, int]:
-    """File and offset of an array with contiguous rows; (None, 0) where it has to be mapped."""
+    """File and offset of the first value of an array; (None, 0) where it has to be mapped."""
     root: Any = X
     while isinstance(root.base, np.memmap):
         root = root.base
     # What was written to a private copy ("c") is not in the file.
     known = isinstance(root.base, mmap.mmap) and root.filename is not None and root.mode != "c"
-    if not (known and X.flags.c_contiguous):
+    if not known:
         return None, 0
     distance = X.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return os.fspath(root.filename), int(root.offset) + distance

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from itertools import pairwise
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 
-# Columns whose moments are taken together: all their rows should fit the second-level cache.
-MOMENTS_BYTES = 1 << 19
 # So many outputs are cheaper by matrix products of clipped blocks than by a pass for each: of
 # rows that are contiguous, and of columns.
 MANY_OUTPUTS = {True: 12, False: 4}
 BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
 # Fewer numbers than this are not worth a second thread.
-WORTH_A_THREAD = 1 << 22
+WORTH_A_THREAD = 1 << 21
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @cache
@@ -31,14 +35,52 @@ def n_threads() -> int:
 
 
 def in_strips(work: Callable[[int, int], object], n_columns: int, size: int) -> None:
-    """Call ``work(start, stop)`` for ranges of columns side by side."""
+    """Call ``work(start, stop)`` for ranges of columns side by side; BLAS gets one thread each."""
     workers = min(n_threads(), max(1, size // WORTH_A_THREAD))
     if workers == 1:
         work(0, n_columns)
         return
     edges = np.linspace(0, n_columns, workers + 1).astype(int)
-    with ThreadPoolExecutor(workers) as pool:
+    with _one_blas_thread, ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
+
+
+def side_by_side(
+    work: Callable[[Item], Result], items: Sequence[Item], size: int
+) -> Iterator[Result]:
+    """``work(item)`` in the order of the items, done side by side; BLAS gets one thread each.
+
+    ``size`` is how many numbers all of them are.
+    """
+    workers = min(n_threads(), len(items), max(1, size // WORTH_A_THREAD))
+    if workers == 1:
+        yield from map(work, items)
+        return
+    with _one_blas_thread, ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(work, items)
+
+
+class _OneBlasThread:
+    """While any thread is in here, BLAS uses one thread of its own per caller."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = _libraries().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 def can_stream(array: np.ndarray) -> bool:
@@ -97,22 +139,62 @@ def moments(
     high: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and variance of every (clipped) column, in double precision."""
+    size = np.array([len(array) if weights is None else np.sum(weights)], dtype=np.float64)
+    everything = (np.array([0, len(array)]), size)
+    means, squares = _group_moments(array, _NO_ORDER, *everything, weights, low, high)
+    return means[0], squares[0] / size
+
+
+def group_moments(
+    array: np.ndarray,
+    codes: np.ndarray,
+    n_groups: int,
+    weights: np.ndarray | None,
+    low: np.ndarray | None = None,
+    high: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for every group of rows, none of them empty: of shape (n_groups, n_features)."""
+    small = codes.astype(np.int16) if n_groups < 1 << 15 else codes  # sorted by counting
+    order = np.argsort(small, kind="stable")
+    bounds = np.searchsorted(small[order], np.arange(n_groups + 1))
+    sizes = np.bincount(codes, weights=weights, minlength=n_groups).astype(np.float64)
+    means, squares = _group_moments(array, order, bounds, sizes, weights, low, high)
+    return means, squares / sizes[:, None]
+
+
+_NO_ORDER = np.empty(0, dtype=np.int64)  # rows as they come
+
+
+def _group_moments(array, order, bounds, sizes, weights, low, high):
+    """Means and sums of squared deviations of rows order[bounds[g]:bounds[g + 1]]."""
     from . import _stream_kernels as kernels
 
     n_samples, n_features = array.shape
-    shares = np.full(n_samples, 1.0 / n_samples)
-    if weights is not None:
-        shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    if low is None or high is None:
-        high = np.full(n_features, np.inf, dtype=array.dtype)
-        low = -high
-    width = max(16, MOMENTS_BYTES // (n_samples * array.itemsize))
-    means, variances = np.empty(n_features), np.empty(n_features)
+    means, squares = np.empty((len(sizes), n_features)), np.empty((len(sizes), n_features))
+    groups = (order, bounds, _leaders(order, bounds, weights), sizes)
+    by_row = array.flags.c_contiguous
+    kernel: Any
+    given: tuple
+    if by_row and weights is None and low is None:
+        kernel, given = kernels.moments_by_row, (array, groups)
+    else:
+        if low is None or high is None:
+            high = np.full(n_features, np.inf, dtype=array.dtype)
+            low = -high
+        factors = np.ones(n_samples) if weights is None else np.asarray(weights, np.float64)
+        kernel = kernels.clipped_moments_by_row if by_row else kernels.clipped_moments_by_column
+        given = (array, low, high, factors, groups)
     in_strips(
-        lambda start, stop: kernels.moments(
-            array, low, high, shares, start, stop, width, means, variances
-        ),
-        n_features,
-        array.size,
+        lambda start, stop: kernel(*given, start, stop, means, squares), n_features, array.size
     )
-    return means, variances
+    return means, squares
+
+
+def _leaders(order: np.ndarray, bounds: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The heaviest row of every group, or the first."""
+    places = bounds[:-1].copy()
+    if weights is not None:
+        for g, (start, stop) in enumerate(pairwise(bounds)):
+            rows = order[start:stop] if len(order) else slice(start, stop)
+            places[g] += int(np.argmax(weights[rows]))
+    return order[places] if len(order) else places

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import listed, warn_user
+from ..memory import memory_limit
 from .base import DesignMatrix
 from .files import ChunkedArray, FileDesign, Source, file_state, first_line
 from .foreign import check_matrix
+
+# A row group of at most this share of the memory limit may be held as a whole.
+GROUP_SHARE = 8
 
 
 def design_of(X: Any) -> DesignMatrix | None:
@@ -21,8 +25,43 @@ def design_of(X: Any) -> DesignMatrix | None:
     if name.endswith(("CSRDataset", "CSCDataset")):
         return FileDesign(SparseRows(X, "X"))
     if name == "ParquetFile":
+        _warn_of_large_groups(X)
         return FileDesign(ParquetRows(X))
+    if type(X).__module__.startswith("pyarrow") and name.endswith(("Dataset", "Scanner")):
+        raise TypeError(
+            f"X is a {name} of pyarrow, whose files are not read in passes; pass "
+            "pyarrow.parquet.ParquetFile(path) of one file, or X.to_table() in memory"
+        )
     return None
+
+
+def open_parquet(path: str) -> Any:
+    """A Parquet file, opened so that no row group has to be held as a whole if it is large."""
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(path)
+    if _largest_group(file) <= memory_limit() // GROUP_SHARE:
+        return file
+    # One buffer for every column, together no more than a block.
+    room = memory_limit() // GROUP_SHARE // max(1, len(file.schema_arrow.names))
+    file.close()
+    return ParquetFile(path, pre_buffer=False, buffer_size=min(max(room, 1 << 12), 1 << 20))
+
+
+def _largest_group(file: Any) -> int:
+    """Bytes of the largest row group."""
+    meta = file.metadata
+    return max((meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)), default=0)
+
+
+def _warn_of_large_groups(file: Any) -> None:
+    size = _largest_group(file)
+    if size > memory_limit():
+        warn_user(
+            f"a row group of the Parquet file takes {size / 2**30:.1f} GB, more than the memory "
+            "limit, and is read at once unless the file is opened with pre_buffer=False and a "
+            "buffer_size such as 65536; write smaller row groups, or open it so"
+        )
 
 
 def annotated_source(data: Any) -> Source:

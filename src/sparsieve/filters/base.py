@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..design import code_sizes
 from ..design.convert import CONSTANT_TOLERANCE
 from ..selectors.base import TrainingData
 
@@ -50,7 +51,7 @@ def class_moments(data: TrainingData) -> ClassMoments:
     """The moments of every column, class by class."""
     codes, weights, design = data.target.codes, data.sample_weight, data.design
     assert codes is not None
-    sizes = np.bincount(codes, weights=weights).astype(np.float64)
+    sizes = code_sizes(codes, len(data.target.classes), weights)
     # One look at the classes tells the moments of all samples too: the spread around the common
     # mean is that within the classes and that of their means.
     class_means, spreads = design.group_moments(codes, len(sizes), weights)

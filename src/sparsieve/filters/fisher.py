@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_flag, check_real, resolve_count
-from ..design import standardised, without_samples
+from ..design import Coded, code_sizes, standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..solvers.least_squares.forward import forward_path
 from .base import DEFAULT_COUNT, class_moments, ratio
@@ -120,13 +120,15 @@ class FisherSelector(BaseSelector):
         tr[(X'X + g I)^-1 X'H H'X] is what a ridge regression of H on X explains.
         """
         weights, n_features = data.sample_weight, data.design.shape[1]
-        members = data.target.Y.astype(np.float64)
-        sizes = members.sum(axis=0) if weights is None else weights @ members
-        H = (members - sizes / data.total_weight) / np.sqrt(sizes)
-        few = without_samples(data.design, H, centre=True, scale=True, sample_weight=weights)
+        n_classes = len(data.target.classes)
+        sizes = code_sizes(data.target.codes, n_classes, weights)
+        table = (np.eye(n_classes) - sizes / data.total_weight) / np.sqrt(sizes)
+        members = Coded(data.target.codes, table)
+        few = without_samples(data.design, members, centre=True, scale=True, sample_weight=weights)
         if few is not None:
             view, H = few
         else:
+            H = np.asarray(members)
             view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
             if weights is not None:
                 H *= np.sqrt(weights)[:, None]

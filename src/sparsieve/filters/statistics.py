@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from .._checks import check_flag, listed
-from ..design import standardised
+from ..design import code_sizes, standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from .base import DEFAULT_COUNT, check_degrees, class_moments, constant_columns, ratio
 
@@ -103,11 +103,11 @@ def _correlation_f(data: TrainingData):
     weights = data.sample_weight
     view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
     Y = data.target.Y.astype(np.float64)
-    Y = Y - np.average(Y, axis=0, weights=weights)
+    Y -= np.average(Y, axis=0, weights=weights)
     if weights is not None:
         Y *= np.sqrt(weights)[:, None]
-    lengths = np.sqrt((Y**2).sum(axis=0))
-    Y = np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > 0)
+    lengths = np.sqrt(np.einsum("ij,ij->j", Y, Y))
+    Y /= np.where(lengths > 0, lengths, 1.0)
     dtype = data.design.dtype
     products = view.design.rmatmul(Y.astype(dtype)).astype(np.float64)
     explained = (products**2).max(axis=1) / data.total_weight
@@ -245,17 +245,15 @@ class ChiSquareSelector(BaseSelector):
     )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        codes, n_classes = data.target.codes, len(data.target.classes)
+        observed = data.design.group_sums(codes, n_classes, data.sample_weight).T
         self._check_positive(data)
-        members = data.target.Y.astype(np.float64)
-        if data.sample_weight is not None:
-            members = members * data.sample_weight[:, None]
-        observed = data.design.rmatmul(members).astype(np.float64)
         sums = observed.sum(axis=1, keepdims=True)
-        expected = sums * (members.sum(axis=0) / data.total_weight)
+        expected = sums * (code_sizes(codes, n_classes, data.sample_weight) / data.total_weight)
         with np.errstate(invalid="ignore"):
             terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
         scores = terms.sum(axis=1)
-        self.pvalues_ = special.chdtrc(members.shape[1] - 1, scores)
+        self.pvalues_ = special.chdtrc(n_classes - 1, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
     def _check_positive(self, data: TrainingData) -> None:

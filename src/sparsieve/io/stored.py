@@ -42,7 +42,7 @@ def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open an .npy file with the samples; the target is another .npy file."""
     if target is None:
         raise TargetNeededError(f"say which .npy file holds the target of {path.name}")
-    beside = path.with_name(target)
+    beside = path.parent / target  # or the target itself, where that is a whole path
     labels = beside if beside.exists() else Path(target)
     if not labels.is_file():
         raise DataError(
@@ -79,16 +79,16 @@ def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 
 def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open a Parquet file whose row groups are read in passes."""
-    parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
+    require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     from ..design.files import FileDesign
-    from ..design.tables import ParquetRows
+    from ..design.tables import ParquetRows, open_parquet
 
     try:
-        file = parquet.ParquetFile(path)
+        file = open_parquet(str(path))
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
         label, features = split_columns(names, target, [*drop, *index], path.name)
-        values = file.read(columns=[names[label]]).column(0).to_pylist()
+        values = _plain_values(file.read(columns=[names[label]]).column(0))
     except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:
@@ -99,6 +99,25 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
         raise DataError(f"{path.name}: {error}") from None
     y = target_from_values(values, names[label], path.name)
     return Table(FileDesign(source), y, tuple(source.names), names[label])
+
+
+def _plain_values(column: Any) -> Any:
+    """An Arrow column as an array, or as a list where values are missing.
+
+    Python's own objects would take many times the memory of as many labels.
+    """
+    from pyarrow import types
+
+    kind = column.type
+    if column.null_count:
+        return column.to_pylist()
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return column.to_numpy()
+    if types.is_string(kind) or types.is_large_string(kind):
+        coded = column.combine_chunks().dictionary_encode()
+        if len(coded.dictionary):
+            return np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy()]
+    return column.to_pylist()
 
 
 def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:

@@ -158,7 +158,13 @@ def _write_delimited(
         with opened(path, "wt", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
             writer.writerow(columns)
-            writer.writerows(zip(*map(as_text, columns.values()), strict=True))
+            values = [np.asarray(column) for column in columns.values()]
+            whole = [_is_whole(column) for column in values]
+            # Text takes many times the memory of numbers.
+            for start in range(0, max(map(len, values), default=0), _ROWS):
+                rows = slice(start, start + _ROWS)
+                texts = [_texts(column[rows], w) for column, w in zip(values, whole, strict=True)]
+                writer.writerows(zip(*texts, strict=True))
 
     return write
 
@@ -174,14 +180,27 @@ def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:
 def as_text(column: Any) -> list[str]:
     """The values as shortest exact text: whole numbers plain, NaN empty."""
     column = np.asarray(column)
+    return _texts(column, _is_whole(column))
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    """Whether a column of floats holds whole numbers alone."""
+    if column.dtype.kind != "f" or not np.isfinite(column).all():
+        return False
+    return bool((column == np.trunc(column)).all() and (np.abs(column) < 2**53).all())
+
+
+def _texts(column: np.ndarray, whole: bool) -> list[str]:
+    if whole:
+        return column.astype(np.int64).astype(str).tolist()
     if column.dtype.kind != "f":
         return column.astype(str).tolist()
-    finite = np.isfinite(column)
-    if finite.all() and (column == np.trunc(column)).all() and (np.abs(column) < 2**53).all():
-        return column.astype(np.int64).astype(str).tolist()
     texts = column.astype(str)
     texts[np.isnan(column)] = ""
     return texts.tolist()
+
+
+_ROWS = 1 << 16  # of a text file, written together
 
 
 _WRITERS: dict[str, Callable[[Path, Mapping[str, np.ndarray]], None]] = {

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .._checks import check_dimensions, check_finite
 from .._frames import frame_library
-from ..design import DesignMatrix, as_design, foreign_design
+from ..design import DesignMatrix, RowBlockedDesign, as_design, foreign_design
 from ..device import check_same_device
 from .class_weights import class_weights
 from .fixed import FixedColumns
@@ -25,15 +25,21 @@ class TrainingData:
     """Validated training data as handed to a model.
 
     ``sample_weight`` already includes the class weights; it is None when all samples count the
-    same, and never holds zeros: such samples were dropped, and ``rows`` are the places in the
-    user's X of those used. ``fixed`` are the columns that ``always_keep`` and ``never_keep`` name.
+    same, and never holds zeros: such samples were dropped, and ``used`` are the places in the
+    user's X of those left, None where these are all. ``fixed`` are the columns that
+    ``always_keep`` and ``never_keep`` name.
     """
 
     design: DesignMatrix
     target: Target
     sample_weight: np.ndarray | None
     fixed: FixedColumns
-    rows: np.ndarray
+    used: np.ndarray | None = None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The places in the user's X of the samples."""
+        return np.arange(self.design.shape[0]) if self.used is None else self.used
 
     @property
     def total_weight(self) -> float:
@@ -78,16 +84,17 @@ def training_data(
         accepted = accept_device if foreign.is_on_device else accept_foreign
         X, y = check_foreign(estimator, foreign, y, accepted=accepted)
     _check_finite_target(y)
-    rows = np.arange(X.shape[0])
+    rows = None
     if sample_weight is not None:
+        as_many = np.broadcast_to(np.int8(0), (X.shape[0], 1))
         sample_weight = _check_sample_weight(
-            sample_weight, rows[:, None], dtype=np.float64, ensure_non_negative=True
+            sample_weight, as_many, dtype=np.float64, ensure_non_negative=True
         )
         used = sample_weight > 0
         if not used.any():
             raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
         if not used.all():
-            y, sample_weight, rows = y[used], sample_weight[used], rows[used]
+            y, sample_weight, rows = y[used], sample_weight[used], np.flatnonzero(used)
             X = X[used] if foreign is None else X.rows(rows)
         check_weight_size(sample_weight)
     name = type(estimator).__name__
@@ -101,6 +108,7 @@ def training_data(
             dtype=X.dtype,
             owner=name,
             classes_only=not accept_regression,
+            coded=isinstance(X, RowBlockedDesign),
         )
     if target.task == "regression":
         check_target_size(y, X.dtype)
@@ -142,7 +150,7 @@ def _data_without_target(
         design.unit = unit
     target = Target(NO_TARGET, np.empty((n_samples, 0), dtype=X.dtype))
     fixed = FixedColumns.of(estimator, n_features)
-    return TrainingData(design, target, None, fixed, np.arange(n_samples))
+    return TrainingData(design, target, None, fixed)
 
 
 def _validated(

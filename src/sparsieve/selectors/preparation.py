@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..design import DesignMatrix, standardised, without_samples
+from ..design import Coded, DesignMatrix, standardised, without_samples
 from .covariates import Covariates, without_fixed
 from .input import TrainingData
 
@@ -104,11 +104,7 @@ def prepare(
     one column, c classes become c - 1. ``output_scale`` divides the columns of Y.
     """
     weights = data.sample_weight
-    Y = data.target.Y.astype(np.float64)
-    target_mean = np.zeros(Y.shape[1])
-    if fit_intercept:
-        target_mean = np.average(Y, axis=0, weights=weights)
-        Y -= target_mean
+    Y, target_mean = _centred_target(data, fit_intercept)
     steps: Any = {
         "centre": fit_intercept,
         "scale": standardize,
@@ -120,6 +116,7 @@ def prepare(
     if few is not None:
         view, Y = few
     else:
+        Y = np.asarray(Y)
         view = standardised(data.design, weight_rows=weight_rows, **steps)
         if weights is not None and weight_rows:
             Y *= np.sqrt(weights)[:, None]
@@ -138,6 +135,22 @@ def prepare(
     constant = view.constant if fit_intercept else np.zeros_like(view.constant)
     units = Units(view.centre, view.scale, target_mean, decode, fit_intercept, open_.covariates)
     return Prepared(open_.design, Y, constant | open_.blank, units, target_power)
+
+
+def _centred_target(data: TrainingData, centre: bool) -> tuple[Any, np.ndarray]:
+    """(Y, what was subtracted from its columns), in double precision."""
+    weights = data.sample_weight
+    if isinstance(data.target.Y, Coded):
+        table = data.target.Y.table.astype(np.float64)
+        sizes = data.target.Y.sizes(weights)
+        mean = sizes @ table / sizes.sum() if centre else np.zeros(len(table))
+        return data.target.Y.mapped(table - mean), mean
+    Y = data.target.Y.astype(np.float64)
+    if not centre:
+        return Y, np.zeros(Y.shape[1])
+    mean = np.average(Y, axis=0, weights=weights)
+    Y -= mean
+    return Y, mean
 
 
 def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.ndarray | None]:

@@ -15,6 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 
 from .._checks import warn_user
+from ..design import Coded
+from .distinct import distinct, places, smallest_integer
 
 TASKS = ("auto", "classification", "regression")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
@@ -31,8 +33,9 @@ class Target:
     ----------
     task : {"classification", "multilabel", "regression", "unsupervised"}
         Of the last, Y has no columns.
-    Y : ndarray of shape (n_samples, n_outputs)
+    Y : ndarray or Coded, of shape (n_samples, n_outputs)
         0/1 one-hot columns in the order of ``classes``, the 0/1 indicator matrix, or the values.
+        Coded are the classes of an X that is read in blocks.
     classes : ndarray or None
         Sorted class labels (classification only).
     codes : ndarray or None
@@ -40,7 +43,7 @@ class Target:
     """
 
     task: str
-    Y: np.ndarray
+    Y: Any
     classes: Any = None
     codes: Any = None
 
@@ -71,11 +74,17 @@ def decide_task(y: Any) -> str:
     y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
     if y.dtype.kind not in "iuf":
         return "classification"
-    values, counts = np.unique(y, return_counts=True)
-    u, n = len(values), len(y)
+    return _task_of(*distinct(y))
+
+
+def _task_of(values: np.ndarray, counts: np.ndarray) -> str:
+    """How one column of these different values, so often each, is read."""
+    if values.dtype.kind not in "iuf":
+        return "classification"
+    u, n = len(values), int(counts.sum())
     if u <= 2:
         return "classification"
-    if y.dtype.kind == "f" and not (
+    if values.dtype.kind == "f" and not (
         np.isfinite(values).all() and (values == np.rint(values)).all()
     ):
         return "regression"
@@ -138,36 +147,47 @@ def _number_objects(y: np.ndarray) -> np.ndarray | None:
 
 
 def encode_target(
-    y: np.ndarray, *, task: str, dtype: Any, owner: str, classes_only: bool = False
+    y: np.ndarray,
+    *,
+    task: str,
+    dtype: Any,
+    owner: str,
+    classes_only: bool = False,
+    coded: bool = False,
 ) -> Target:
     """Encode a validated y; ``owner`` is named in messages.
 
-    With ``classes_only`` whole numbers are classes however many they are.
+    With ``classes_only`` whole numbers are classes however many they are; with ``coded`` classes
+    take a few bytes per sample.
     """
     if task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
-    kind = type_of_target(y, input_name="y")
-    if kind == "unknown":
-        raise ValueError(f"Unknown label type: {owner} cannot read y of type {y.dtype}")
+    if y.ndim == 2 or y.dtype.kind == "O":
+        kind = type_of_target(y, input_name="y")
+        if kind == "unknown":
+            raise ValueError(f"Unknown label type: {owner} cannot read y of type {y.dtype}")
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
-    guess = decide_task(y) if task == "auto" else task
+    values, counts = distinct(y)
+    kind = type_of_target(values, input_name="y")
+    natural = _task_of(values, counts)
+    guess = natural if task == "auto" else task
     forced = guess == "regression" and classes_only and kind != "continuous"
     guess = "classification" if forced else guess
     if task == "auto" and not _told.get():
-        sentence = how_read(y, classes_only_owner=owner if classes_only else "")
+        sentence = _how_read(values, counts, classes_only_owner=owner if classes_only else "")
         if sentence:
             warn_user(sentence)
     if guess == "classification":
-        if kind == "continuous" and decide_task(y) == "regression":
+        if kind == "continuous" and natural == "regression":
             raise ValueError(
                 f'Unknown label type: continuous. {owner} was given task="classification" but y '
                 "holds real numbers; bin them into classes first"
             )
-        return _encode_classes(y, dtype)
+        return _encode_classes(y, values, dtype, coded=coded)
     return Target("regression", _as_numbers(y, dtype)[:, None])
 
 
@@ -184,11 +204,21 @@ def how_read(y: Any, *, option: str = 'task="{}"', classes_only_owner: str = "")
     """
     y = np.asarray(y)
     y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
-    n_values = len(np.unique(y))
-    if decide_task(y) == "regression":
-        if y.dtype.kind == "f" and not (y == np.rint(y)).all():
+    return _how_read(*distinct(y), option=option, classes_only_owner=classes_only_owner)
+
+
+def _how_read(
+    values: np.ndarray,
+    counts: np.ndarray,
+    *,
+    option: str = 'task="{}"',
+    classes_only_owner: str = "",
+) -> str:
+    n_values = len(values)
+    if _task_of(values, counts) == "regression":
+        if values.dtype.kind == "f" and not (values == np.rint(values)).all():
             return ""
-        held = f"y holds {n_values} different whole numbers in {len(y)} samples"
+        held = f"y holds {n_values} different whole numbers in {counts.sum()} samples"
         if classes_only_owner:
             return (
                 f"{held}; {classes_only_owner} is for classes and reads each as one; use a "
@@ -201,13 +231,14 @@ def how_read(y: Any, *, option: str = 'task="{}"', classes_only_owner: str = "")
     if n_values <= MANY_CLASSES:
         return ""
     numbers = f"numbers and {option.format('regression')}"
+    held = f"y holds {n_values} different {_kind_of_values(values)}"
     if classes_only_owner:
         return (
-            f"y holds {n_values} different {_kind_of_values(y)} and is read as {n_values} classes; "
+            f"{held} and is read as {n_values} classes; "
             "use a selector for regression if they are quantities"
         )
     return (
-        f"y holds {n_values} different {_kind_of_values(y)} and is read as {n_values} classes; "
+        f"{held} and is read as {n_values} classes; "
         f"pass {numbers} if they are quantities, {option.format('classification')} to hide this "
         "hint"
     )
@@ -227,8 +258,7 @@ def _is_numeric_text(y: np.ndarray) -> bool:
     return True
 
 
-def _encode_classes(y, dtype) -> Target:
-    classes, codes = np.unique(y, return_inverse=True)
+def _encode_classes(y, classes, dtype, *, coded: bool) -> Target:
     n_samples, n_classes = len(y), len(classes)
     if n_samples == 1:
         raise ValueError("Cannot select features from one sample (n_samples = 1)")
@@ -242,6 +272,12 @@ def _encode_classes(y, dtype) -> Target:
             f"y has {n_classes} classes for {n_samples} samples: every class has a single sample; "
             'give at least one class two samples, or pass task="regression" if y holds numbers'
         )
+    if coded:
+        codes = places(y, classes, smallest_integer(n_classes))
+        return Target(
+            "classification", Coded(codes, np.eye(n_classes, dtype=dtype)), classes, codes
+        )
+    codes = places(y, classes)
     Y = np.zeros((n_samples, n_classes), dtype=dtype)
     Y[np.arange(n_samples), codes] = 1.0
     return Target("classification", Y, classes, codes)

@@ -255,8 +255,14 @@ def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:
     return best[sizes]
 
 
+_DIGESTED = 1 << 16  # samples at a time
+
+
 def _digest(data: TrainingData) -> str:
-    made = hashlib.sha256(np.ascontiguousarray(data.target.Y, dtype=np.float64).tobytes())
+    made = hashlib.sha256()
+    for start in range(0, len(data.target.Y), _DIGESTED):
+        rows = data.target.Y[start : start + _DIGESTED]
+        made.update(np.ascontiguousarray(rows, dtype=np.float64).tobytes())
     if data.sample_weight is not None:
         made.update(np.ascontiguousarray(data.sample_weight).tobytes())
     return made.hexdigest()

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._checks import check_real
+from ...design import code_sizes
 from ...solvers.base import Path, printer
 from ...solvers.least_squares.forward import forward_path
 from ..base import FeatureScores, TrainingData
@@ -197,7 +198,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     def _class_scale(self, data: TrainingData) -> np.ndarray | None:
         if data.target.task != "classification" or self.class_balance == 0:
             return None
-        sizes = np.bincount(data.target.codes, weights=data.sample_weight)
+        sizes = code_sizes(data.target.codes, len(data.target.classes), data.sample_weight)
         return sizes ** float(self.class_balance)
 
     def _refit(self, n_chosen: int) -> None:
