@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,7 @@ from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added
 from .cluster import computed, kept, tree
 from .foreign import check_matrix, real_dtype
+from .recipes import Recipe, recipes
 
 # A chunk of all columns should not take more: larger ones are cut into fewer rows.
 CHUNK_BYTES = 256 << 20
@@ -42,8 +44,8 @@ class DaskDesign(RowBlockedDesign):
     row per sample are cut to the chunks; the others travel once.
 
     Column chunks are merged. Row chunks of unknown size, as dataframes have them, are counted
-    first, which is a pass. They are kept on the workers where all of X fits half of their memory,
-    and else made again for every pass. Chunks may be sparse.
+    first, which is a pass. Chunks are kept on the workers where all of X fits half of their memory,
+    and else made again for every pass by the tasks that use them. They may be sparse.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ class DaskDesign(RowBlockedDesign):
         self.shape = array.shape
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
         self._held = kept(array)  # chunks on workers live as long as this does
-        self._chunks = self._held.to_delayed().ravel().tolist()
+        self._chunks = recipes(self._held)
         return self
 
     def taken(self, index):
@@ -117,14 +119,16 @@ class DaskDesign(RowBlockedDesign):
         # One object for all chunks: it travels once to every worker.
         shared = delayed(_Work(work, self.view, self.is_sparse), traverse=False, pure=False)
         task = delayed(_on_chunk, pure=False)
+        # Tasks of one name are handed out as workers get free, not all at once.
+        name = f"sparsieve-chunk-{uuid.uuid4().hex}"
         tasks = []
-        for chunk, place, rows in self._places():
-            operands = _Operands(rows, [None if a is None else a[place] for a in by_row])
-            tasks.append((place, task(shared, chunk, operands)))
+        for i, ((recipe, values), place, rows) in enumerate(self._places()):
+            operands = _Operands(recipe, rows, [None if a is None else a[place] for a in by_row])
+            tasks.append((place, task(shared, operands, *values, dask_key_name=(name, i))))
         return tasks
 
     def _places(self) -> list[tuple[Any, Any, np.ndarray | None]]:
-        """(chunk, places of its rows in this design, which of its rows; None for all)."""
+        """(how a chunk is made, places of its rows in this design, which of its rows; None for all)."""
         edges = self.ready()._edges
         if self.index is None:
             spans = zip(self._chunks, edges[:-1], edges[1:], strict=True)
@@ -147,13 +151,14 @@ class _Work:
 
 
 class _Operands:
-    """What belongs to the rows of one chunk."""
+    """How one chunk is made, which of its rows are used, and what belongs to them."""
 
-    def __init__(self, rows: np.ndarray | None, by_row: list):
-        self.rows, self.by_row = rows, by_row
+    def __init__(self, recipe: Recipe, rows: np.ndarray | None, by_row: list):
+        self.recipe, self.rows, self.by_row = recipe, rows, by_row
 
 
-def _on_chunk(shared: _Work, chunk: Any, operands: _Operands) -> Any:
+def _on_chunk(shared: _Work, operands: _Operands, *values: Any) -> Any:
+    chunk = operands.recipe.made(values)
     if operands.rows is not None:
         chunk = chunk[operands.rows]
     if sparse.issparse(chunk) != shared.is_sparse:  # not what the collection said of itself
@@ -165,20 +170,20 @@ def _counted(array: Any) -> Any:
     """The array with known chunks, by one pass that brings back their shapes."""
     from dask import delayed
 
-    grid = array.to_delayed()
     shape_of = delayed(_shape, pure=False)
-    first_column = [shape_of(chunk) for chunk in grid[:, 0]]
-    first_row = [shape_of(chunk) for chunk in grid[0]]
-    shapes = computed([*first_column, *first_row])
-    heights = tuple(int(shape[0]) for shape in shapes[: len(first_column)])
-    widths = tuple(int(shape[1]) for shape in shapes[len(first_column) :])
+    across = array.numblocks[1]
+    made = recipes(array)
+    edge = [*made[::across], *made[:across]]  # the first of every row, then of every column
+    shapes = computed([shape_of(_Operands(recipe, None, []), *given) for recipe, given in edge])
+    heights = tuple(int(shape[0]) for shape in shapes[:-across])
+    widths = tuple(int(shape[1]) for shape in shapes[-across:])
     array = array.copy()
     array._chunks = (heights, widths)
     return array
 
 
-def _shape(chunk: Any) -> tuple[int, ...]:
-    return chunk.shape
+def _shape(operands: _Operands, *values: Any) -> tuple[int, ...]:
+    return operands.recipe.made(values).shape
 
 
 def _numbers_of(frame: Any) -> Any:
