@@ -40,6 +40,7 @@ class Processes:
         command = [sys.executable, "-m", f"distributed.cli.{module}", "--no-dashboard"]
         paths = [SOURCE, str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        environment["MALLOC_TRIM_THRESHOLD_"] = "65536"  # as Dask's nannies set it
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         return subprocess.Popen([*command, *map(str, arguments)], env=environment, **quiet)
 

@@ -1,7 +1,6 @@
 """A cluster of processes: the same answers when workers die, one sentence when all is lost."""
 
 import contextlib
-import os
 import threading
 import time
 
@@ -10,6 +9,7 @@ import pytest
 from joblib import parallel_config
 
 from clusters import Processes, SlowFStatistic
+from on_workers import deadly, made_chunk, peak_memory, sent, set_pause, waiting
 from sparsieve import (
     FStatisticSelector,
     RidgeForwardSelector,
@@ -86,11 +86,6 @@ def during_pass(monkeypatch, number, action):
     monkeypatch.setattr(cluster, "_wait", wait)
 
 
-def sent(dask_worker):
-    """To whom a worker sent how many bytes."""
-    return [(entry["who"], entry["total"]) for entry in dask_worker.transfer_outgoing_log]
-
-
 def test_only_small_results_reach_the_client(client):
     X, y = problem()
     chunked = da.from_array(X, chunks=(500, -1))
@@ -117,10 +112,6 @@ def test_a_worker_that_dies_changes_nothing(client, processes, monkeypatch):
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
 
 
-def deadly(block):
-    os._exit(1)
-
-
 @pytest.mark.slow  # three workers die
 def test_a_chunk_that_kills_workers(client, processes):
     X, y = problem(n=200)
@@ -131,30 +122,40 @@ def test_a_chunk_that_kills_workers(client, processes):
         FStatisticSelector(3).fit(bad, y)
 
 
-def slow_chunk(block_info=None):
-    """Rows that nobody holds, made in the memory of a worker."""
-    start, stop = block_info[None]["array-location"][0]
-    rows = np.arange(start, stop, dtype=np.float64)[:, None]
-    return np.sin(rows * np.arange(1, 101) ** 2 * 0.37)
-
-
-@pytest.mark.slow  # 1.7 GB of data through workers of 400 MB
-def test_more_data_than_the_workers_have_memory(client):
-    n, d = 2_100_000, 100
-    X = da.map_blocks(slow_chunk, chunks=((50_000,) * (n // 50_000), (d,)), dtype=np.float64)
-    assert X.nbytes > 4 * 400e6  # all of them together
-    y = (X[:, 3] + 0.5 * X[:, 7] > 0).astype(int)
-    found = RidgeForwardSelector(2).fit(X, y)
+def test_more_data_than_the_workers_have_memory():
+    limit, rows, d = 400e6, 50_000, 100
+    n_chunks = int(2.1 * limit / (8 * rows * d))
+    X = da.map_blocks(made_chunk, chunks=((rows,) * n_chunks, (d,)), dtype=np.float64)
+    y = (X[:, 3] + 0.5 * X[:, 7] > 0.75).astype(int)
+    fresh = Processes(2, memory="400MB")  # nothing is loaded there yet
+    with contextlib.closing(fresh), distributed.Client(scheduler_file=str(fresh.file)) as client:
+        client.wait_for_workers(2, timeout=90)
+        assert X.nbytes > sum(worker["memory_limit"] for worker in cluster.workers_of(client))
+        found = RidgeForwardSelector(2).fit(X, y)
+        peak = max(client.run(peak_memory).values())
     np.testing.assert_array_equal(found.get_support(indices=True), [3, 7])
     assert found.n_passes_ == 2
-    peak = client.run(_peak_memory)
-    assert max(peak.values()) < 600e6
+    assert peak < limit
 
 
-def _peak_memory():
-    import resource
-
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def test_paused_workers_are_not_waited_for_in_vain(client, monkeypatch, tmp_path):
+    dask.config.set({"sparsieve.patience": 1})
+    X, y = problem()
+    chunked = da.from_array(X, chunks=(300, -1))
+    normal = dask.config.get("distributed.worker.memory.pause")
+    during_pass(monkeypatch, 1, lambda: client.run(set_pause, 0.01))
+    try:
+        start = time.monotonic()
+        with pytest.raises(ClusterError, match="paused for lack of memory, and nothing has moved"):
+            RidgeForwardSelector(4).fit(chunked.map_blocks(waiting), y)
+        with pytest.raises(StudyError, match="what is finished is kept: give the workers more"):
+            run_study(study(), tmp_path / "there.sqlite", cluster=client.scheduler.address)
+        assert time.monotonic() - start < 30
+    finally:
+        client.run(set_pause, normal)
+    expected = RidgeForwardSelector(4).fit(X, y)
+    found = RidgeForwardSelector(4).fit(chunked, y)  # nothing is left in the way
+    np.testing.assert_array_equal(found.support_, expected.support_)
 
 
 # -- what is fitted many times --------------------------------------------------------------

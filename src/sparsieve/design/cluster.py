@@ -11,10 +11,12 @@ from typing import Any
 
 # How many results of chunks are merged by one task of the tree.
 FAN_IN = 8
-# Chunks are kept on the workers when X takes no more than this share of their memory.
+# Chunks are kept on the workers when X takes no more than this share of their free memory.
 KEPT_SHARE = 0.5
-# Seconds that a cluster without workers or without an answer is waited for; users change it with
-# dask.config.set({"sparsieve.patience": ...}).
+# Bytes that a worker takes once it has loaded what a pass needs (numba most of all).
+LIBRARIES = 220 << 20
+# Seconds that a cluster without workers, without an answer or without room is waited for; users
+# change it with dask.config.set({"sparsieve.patience": ...}).
 PATIENCE = 30.0
 LOOK = 0.5  # seconds between two looks at the workers
 
@@ -24,7 +26,11 @@ class ClusterError(RuntimeError):
 
 
 class NoWorkersError(ClusterError):
-    """There is a cluster, but nobody in it."""
+    """There is a cluster, but nobody in it works: what is wrong, and what helps."""
+
+    def __init__(self, what: str, remedy: str, of_chunks: str = ""):
+        super().__init__(f"{what} and nothing was fitted; {remedy}{of_chunks} and call fit again")
+        self.what, self.remedy = what, remedy
 
 
 def current_client() -> Any:
@@ -136,21 +142,55 @@ class Watch:
 
         self.client = client
         self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
-        self._last_seen = time.monotonic()
+        self._last_seen = self._last_moved = self._last_asked = time.monotonic()
+        self._counts: Any = None
 
     def check(self) -> bool:
-        """Whether there are workers now; NoWorkersError when there were none for too long."""
+        """Whether there are workers now; NoWorkersError when none worked for too long."""
         if self.client.status != "running":
             raise OSError("no scheduler")
+        now = time.monotonic()
         if self.client.nthreads():
-            self._last_seen = time.monotonic()
+            self._last_seen = now
+            if now - self._last_asked > self.patience / 10:
+                self._last_asked = now
+                self._check_paused(now)
             return True
-        if time.monotonic() - self._last_seen > self.patience:
+        if now - self._last_seen > self.patience:
             raise NoWorkersError(
-                f"the Dask cluster has had no worker for {self.patience:g} seconds and nothing was "
-                "fitted; start workers, with more memory if they died, and call fit again"
+                f"the Dask cluster has had no worker for {self.patience:g} seconds",
+                "start workers, with more memory if they died,",
             )
         return False
+
+    def _check_paused(self, now: float) -> None:
+        """Refuse to wait for workers that wait for memory which nobody will free.
+
+        Dask pauses a worker that is short of memory: it finishes what it has begun and begins
+        nothing, not even what would make room.
+        """
+        workers = workers_of(self.client)
+        paused = sum(worker.get("status") == "paused" for worker in workers)
+        counts = [worker.get("metrics", {}).get("task_counts", {}) for worker in workers]
+        at_work = any(count.get("executing", 0) for count in counts)
+        if not paused or at_work or counts != self._counts:
+            self._last_moved, self._counts = now, counts
+        elif now - self._last_moved > self.patience:
+            raise NoWorkersError(
+                f"{paused} of the {len(workers)} workers of the Dask cluster are paused for lack "
+                f"of memory, and nothing has moved for {self.patience:g} seconds",
+                "give the workers more memory",
+                " or X smaller chunks (X.rechunk)",
+            )
+
+
+def workers_of(client: Any) -> list[dict[str, Any]]:
+    """What the scheduler knows of each worker."""
+    try:
+        known = client.scheduler_info(n_workers=-1)
+    except TypeError:  # distributed before 2025 always names all of them
+        known = client.scheduler_info()
+    return list(known["workers"].values())
 
 
 def _release(client: Any, futures: list[Any]) -> None:
@@ -166,9 +206,11 @@ def kept(X: Any) -> Any:
     client = current_client()
     if client is None or client.status != "running":
         return X
-    try:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    except TypeError:  # distributed before 2025 always names all of them
-        workers = client.scheduler_info()["workers"].values()
-    room = sum(worker["memory_limit"] or 0 for worker in workers)
+    room = sum(_free(worker) for worker in workers_of(client))
     return client.persist(X) if X.nbytes <= KEPT_SHARE * room else X
+
+
+def _free(worker: dict[str, Any]) -> int:
+    """Bytes that a worker has left, once the libraries are loaded; none where no limit is set."""
+    used = max(worker.get("metrics", {}).get("memory", 0), LIBRARIES)
+    return max((worker["memory_limit"] or 0) - used, 0)

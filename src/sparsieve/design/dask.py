@@ -128,7 +128,7 @@ class DaskDesign(RowBlockedDesign):
         return tasks
 
     def _places(self) -> list[tuple[Any, Any, np.ndarray | None]]:
-        """(how a chunk is made, places of its rows in this design, which of its rows; None for all)."""
+        """(recipe of a chunk, places of its rows in this design, which rows; None for all)."""
         edges = self.ready()._edges
         if self.index is None:
             spans = zip(self._chunks, edges[:-1], edges[1:], strict=True)
