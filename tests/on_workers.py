@@ -20,6 +20,10 @@ def deadly(block):
     os._exit(1)
 
 
+def failing(block):
+    raise OSError("no such file")
+
+
 def waiting(block):
     time.sleep(0.5)
     return block

@@ -9,7 +9,7 @@ import pytest
 from joblib import parallel_config
 
 from clusters import Processes, SlowFStatistic
-from on_workers import deadly, made_chunk, peak_memory, sent, set_pause, waiting
+from on_workers import deadly, failing, made_chunk, peak_memory, sent, set_pause, waiting
 from sparsieve import (
     FStatisticSelector,
     RidgeForwardSelector,
@@ -110,6 +110,13 @@ def test_a_worker_that_dies_changes_nothing(client, processes, monkeypatch):
     assert processes.workers[0].poll() is not None
     np.testing.assert_array_equal(found.support_, expected.support_)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+
+
+def test_a_chunk_that_fails_is_no_lost_connection(client):
+    X, y = problem(n=200)
+    bad = da.from_array(X, chunks=(50, -1)).map_blocks(failing, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match="X could not be computed by Dask: no such file"):
+        FStatisticSelector(3).fit(bad, y)
 
 
 @pytest.mark.slow  # three workers die

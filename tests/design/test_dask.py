@@ -158,6 +158,25 @@ def test_transform_stays_lazy():
     )
 
 
+def test_data_frames_are_made_where_they_are_asked_for():
+    pl = pytest.importorskip("polars")
+    X, y, _ = problem()
+    selector = FStatisticSelector(4).set_output(transform="polars").fit(X, y)
+    found = selector.transform(da.from_array(X, chunks=(70, -1)))
+    assert isinstance(found, pl.DataFrame)
+    np.testing.assert_array_equal(found.to_numpy(), X[:, selector.support_])
+
+
+def test_many_small_chunks_are_merged():
+    X, y, _ = problem()
+    design = dask.DaskDesign(da.from_array(X, chunks=(1, -1))).ready()
+    assert len(design._chunks) <= dask.MANY
+    assert_same(
+        RidgeForwardSelector(4).fit(da.from_array(X, chunks=(1, -1)), y),
+        RidgeForwardSelector(4).fit(X, y),
+    )
+
+
 def test_fit_never_gathers(monkeypatch):
     X, y, _ = problem(n=2000, d=30)
     received = []
@@ -218,6 +237,24 @@ def test_bad_chunks_get_one_sentence():
         FStatisticSelector(2).fit(X[:, :3], y).transform(chunked)
     with pytest.raises(TypeError, match="SelectorCV needs X in memory"):
         SelectorCV(FStatisticSelector()).fit(chunked, y)
+
+
+def test_chunks_that_are_not_what_they_should_be():
+    X, y, _ = problem()
+    chunked = da.from_array(X, chunks=(70, -1))
+
+    def fails(block):
+        raise OSError("no such file")
+
+    def with_blocks(function):
+        return chunked.map_blocks(function, dtype=float, meta=np.empty((0, 0)))
+
+    with pytest.raises(ValueError, match="X could not be computed by Dask: no such file"):
+        FStatisticSelector(3).fit(with_blocks(fails), y)
+    with pytest.raises(ValueError, match=r"a chunk has the shape \(\d0, 39\), but \(\d0, 40\)"):
+        FStatisticSelector(3).fit(with_blocks(lambda block: block[:, 1:]), y)
+    with pytest.raises(ValueError, match=r"values are masked; fill them first"):
+        FStatisticSelector(3).fit(da.ma.masked_greater(chunked, 10.0), y)
 
 
 def test_text_columns_are_named():

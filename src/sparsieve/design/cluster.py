@@ -45,15 +45,10 @@ def current_client() -> Any:
 
 
 def gathered(name: str, values: Any) -> Any:
-    """Values that Dask holds, as they are in memory: for y and sample_weight, never for X."""
+    """Values that Dask holds, in memory: y, sample_weight, selected columns; never all of X."""
     if not type(values).__module__.startswith("dask") or not hasattr(values, "__dask_graph__"):
         return values
-    try:
-        return computed([values])[0]
-    except ClusterError:
-        raise
-    except Exception as error:  # whatever the user's own tasks raise
-        raise ValueError(f"{name} could not be computed by Dask: {error}") from error
+    return computed([values], name)[0]
 
 
 def tree(merge: Callable[[Any, Any], Any], parts: Sequence[Any], fan_in: int = FAN_IN) -> Any:
@@ -76,18 +71,22 @@ def _merge_all(merge: Callable[[Any, Any], Any], first: Any, *others: Any) -> An
     return total
 
 
-def computed(results: Sequence[Any]) -> list[Any]:
+def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
     """The values of delayed results, in one round trip to the cluster.
 
     A worker that dies has its work done by others. Without any worker, or without an answer, the
-    wait ends after ``PATIENCE`` seconds.
+    wait ends after ``PATIENCE`` seconds. What the tasks raise is said of the argument they belong
+    to.
     """
     client = current_client()
     if client is None:
         import dask
 
-        return list(dask.compute(*results))
-    from distributed import CancelledError, KilledWorker
+        try:
+            return list(dask.compute(*results))
+        except Exception as error:  # whatever the user's own tasks raise
+            raise _failure(error, name) from error
+    from distributed import CancelledError
     from distributed.comm import CommClosedError
 
     lost = (CancelledError, CommClosedError, OSError, TimeoutError)
@@ -100,17 +99,10 @@ def computed(results: Sequence[Any]) -> list[Any]:
             warnings.filterwarnings("ignore", message="Sending large graph")
             futures = client.compute(list(results))
         _wait(client, futures)
-        return list(client.gather(futures))
-    except KilledWorker as error:
-        raise ClusterError(
-            f"workers of the Dask cluster died again and again over one chunk of X ({error.task}), "
-            "probably for lack of memory; use smaller chunks (X.rechunk) or workers with more"
-        ) from None
-    except ModuleNotFoundError as error:
-        raise ClusterError(
-            f"the workers of the Dask cluster cannot import {error.name}; install the same "
-            "version of sparsieve there as here"
-        ) from None
+        failed = next((future for future in futures if future.status == "error"), None)
+        if failed is None:
+            return list(client.gather(futures))
+        error = failed.exception()
     except lost as error:
         raise ClusterError(
             "the connection to the Dask cluster was lost and nothing was fitted "
@@ -119,6 +111,24 @@ def computed(results: Sequence[Any]) -> list[Any]:
         ) from None
     finally:
         _release(client, futures)
+    raise _failure(error, name) from error
+
+
+def _failure(error: BaseException, name: str) -> Exception:
+    """What a user is told of an error that a task ended with."""
+    if type(error).__name__ == "KilledWorker":
+        return ClusterError(
+            f"workers of the Dask cluster died again and again over one chunk of {name} "
+            f"({getattr(error, 'task', '')}), probably for lack of memory; use smaller chunks "
+            "(X.rechunk) or workers with more"
+        )
+    if isinstance(error, ModuleNotFoundError):
+        own = str(error.name).partition(".")[0] == __name__.partition(".")[0]
+        return ClusterError(
+            f"the workers of the Dask cluster cannot import {error.name}; install "
+            + ("the same version of sparsieve there as here" if own else "it there as well")
+        )
+    return ValueError(f"{name} could not be computed by Dask: {str(error) or type(error).__name__}")
 
 
 def _wait(client: Any, futures: list[Any]) -> None:

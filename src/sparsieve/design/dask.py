@@ -19,6 +19,10 @@ from .recipes import Recipe, recipes
 
 # A chunk of all columns should not take more: larger ones are cut into fewer rows.
 CHUNK_BYTES = 256 << 20
+# A task takes Dask about a millisecond, as long as reading this much: where there are many chunks,
+# neighbours that are smaller are merged.
+SMALL_BYTES = 1 << 20
+MANY = 128
 
 
 def design_of(X: Any) -> DesignMatrix:
@@ -27,10 +31,10 @@ def design_of(X: Any) -> DesignMatrix:
     if hasattr(kind, "to_dask_array") and hasattr(kind, "columns"):
         return DaskDesign(_numbers_of(X), X)
     if hasattr(kind, "rechunk"):
-        if X.ndim == 2 and not np.isnan(X.shape).any():
+        if (X.ndim == 2 and not np.isnan(X.shape).any()) or X.ndim != 2:
             check_matrix(X.shape, X.dtype, "the Dask array")
-        elif X.ndim != 2 or X.dtype.kind not in "biuf":
-            check_matrix((2,) * X.ndim, X.dtype, "the Dask array")
+        else:  # of unknown length
+            check_matrix((2, 1), X.dtype, "the Dask array")
         return DaskDesign(X)
     raise TypeError(
         f"X is a Dask {kind.__name__}, not a matrix; pass a dask.array or a dask.dataframe"
@@ -43,9 +47,10 @@ class DaskDesign(RowBlockedDesign):
     Every question is one graph: a task per chunk, then a tree of merges. Operands that have a
     row per sample are cut to the chunks; the others travel once.
 
-    Column chunks are merged. Row chunks of unknown size, as dataframes have them, are counted
-    first, which is a pass. Chunks are kept on the workers where all of X fits half of their memory,
-    and else made again for every pass by the tasks that use them. They may be sparse.
+    Column chunks are merged, and so are many small row chunks. Row chunks of unknown size, as
+    dataframes have them, are counted first, which is a pass. Chunks are kept on the workers where
+    all of X fits half of their free memory, and else made again for every pass by the tasks that
+    use them. They may be sparse.
 
     Parameters
     ----------
@@ -69,7 +74,7 @@ class DaskDesign(RowBlockedDesign):
         return True
 
     def ready(self):
-        """Count rows that nobody has counted, merge column chunks, keep on workers what fits."""
+        """Count rows that nobody has counted, merge chunks, keep on workers what fits."""
         if self._edges is not None:
             return self
         array = self.array
@@ -82,6 +87,9 @@ class DaskDesign(RowBlockedDesign):
             tall = max(array.chunks[0]) * row_bytes > CHUNK_BYTES
             rows = {0: max(1, CHUNK_BYTES // row_bytes)} if tall else {}
             array = array.rechunk({**rows, 1: -1})
+        enough = max(MANY // 2, array.nbytes // SMALL_BYTES)
+        if array.numblocks[0] > 2 * enough:
+            array = array.rechunk({0: -(-array.shape[0] // enough)})
         self.shape = array.shape
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
         self._held = kept(array)  # chunks on workers live as long as this does
@@ -123,7 +131,8 @@ class DaskDesign(RowBlockedDesign):
         name = f"sparsieve-chunk-{uuid.uuid4().hex}"
         tasks = []
         for i, ((recipe, values), place, rows) in enumerate(self._places()):
-            operands = _Operands(recipe, rows, [None if a is None else a[place] for a in by_row])
+            by_chunk = [None if a is None else a[place] for a in by_row]
+            operands = _Operands(recipe, rows, by_chunk)
             tasks.append((place, task(shared, operands, *values, dask_key_name=(name, i))))
         return tasks
 
@@ -159,6 +168,8 @@ class _Operands:
 
 def _on_chunk(shared: _Work, operands: _Operands, *values: Any) -> Any:
     chunk = operands.recipe.made(values)
+    if np.ma.is_masked(chunk):
+        raise ValueError("values are masked; fill them first, such as with dask.array.ma.filled")
     if operands.rows is not None:
         chunk = chunk[operands.rows]
     if sparse.issparse(chunk) != shared.is_sparse:  # not what the collection said of itself

@@ -10,25 +10,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 
 class Recipe:
     """The tasks that make one chunk, and what they share with those of other chunks.
 
-    No dataclass, which Dask would look into for tasks.
+    Without any task the chunk is given. No dataclass, which Dask would look into for tasks.
     """
 
-    def __init__(self, tasks: dict[Any, Any], key: Any, given: tuple[Any, ...] = ()):
-        self.tasks, self.key, self.given = tasks, key, given
+    def __init__(self, shape: tuple, key: Any, tasks: dict[Any, Any], given: tuple[Any, ...]):
+        self.shape, self.key, self.tasks, self.given = shape, key, tasks, given
 
     def made(self, values: tuple[Any, ...]) -> Any:
-        """The chunk, of the values of what is shared; here and now."""
-        if not self.tasks:
-            return values[0]
-        import dask
+        """The chunk, of the values of what is given; here and now."""
+        known = dict(zip(self.given, values, strict=True))
+        if self.tasks:
+            import dask
 
-        return dask.get({**self.tasks, **dict(zip(self.given, values, strict=True))}, self.key)
+            chunk = dask.get({**self.tasks, **known}, self.key)
+        else:
+            chunk = known[self.key]
+        if any(
+            have != due for have, due in zip(chunk.shape, self.shape, strict=True) if due == due
+        ):
+            raise ValueError(
+                f"a chunk has the shape {chunk.shape}, but {self.shape} was said of it; pass "
+                "map_blocks the chunks that its function returns"
+            )
+        return chunk
 
 
 def recipes(array: Any) -> list[tuple[Recipe, list[Any]]]:
@@ -51,14 +62,14 @@ def recipes(array: Any) -> list[tuple[Recipe, list[Any]]]:
         if count > 1 and not istask(graph[key])
     }
     found = []
-    for chunk, cone in zip(chunks, cones, strict=True):
+    for chunk, cone, shape in zip(chunks, cones, product(*array.chunks), strict=True):
         own = {key: graph[key] for key in cone or () if users[key] == 1}
         given = [key for key in cone or () if key in sources]
         if len(own) + len(given) == len(cone or ()) > 0:
-            recipe = Recipe(own, chunk.key, tuple(given))
+            recipe = Recipe(shape, chunk.key, own, tuple(given))
             found.append((recipe, [sources[key] for key in given]))
         else:
-            found.append((Recipe({}, chunk.key), [chunk]))
+            found.append((Recipe(shape, chunk.key, {}, (chunk.key,)), [chunk]))
     return found
 
 
