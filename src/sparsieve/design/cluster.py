@@ -102,7 +102,7 @@ def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
         failed = next((future for future in futures if future.status == "error"), None)
         if failed is None:
             return list(client.gather(futures))
-        error = failed.exception()
+        failure = failed.exception()
     except lost as error:
         raise ClusterError(
             "the connection to the Dask cluster was lost and nothing was fitted "
@@ -111,7 +111,7 @@ def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
         ) from None
     finally:
         _release(client, futures)
-    raise _failure(error, name) from error
+    raise _failure(failure, name) from failure
 
 
 def _failure(error: BaseException, name: str) -> Exception:

@@ -124,16 +124,18 @@ class DaskDesign(RowBlockedDesign):
         from dask import delayed
 
         self.ledger.passes += 1
-        # One object for all chunks: it travels once to every worker.
-        shared = delayed(_Work(work, self.view, self.is_sparse), traverse=False, pure=False)
+        # Every pass has names of its own: Dask counts what had the same name before, and hands out
+        # tasks as workers get free only while they seem to depend on little.
+        token = uuid.uuid4().hex
+        work_of_all = _Work(work, self.view, self.is_sparse)  # travels once to every worker
+        shared = delayed(work_of_all, traverse=False, name=(f"sparsieve-work-{token}", 0))
         task = delayed(_on_chunk, pure=False)
-        # Tasks of one name are handed out as workers get free, not all at once.
-        name = f"sparsieve-chunk-{uuid.uuid4().hex}"
         tasks = []
         for i, ((recipe, values), place, rows) in enumerate(self._places()):
             by_chunk = [None if a is None else a[place] for a in by_row]
             operands = _Operands(recipe, rows, by_chunk)
-            tasks.append((place, task(shared, operands, *values, dask_key_name=(name, i))))
+            name = (f"sparsieve-chunk-{token}", i)
+            tasks.append((place, task(shared, operands, *values, dask_key_name=name)))
         return tasks
 
     def _places(self) -> list[tuple[Any, Any, np.ndarray | None]]:

@@ -8,10 +8,13 @@ there only while it is worked on.
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
+
+import numpy as np
 
 
 class Recipe:
@@ -20,21 +23,20 @@ class Recipe:
     Without any task the chunk is given. No dataclass, which Dask would look into for tasks.
     """
 
-    def __init__(self, shape: tuple, key: Any, tasks: dict[Any, Any], given: tuple[Any, ...]):
-        self.shape, self.key, self.tasks, self.given = shape, key, tasks, given
+    def __init__(self, shape: tuple, key: Any, tasks: dict[Any, Any]):
+        self.shape, self.key, self.tasks = shape, key, tasks
 
     def made(self, values: tuple[Any, ...]) -> Any:
-        """The chunk, of the values of what is given; here and now."""
-        known = dict(zip(self.given, values, strict=True))
+        """The chunk, here and now: of the sources it is read from, or the one that was given."""
         if self.tasks:
             import dask
 
-            chunk = dask.get({**self.tasks, **known}, self.key)
+            sources = values[0] if values else {}
+            chunk = dask.get({**self.tasks, **sources}, self.key)
         else:
-            chunk = known[self.key]
-        if any(
-            have != due for have, due in zip(chunk.shape, self.shape, strict=True) if due == due
-        ):
+            (chunk,) = values
+        known = ~np.isnan(self.shape)
+        if np.any(known & (np.array(self.shape) != chunk.shape)):
             raise ValueError(
                 f"a chunk has the shape {chunk.shape}, but {self.shape} was said of it; pass "
                 "map_blocks the chunks that its function returns"
@@ -43,7 +45,7 @@ class Recipe:
 
 
 def recipes(array: Any) -> list[tuple[Recipe, list[Any]]]:
-    """For every chunk its recipe and the delayed values that go into it.
+    """For every chunk its recipe and the delayed value that goes into it, if any.
 
     A chunk stays a task of Dask, and is itself that value, where it is on a worker already, where
     it shares work with others, and where Dask is too old to know what its tasks depend on.
@@ -55,21 +57,20 @@ def recipes(array: Any) -> list[tuple[Recipe, list[Any]]]:
     graph = dict(chunks[0].dask)
     cones = [_cone(graph, chunk.key) for chunk in chunks]
     users = Counter(key for cone in cones for key in cone or ())
-    # What many chunks read from, such as an open file: one object that travels once.
+    # What many chunks read from, such as open files: one value, so that all chunks look alike to
+    # Dask, which hands out tasks that depend on many things in another way.
     sources = {
-        key: delayed(graph[key](), traverse=False, pure=False)
-        for key, count in users.items()
-        if count > 1 and not istask(graph[key])
+        key: graph[key]() for key, count in users.items() if count > 1 and not istask(graph[key])
     }
+    shared = delayed(sources, traverse=False, name=(f"sparsieve-sources-{uuid.uuid4().hex}", 0))
     found = []
     for chunk, cone, shape in zip(chunks, cones, product(*array.chunks), strict=True):
         own = {key: graph[key] for key in cone or () if users[key] == 1}
         given = [key for key in cone or () if key in sources]
-        if len(own) + len(given) == len(cone or ()) > 0:
-            recipe = Recipe(shape, chunk.key, own, tuple(given))
-            found.append((recipe, [sources[key] for key in given]))
+        if own and len(own) + len(given) == len(cone or ()):
+            found.append((Recipe(shape, chunk.key, own), [shared] if given else []))
         else:
-            found.append((Recipe(shape, chunk.key, {}, (chunk.key,)), [chunk]))
+            found.append((Recipe(shape, chunk.key, {}), [chunk]))
     return found
 
 
