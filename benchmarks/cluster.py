@@ -86,7 +86,7 @@ def _asleep(seconds: float, result: Any, block: Any, *operands: Any) -> Any:
     return copy.deepcopy(result)
 
 
-def _begun(block: Any) -> np.ndarray:
+def _begun(block: Any, *operands: Any) -> np.ndarray:
     return np.array([time.time()])
 
 
@@ -106,7 +106,7 @@ def _one_chunk(work: Callable, merge: Callable, operands: tuple, repeats: int) -
 
     result = once()
     merging = _timed(lambda: merge(copy.deepcopy(result), result), repeats)
-    return _timed(once, repeats), merging, result
+    return _timed(once, repeats, min), merging, result
 
 
 def _processor_seconds() -> float:
@@ -116,14 +116,14 @@ def _processor_seconds() -> float:
 # -- constants -----------------------------------------------------------------------------------
 
 
-def _timed(work: Callable[[], object], repeats: int) -> float:
+def _timed(work: Callable[[], object], repeats: int, typical: Callable = median) -> float:
     work()
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
-    return median(times)
+    return typical(times)
 
 
 def _size(value: object) -> int:
@@ -151,18 +151,18 @@ def _n_tasks(n_chunks: int) -> int:
     return total
 
 
-def _idle_pass(client: Any, n_chunks: int, repeats: int) -> np.ndarray:
-    """Seconds until the first task begins, processor seconds of the scheduler, of all workers.
+def _idle_pass(client: Any, n_chunks: int, repeats: int, *operands: np.ndarray) -> np.ndarray:
+    """Seconds until the first task begins; what follows: of the scheduler, of all workers.
 
-    The client and the scheduler are one process here.
+    The latter two in processor seconds. The client and the scheduler are one process here.
     """
     design = _design(n_chunks, _no_numbers)
     found = []
     for _ in range(repeats + 1):
         workers, here, start = _all_workers(client), time.process_time(), time.time()
-        first = design._reduce(_begun, merge=np.minimum)
+        first = design._reduce(_begun, *operands, merge=np.minimum)[0] - start
         here = time.process_time() - here
-        found.append((first[0] - start, here, _all_workers(client) - workers))
+        found.append((first, here - first, _all_workers(client) - workers))
     return np.median(found[1:], axis=0)
 
 
@@ -170,17 +170,63 @@ def _all_workers(client: Any) -> float:
     return sum(client.run(_processor_seconds).values())
 
 
-def overheads(client: Any, repeats: int) -> Costs:
+@dataclass(frozen=True)
+class Machine:
+    """What a pass costs whatever is done with a chunk; the names are those of ``Costs``."""
+
+    begin: float
+    announce: float
+    schedule: float
+    start: float
+    per_byte: tuple[float, float, float]  # of the operands: adds to the three above
+    hop: float
+    latency: float
+    bandwidth: float
+
+    def costs(self, one: Pass, chunk: float, merging: float, result: Any) -> Costs:
+        """Those of a pass."""
+        size = sum(rows.nbytes for rows in one.operands(ROWS) if rows is not None)
+        announce, schedule, start = size * np.array(self.per_byte)
+        return Costs(
+            chunk=chunk,
+            merge=merging,
+            result=_size(result),
+            begin=self.begin + announce,
+            announce=self.announce + announce,
+            schedule=self.schedule + schedule,
+            start=self.start + start,
+            hop=self.hop,
+            latency=self.latency,
+            bandwidth=self.bandwidth,
+        )
+
+    def __str__(self) -> str:
+        per_byte = ", ".join(f"{1e9 * cost:.1f}" for cost in self.per_byte)
+        return (
+            f"Dask takes {1e3 * self.begin:.0f} ms to begin and {1e3 * self.announce:.2f} ms per "
+            f"chunk, the scheduler {1e3 * self.schedule:.2f} ms per task, its worker "
+            f"{1e3 * self.start:.2f}, a message {1e3 * self.hop:.1f}, a fetch "
+            f"{1e3 * self.latency:.1f} ms at {self.bandwidth / 1e9:.1f} GB/s; a MB of operands "
+            f"adds {per_byte} ms to the second, third and fourth"
+        )
+
+    def far(self) -> Machine:
+        """The same with a network between the workers."""
+        latency, hop = self.latency + NETWORK_LATENCY, self.hop + NETWORK_LATENCY
+        return replace(self, bandwidth=NETWORK, latency=latency, hop=hop)
+
+
+def overheads(client: Any, repeats: int) -> Machine:
     """The costs that do not depend on the pass."""
     from dask import delayed
     from distributed import wait
 
     few, many = (_idle_pass(client, n, repeats) for n in (FEW, MANY))
-    announce = max((many[0] - few[0]) / (MANY - FEW), 0.0)
-    tasks = _n_tasks(MANY) - _n_tasks(FEW)
-    written = announce * (MANY - FEW)  # done before the first task began
-    schedule = max(many[1] - few[1] - written, 0.0) / tasks
-    start = max(many[2] - few[2], 0.0) / tasks
+    operands = np.zeros((MANY * ROWS, 3))
+    loaded = _idle_pass(client, MANY, repeats, operands)
+    more_chunks, more_tasks = MANY - FEW, _n_tasks(MANY) - _n_tasks(FEW)
+    announce, schedule, start = np.maximum(many - few, 0.0) / (more_chunks, more_tasks, more_tasks)
+    per_byte = np.maximum(loaded - many, 0.0) / operands.nbytes
 
     def chain(length: int) -> float:
         link, last = delayed(_nothing, pure=False), None
@@ -207,7 +253,7 @@ def overheads(client: Any, repeats: int) -> Costs:
         small, large = sending(8_000), sending(32_000_000)
         latency, bandwidth = max(small - there, 0.0), 32e6 / max(large - small, 1e-9)
     begin = few[0] - (FEW - 1) * announce
-    return Costs(0.0, 0.0, 0, begin, announce, schedule, start, hop, latency, bandwidth)
+    return Machine(begin, announce, schedule, start, tuple(per_byte), hop, latency, bandwidth)
 
 
 @contextmanager
@@ -225,21 +271,35 @@ def workers(count: int) -> Iterator[Any]:
 # -- the comparison ------------------------------------------------------------------------------
 
 
-def work_on_one_chunk(repeats: int) -> dict[str, tuple[float, float, Any]]:
-    """Name of a pass -> (seconds of a chunk, seconds of a merge, result), on a worker alone."""
-    found = {}
-    with workers(1) as client:
-        for name, one in _passes().items():
-            given = (one.work, one.merge, one.operands(ROWS), repeats)
-            found[name] = client.submit(_one_chunk, *given, pure=False).result()
-    return found
+def work_on_one_chunk(client: Any, one: Pass, repeats: int) -> tuple[float, float, Any]:
+    """(seconds of a chunk, seconds of a merge, result), of one worker while the others rest."""
+    given = (one.work, one.merge, one.operands(ROWS), repeats)
+    return client.submit(_one_chunk, *given, pure=False).result()
+
+
+def compared(client: Any, count: int, repeats: int, kinds: list[str]) -> Iterator[tuple]:
+    """(name of a pass, kind, seconds, simulated seconds, seconds of a chunk, costs)."""
+    machine = overheads(client, repeats)
+    print(machine)
+    for name, one in _passes().items():
+        for kind in kinds:
+            chunk, merging, result = work_on_one_chunk(client, one, repeats)
+            work, numbers = one.work, _numbers
+            if kind == "asleep":
+                work, numbers = partial(_asleep, chunk, result), _no_numbers
+            design = _design(count * CHUNKS, numbers)
+            operands = one.operands(design.shape[0])
+            seconds = _timed(partial(design._reduce, work, *operands, merge=one.merge), repeats)
+            expected = simulate(count, count * CHUNKS, machine.costs(one, chunk, merging, result))
+            far = machine.far().costs(one, chunk, merging, result)
+            yield name, kind, seconds, expected, chunk, far
 
 
 def main() -> None:
     """Print what was measured, what the simulation makes of it, and 100 workers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--most", type=int, default=4, help="largest number of workers to start")
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT)])  # of the workers
     share = ROWS * FEATURES * 8 * CHUNKS / 1e6
@@ -248,56 +308,33 @@ def main() -> None:
         f"{CHUNKS} chunks of {ROWS} x {FEATURES} float64 per worker ({share:.0f} MB); "
         f"{cores} cores, load {os.getloadavg()[0]:.1f}"
     )
-    alone = work_on_one_chunk(options.repeats)
-    print(
-        f"{'pass':<20}{'workers':<20}{'measured s':>11}{'simulated s':>12}{'error':>8}"
-        f"{'Dask, s':>9}"
-    )
     worst = {"asleep": 0.0, "computing": 0.0}
-    machine = None
+    costs: dict[str, Costs] = {}
     for count in range(1, options.most + 1):
+        # The scheduler needs a core as well.
+        kinds = ["asleep", "computing"] if count == 1 or count < cores else ["asleep"]
         with workers(count) as client:
-            machine = overheads(client, options.repeats)
-            for name, one in _passes().items():
-                chunk, merging, result = alone[name]
-                costs = replace(machine, chunk=chunk, merge=merging, result=_size(result))
-                expected = simulate(count, count * CHUNKS, costs)
-                kinds = {"asleep": (_no_numbers, partial(_asleep, chunk, result))}
-                if count < cores or count == 1:
-                    kinds["computing"] = (_numbers, one.work)
-                for kind, (numbers, work) in kinds.items():
-                    design = _design(count * CHUNKS, numbers)
-                    operands = one.operands(design.shape[0])
-                    seconds = _timed(
-                        partial(design._reduce, work, *operands, merge=one.merge), options.repeats
-                    )
-                    error = expected / seconds - 1.0
-                    worst[kind] = max(worst[kind], abs(error))
-                    print(
-                        f"{name:<20}{f'{count}, {kind}':<20}{seconds:>11.3f}{expected:>12.3f}"
-                        f"{error:>8.0%}{seconds - CHUNKS * chunk:>9.3f}",
-                        flush=True,
-                    )
-        print(
-            f"  Dask: {1e3 * machine.begin:.0f} ms to begin and {1e3 * machine.announce:.2f} ms "
-            f"per chunk, {1e3 * machine.schedule:.2f} ms per task for the scheduler, "
-            f"{1e3 * machine.start:.2f} for the worker, {1e3 * machine.hop:.1f} ms per message, "
-            f"{1e3 * machine.latency:.1f} ms to fetch, {machine.bandwidth / 1e9:.1f} GB/s"
-        )
+            for found in compared(client, count, options.repeats, kinds):
+                name, kind, seconds, expected, chunk, costs[name] = found
+                error = expected / seconds - 1.0
+                worst[kind] = max(worst[kind], abs(error))
+                busy = CHUNKS * chunk
+                print(
+                    f"{name:<20}{count:>2} {kind:<10} {seconds:.3f} s, simulated {expected:.3f} "
+                    f"({error:+.0%}); beside the work on chunks {seconds - busy:.3f} s, simulated "
+                    f"{expected - busy:.3f}",
+                    flush=True,
+                )
     print(
         f"\n{FAR} workers with a core each and 10 Gbit/s between them, X of "
         f"{share * FAR / 1e3:.0f} GB (simulations of sleeping workers were off by up to "
         f"{worst['asleep']:.0%}, of computing ones by up to {worst['computing']:.0%}):"
     )
-    assert machine is not None
-    far = replace(machine, bandwidth=NETWORK, latency=machine.latency + NETWORK_LATENCY)
-    far = replace(far, hop=machine.hop + NETWORK_LATENCY)
-    for name, (chunk, merging, result) in alone.items():
-        costs = replace(far, chunk=chunk, merge=merging, result=_size(result))
-        seconds = simulate(FAR, FAR * CHUNKS, costs)
+    for name, far in costs.items():
         print(
-            f"{name:<20}{seconds:>8.2f} s; {CHUNKS * chunk:.2f} s of it work on chunks, "
-            f"{(FAR * CHUNKS - 1) * far.announce:.2f} s writing and reading the graph"
+            f"{name:<20}{simulate(FAR, FAR * CHUNKS, far):.2f} s; {CHUNKS * far.chunk:.2f} s of it "
+            f"work on chunks, {(FAR * CHUNKS - 1) * far.announce:.2f} s writing and reading the "
+            "graph"
         )
 
 
