@@ -229,10 +229,13 @@ def overheads(client: Any, repeats: int) -> Machine:
     per_byte = np.maximum(loaded - many, 0.0) / operands.nbytes
 
     def chain(length: int) -> float:
-        link, last = delayed(_nothing, pure=False), None
-        for _ in range(length):
-            last = link(last)
-        return _timed(lambda: client.compute(last, optimize_graph=False).result(), repeats)
+        def once() -> None:
+            link, last = delayed(_nothing, pure=False), None
+            for _ in range(length):
+                last = link(last)
+            client.compute(last, optimize_graph=False).result()
+
+        return _timed(once, repeats)
 
     hop = max((chain(21) - chain(1)) / 20 - schedule - start, 0.0) / 2
     latency, bandwidth = 0.0, np.inf

@@ -6,6 +6,7 @@ load counts against their memory limit (pandas and scikit-learn alone take 130 M
 
 import os
 import time
+from collections import Counter
 
 import numpy as np
 
@@ -27,6 +28,12 @@ def failing(block):
 def waiting(block):
     time.sleep(0.5)
     return block
+
+
+def who_works(seconds, block):
+    """The process that does this, counted."""
+    time.sleep(seconds)
+    return Counter([os.getpid()])
 
 
 def sent(dask_worker):

@@ -1,23 +1,37 @@
 """A cluster of processes: the same answers when workers die, one sentence when all is lost."""
 
 import contextlib
+import json
+import operator
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
 from clusters import Processes, SlowFStatistic
-from on_workers import deadly, failing, made_chunk, peak_memory, sent, set_pause, waiting
+from on_workers import (
+    deadly,
+    failing,
+    made_chunk,
+    peak_memory,
+    sent,
+    set_pause,
+    waiting,
+    who_works,
+)
 from sparsieve import (
     FStatisticSelector,
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
 )
+from sparsieve.cli.app import run
 from sparsieve.design import cluster
 from sparsieve.design.cluster import ClusterError
+from sparsieve.design.dask import DaskDesign
 from sparsieve.evaluation import Folds
 from sparsieve.studies import Store, Study, StudyError, run_study
 
@@ -119,6 +133,20 @@ def test_a_chunk_that_fails_is_no_lost_connection(client):
         FStatisticSelector(3).fit(bad, y)
 
 
+@pytest.mark.parametrize("per_worker", [2, 6])
+def test_all_workers_take_part_in_every_pass(client, processes, monkeypatch, per_worker):
+    monkeypatch.setattr("sparsieve.design.dask.kept", lambda X: X)
+    n_workers = len(processes.workers)
+    client.wait_for_workers(n_workers, timeout=90)
+    chunks = ((10,) * per_worker * n_workers, (100,))
+    design = DaskDesign(da.map_blocks(made_chunk, chunks=chunks, dtype=np.float64))
+    for _ in range(8):  # from which Dask learns that these tasks take no time
+        design._reduce(partial(who_works, 0.0), merge=operator.add)
+    shares = design._reduce(partial(who_works, 0.1), merge=operator.add)
+    assert len(shares) == n_workers
+    assert max(shares.values()) <= 2 * per_worker
+
+
 @pytest.mark.slow  # three workers die
 def test_a_chunk_that_kills_workers(client, processes):
     X, y = problem(n=200)
@@ -217,6 +245,16 @@ def study():
     return Study("killed", ["wine"], ["fisher", "ridge-forward"], **how)
 
 
+STUDY = """
+name = "killed"
+ks = [1, 3]
+classifiers = ["1nn"]
+protocol = { kind = "folds", n_folds = 4 }
+datasets = ["wine"]
+selectors = [{ name = "fisher" }, { name = "ridge-forward" }]
+"""
+
+
 def results(path):
     with Store(path) as store:
         cells = list(store.cells("killed", states=["done"]))
@@ -226,7 +264,7 @@ def results(path):
     }
 
 
-def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes, tmp_path):
+def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes, tmp_path, capsys):
     run_study(study(), tmp_path / "here.sqlite")
     told = []
 
@@ -241,7 +279,10 @@ def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes,
     assert (summary.done, summary.failed, summary.computed) == (8, 0, 8)
     assert told == list(range(9))  # every cell once
     assert results(there) == results(tmp_path / "here.sqlite")
-    assert run_study(study(), there, cluster=address).computed == 0
+    (tmp_path / "study.toml").write_text(STUDY)
+    given = ["study", "run", tmp_path / "study.toml", "--store", there, "--cluster", address]
+    assert run([*map(str, given), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["computed"] == 0  # all are there
 
 
 # -- the end ---------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """X in chunks of Dask, without a cluster: the same selections as of arrays, X never gathered."""
 
+import operator
 import sys
 
 import numpy as np
@@ -179,16 +180,17 @@ def test_many_small_chunks_are_merged():
 
 def test_fit_never_gathers(monkeypatch):
     X, y, _ = problem(n=2000, d=30)
-    received = []
+    received, round_trips = [], []
 
     def watched(results):
         values = cluster.computed(results)
         received.extend(_sizes(values))
+        round_trips.append(1)
         return values
 
     monkeypatch.setattr(dask, "computed", watched)
     selector = RidgeForwardSelector(5).fit(da.from_array(X, chunks=(100, -1)), y)
-    assert selector.n_passes_ == 2  # moments, then X'X and X'Y
+    assert selector.n_passes_ == len(round_trips) == 2  # moments, then X'X and X'Y
     assert 0 < sum(received) <= 8 * (30**2 + 20 * 30)
 
 
@@ -198,6 +200,17 @@ def _sizes(value):
     if isinstance(value, list | tuple):
         return [size for part in value for size in _sizes(part)]
     return [size for part in vars(value).values() for size in _sizes(part)]
+
+
+def test_results_are_merged_in_a_tree():
+    """So that no task waits for more than a few, and as many merges go on as there are workers."""
+    from dask import delayed
+
+    parts = [delayed([i], traverse=False) for i in range(100)]
+    root = cluster.tree(operator.add, parts)
+    assert root.compute(scheduler="sync") == list(range(100))  # in their order
+    waits_for = root.dask.get_all_dependencies().values()
+    assert max(map(len, waits_for)) == cluster.FAN_IN
 
 
 def test_zero_weights_leave_samples_out():

@@ -220,6 +220,14 @@ def kept(X: Any) -> Any:
     return client.persist(X) if X.nbytes <= KEPT_SHARE * room else X
 
 
+def n_threads() -> int:
+    """How many tasks the cluster does at once; 0 without one."""
+    client = current_client()
+    if client is None or client.status != "running":
+        return 0
+    return sum(client.nthreads().values())
+
+
 def _free(worker: dict[str, Any]) -> int:
     """Bytes that a worker has left, once the libraries are loaded; none where no limit is set."""
     used = max(worker.get("metrics", {}).get("memory", 0), LIBRARIES)

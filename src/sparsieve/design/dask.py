@@ -13,9 +13,9 @@ from scipy import sparse
 from .._checks import listed
 from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added
-from .cluster import computed, kept, tree
+from .cluster import computed, kept, n_threads, tree
 from .foreign import check_matrix, real_dtype
-from .recipes import Recipe, recipes
+from .recipes import Recipe, Sources, recipes
 
 # A chunk of all columns should not take more: larger ones are cut into fewer rows.
 CHUNK_BYTES = 256 << 20
@@ -23,6 +23,8 @@ CHUNK_BYTES = 256 << 20
 # neighbours that are smaller are merged.
 SMALL_BYTES = 1 << 20
 MANY = 128
+# Dask takes more tasks of one name than two per thread for many; workers may still come.
+PER_THREAD = 4
 
 
 def design_of(X: Any) -> DesignMatrix:
@@ -68,6 +70,7 @@ class DaskDesign(RowBlockedDesign):
         self._edges: np.ndarray | None = None
         self._held: Any = None
         self._chunks: list[Any] = []
+        self._n_threads = 0
 
     @property
     def is_remote(self) -> bool:
@@ -94,6 +97,7 @@ class DaskDesign(RowBlockedDesign):
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
         self._held = kept(array)  # chunks on workers live as long as this does
         self._chunks = recipes(self._held)
+        self._n_threads = n_threads()
         return self
 
     def taken(self, index):
@@ -124,18 +128,18 @@ class DaskDesign(RowBlockedDesign):
         from dask import delayed
 
         self.ledger.passes += 1
-        # Every pass has names of its own: Dask counts what had the same name before, and hands out
-        # tasks as workers get free only while they seem to depend on little.
+        # Every pass has names of its own: Dask counts what had the same name before.
         token = uuid.uuid4().hex
-        work_of_all = _Work(work, self.view, self.is_sparse)  # travels once to every worker
-        shared = delayed(work_of_all, traverse=False, name=(f"sparsieve-work-{token}", 0))
         task = delayed(_on_chunk, pure=False)
+        places = self._places()
+        hand = _Hands(token, self._n_threads < len(places) / PER_THREAD)
+        shared = hand(_Work(work, self.view, self.is_sparse))
         tasks = []
-        for i, ((recipe, values), place, rows) in enumerate(self._places()):
+        for i, ((recipe, given), place, rows) in enumerate(places):
             by_chunk = [None if a is None else a[place] for a in by_row]
             operands = _Operands(recipe, rows, by_chunk)
             name = (f"sparsieve-chunk-{token}", i)
-            tasks.append((place, task(shared, operands, *values, dask_key_name=name)))
+            tasks.append((place, task(shared, operands, hand(given), dask_key_name=name)))
         return tasks
 
     def _places(self) -> list[tuple[Any, Any, np.ndarray | None]]:
@@ -154,6 +158,29 @@ class DaskDesign(RowBlockedDesign):
         ]
 
 
+class _Hands:
+    """Hands tasks what they have in common.
+
+    What tasks depend on draws them to the worker that holds it. Only of many tasks of one name
+    does Dask know better, and gives them to workers that are free: then what is common travels
+    once to every worker, else with every task.
+    """
+
+    def __init__(self, token: str, many: bool):
+        self.token, self.many = token, many
+        self._known: dict[int, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if not self.many or not isinstance(value, _Work | Sources):
+            return value
+        if id(value) not in self._known:
+            from dask import delayed
+
+            name = (f"sparsieve-{type(value).__name__.strip('_').lower()}-{self.token}", 0)
+            self._known[id(value)] = delayed(value, traverse=False, name=name)
+        return self._known[id(value)]
+
+
 class _Work:
     """What is done with every chunk; no dataclass, which Dask would look into for tasks."""
 
@@ -168,8 +195,8 @@ class _Operands:
         self.recipe, self.rows, self.by_row = recipe, rows, by_row
 
 
-def _on_chunk(shared: _Work, operands: _Operands, *values: Any) -> Any:
-    chunk = operands.recipe.made(values)
+def _on_chunk(shared: _Work, operands: _Operands, given: Any) -> Any:
+    chunk = operands.recipe.made(given)
     if np.ma.is_masked(chunk):
         raise ValueError("values are masked; fill them first, such as with dask.array.ma.filled")
     if operands.rows is not None:
@@ -187,7 +214,8 @@ def _counted(array: Any) -> Any:
     across = array.numblocks[1]
     made = recipes(array)
     edge = [*made[::across], *made[:across]]  # the first of every row, then of every column
-    shapes = computed([shape_of(_Operands(recipe, None, []), *given) for recipe, given in edge])
+    hand = _Hands(uuid.uuid4().hex, True)
+    shapes = computed([shape_of(recipe, hand(given)) for recipe, given in edge])
     heights = tuple(int(shape[0]) for shape in shapes[:-across])
     widths = tuple(int(shape[1]) for shape in shapes[-across:])
     array = array.copy()
@@ -195,8 +223,8 @@ def _counted(array: Any) -> Any:
     return array
 
 
-def _shape(operands: _Operands, *values: Any) -> tuple[int, ...]:
-    return operands.recipe.made(values).shape
+def _shape(recipe: Recipe, given: Any) -> tuple[int, ...]:
+    return recipe.made(given).shape
 
 
 def _numbers_of(frame: Any) -> Any:

@@ -8,7 +8,6 @@ there only while it is worked on.
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -18,23 +17,22 @@ import numpy as np
 
 
 class Recipe:
-    """The tasks that make one chunk, and what they share with those of other chunks.
+    """The tasks that make one chunk; without any the chunk is given.
 
-    Without any task the chunk is given. No dataclass, which Dask would look into for tasks.
+    No dataclass, which Dask would look into for tasks.
     """
 
     def __init__(self, shape: tuple, key: Any, tasks: dict[Any, Any]):
         self.shape, self.key, self.tasks = shape, key, tasks
 
-    def made(self, values: tuple[Any, ...]) -> Any:
+    def made(self, given: Any) -> Any:
         """The chunk, here and now: of the sources it is read from, or the one that was given."""
+        chunk = given
         if self.tasks:
             import dask
 
-            sources = values[0] if values else {}
+            sources = {} if given is None else given.values
             chunk = dask.get({**self.tasks, **sources}, self.key)
-        else:
-            (chunk,) = values
         known = ~np.isnan(self.shape)
         if np.any(known & (np.array(self.shape) != chunk.shape)):
             raise ValueError(
@@ -44,33 +42,37 @@ class Recipe:
         return chunk
 
 
-def recipes(array: Any) -> list[tuple[Recipe, list[Any]]]:
-    """For every chunk its recipe and the delayed value that goes into it, if any.
+class Sources:
+    """What many chunks read from, such as open files."""
 
-    A chunk stays a task of Dask, and is itself that value, where it is on a worker already, where
-    it shares work with others, and where Dask is too old to know what its tasks depend on.
+    def __init__(self, values: dict[Any, Any]):
+        self.values = values
+
+
+def recipes(array: Any) -> list[tuple[Recipe, Any]]:
+    """For every chunk its recipe and what goes into it: None, the sources, or the delayed chunk.
+
+    A chunk stays a task of Dask where it is on a worker already, where it shares work with
+    others, and where Dask is too old to know what its tasks depend on.
     """
-    from dask import delayed
     from dask.core import istask
 
     chunks = array.to_delayed().ravel().tolist()
     graph = dict(chunks[0].dask)
     cones = [_cone(graph, chunk.key) for chunk in chunks]
     users = Counter(key for cone in cones for key in cone or ())
-    # What many chunks read from, such as open files: one value, so that all chunks look alike to
-    # Dask, which hands out tasks that depend on many things in another way.
-    sources = {
+    shared = {
         key: graph[key]() for key, count in users.items() if count > 1 and not istask(graph[key])
     }
-    shared = delayed(sources, traverse=False, name=(f"sparsieve-sources-{uuid.uuid4().hex}", 0))
-    found = []
+    sources = Sources(shared)
+    found: list[tuple[Recipe, Any]] = []
     for chunk, cone, shape in zip(chunks, cones, product(*array.chunks), strict=True):
         own = {key: graph[key] for key in cone or () if users[key] == 1}
-        given = [key for key in cone or () if key in sources]
+        given = [key for key in cone or () if key in shared]
         if own and len(own) + len(given) == len(cone or ()):
-            found.append((Recipe(shape, chunk.key, own), [shared] if given else []))
+            found.append((Recipe(shape, chunk.key, own), sources if given else None))
         else:
-            found.append((Recipe(shape, chunk.key, {}), [chunk]))
+            found.append((Recipe(shape, chunk.key, {}), chunk))
     return found
 
 
