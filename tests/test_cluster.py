@@ -3,6 +3,7 @@
 import contextlib
 import json
 import operator
+import signal
 import threading
 import time
 from functools import partial
@@ -305,14 +306,19 @@ def test_no_worker_left(client, processes, monkeypatch, tmp_path):
         run_study(study(), tmp_path / "there.sqlite", cluster=client.scheduler.address)
 
 
-def test_a_scheduler_that_vanishes(monkeypatch):
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_scheduler_that_vanishes_or_hangs(monkeypatch, how):
+    monkeypatch.setattr(cluster, "ANSWER", 1.0)
     X, y = problem()
     chunked = da.from_array(X, chunks=(300, -1))
     alone = Processes(0)
-    with contextlib.closing(alone), distributed.Client(scheduler_file=str(alone.file), timeout=3):
-        during_pass(monkeypatch, 1, lambda: alone.kill(alone.scheduler))
+    with contextlib.closing(alone):
+        client = distributed.Client(scheduler_file=str(alone.file), timeout=3)
+        during_pass(monkeypatch, 1, lambda: alone.scheduler.send_signal(how))
         start = time.monotonic()
         for _ in range(2):  # and it stays so
             with pytest.raises(ClusterError, match="connection to the Dask cluster was lost"):
                 FStatisticSelector(4).fit(chunked, y)
         assert time.monotonic() - start < 30
+        alone.kill(alone.scheduler)
+        client.close(timeout=3)

@@ -15,10 +15,11 @@ FAN_IN = 8
 KEPT_SHARE = 0.5
 # Bytes that a worker takes once it has loaded what a pass needs (numba most of all).
 LIBRARIES = 220 << 20
-# Seconds that a cluster without workers, without an answer or without room is waited for; users
-# change it with dask.config.set({"sparsieve.patience": ...}).
+# Seconds that a cluster without workers or without room is waited for; users change it with
+# dask.config.set({"sparsieve.patience": ...}).
 PATIENCE = 30.0
 LOOK = 0.5  # seconds between two looks at the workers
+ANSWER = 30.0  # seconds within which a scheduler that is alive says something
 
 
 class ClusterError(RuntimeError):
@@ -74,8 +75,8 @@ def _merge_all(merge: Callable[[Any, Any], Any], first: Any, *others: Any) -> An
 def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
     """The values of delayed results, in one round trip to the cluster.
 
-    A worker that dies has its work done by others. Without any worker, or without an answer, the
-    wait ends after ``PATIENCE`` seconds. What the tasks raise is said of the argument they belong
+    A worker that dies has its work done by others. Without any worker that works the wait ends
+    after ``PATIENCE`` seconds, without an answer of the scheduler after ``ANSWER``. What the tasks raise is said of the argument they belong
     to.
     """
     client = current_client()
@@ -110,7 +111,7 @@ def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
             "fit again"
         ) from None
     finally:
-        _release(client, futures)
+        _release(futures)
     raise _failure(failure, name) from failure
 
 
@@ -152,19 +153,18 @@ class Watch:
 
         self.client = client
         self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
-        self._last_seen = self._last_moved = self._last_asked = time.monotonic()
+        self._last_seen = self._last_moved = time.monotonic()
         self._counts: Any = None
 
     def check(self) -> bool:
         """Whether there are workers now; NoWorkersError when none worked for too long."""
         if self.client.status != "running":
             raise OSError("no scheduler")
+        workers = workers_of(self.client)
         now = time.monotonic()
-        if self.client.nthreads():
+        if workers:
             self._last_seen = now
-            if now - self._last_asked > self.patience / 10:
-                self._last_asked = now
-                self._check_paused(now)
+            self._check_paused(workers, now)
             return True
         if now - self._last_seen > self.patience:
             raise NoWorkersError(
@@ -173,16 +173,15 @@ class Watch:
             )
         return False
 
-    def _check_paused(self, now: float) -> None:
+    def _check_paused(self, workers: list[dict[str, Any]], now: float) -> None:
         """Refuse to wait for workers that wait for memory which nobody will free.
 
         Dask pauses a worker that is short of memory: it finishes what it has begun and begins
         nothing, not even what would make room.
         """
-        workers = workers_of(self.client)
         paused = sum(worker.get("status") == "paused" for worker in workers)
         counts = [worker.get("metrics", {}).get("task_counts", {}) for worker in workers]
-        at_work = any(count.get("executing", 0) for count in counts)
+        at_work = any(count.get("executing") or count.get("flight") for count in counts)
         if not paused or at_work or counts != self._counts:
             self._last_moved, self._counts = now, counts
         elif now - self._last_moved > self.patience:
@@ -195,37 +194,37 @@ class Watch:
 
 
 def workers_of(client: Any) -> list[dict[str, Any]]:
-    """What the scheduler knows of each worker."""
-    try:
-        known = client.scheduler_info(n_workers=-1)
-    except TypeError:  # distributed before 2025 always names all of them
-        known = client.scheduler_info()
+    """What the scheduler knows of each worker; TimeoutError where it does not answer."""
+    known = client.sync(client.scheduler.identity, callback_timeout=ANSWER)
     return list(known["workers"].values())
 
 
-def _release(client: Any, futures: list[Any]) -> None:
-    """Forget the results; a dead cluster must not keep us from saying so."""
-    if client.status == "running":
-        unfinished = [future for future in futures if not future.done()]
-        if unfinished:
-            client.cancel(unfinished, asynchronous=False)
+def _release(futures: list[Any]) -> None:
+    """Forget the results, and what is still to be done for them, without waiting for anybody."""
+    for future in futures:
+        future.release()
 
 
 def kept(X: Any) -> Any:
     """X with its chunks kept in the memory of the workers, where they fit."""
-    client = current_client()
-    if client is None or client.status != "running":
-        return X
-    room = sum(_free(worker) for worker in workers_of(client))
-    return client.persist(X) if X.nbytes <= KEPT_SHARE * room else X
+    room = sum(_free(worker) for worker in _workers_now())
+    return current_client().persist(X) if X.nbytes <= KEPT_SHARE * room else X
 
 
 def n_threads() -> int:
     """How many tasks the cluster does at once; 0 without one."""
+    return sum(worker["nthreads"] for worker in _workers_now())
+
+
+def _workers_now() -> list[dict[str, Any]]:
+    """The workers of the user's cluster; none where there is no cluster, or no answer."""
     client = current_client()
     if client is None or client.status != "running":
-        return 0
-    return sum(client.nthreads().values())
+        return []
+    try:
+        return workers_of(client)
+    except (OSError, TimeoutError):
+        return []  # the pass that follows says so
 
 
 def _free(worker: dict[str, Any]) -> int:
