@@ -76,8 +76,8 @@ def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
     """The values of delayed results, in one round trip to the cluster.
 
     A worker that dies has its work done by others. Without any worker that works the wait ends
-    after ``PATIENCE`` seconds, without an answer of the scheduler after ``ANSWER``. What the tasks raise is said of the argument they belong
-    to.
+    after ``PATIENCE`` seconds, without an answer of the scheduler after ``ANSWER``. What the tasks
+    raise is said of the argument they belong to.
     """
     client = current_client()
     if client is None:
