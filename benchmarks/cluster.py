@@ -264,7 +264,7 @@ def workers(count: int) -> Iterator[Any]:
     """A client of a cluster on this machine; nothing is kept by workers without a limit."""
     from distributed import Client, LocalCluster
 
-    how: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    how: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ":0"}
     with LocalCluster(n_workers=count, **how) as cluster, Client(cluster) as client:
         client.wait_for_workers(count)
         assert len(client.nthreads()) == count
