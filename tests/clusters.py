@@ -32,6 +32,7 @@ class Processes:
     def add(self, count):
         """Start more workers."""
         limits = ("--nthreads", "1", "--no-nanny", "--memory-limit", self.memory)
+        limits += ("--death-timeout", "30")  # where a run of the tests was killed
         for _ in range(count):
             given = ("--scheduler-file", self.file, *limits, "--local-directory", self.folder.name)
             self.workers.append(self._start("dask_worker", *given))
