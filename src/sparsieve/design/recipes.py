@@ -1,8 +1,8 @@
 """Chunks of a Dask array as recipes, so that a chunk and the work on it are one task.
 
 Left to itself Dask makes a chunk in one task and works on it in the next, and makes further chunks
-in between: two or three of them wait in the memory of every worker. Where they do not fit, the
-workers pause, and nothing that would free memory is ever run. A chunk that its own task makes is
+in between: two or three of them wait in the memory of every worker, which Dask pauses when that
+gets scarce. A chunk that its own task makes is
 there only while it is worked on.
 """
 
