@@ -1,7 +1,7 @@
 """What tests have workers of a cluster do.
 
 A function is imported where it runs: this file must need next to nothing, since what the workers
-load counts against their memory limit (pandas and scikit-learn alone take 130 MB).
+load counts against their memory limit (selectors, pandas and scikit-learn take 130 MB).
 """
 
 import os

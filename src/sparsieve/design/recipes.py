@@ -2,8 +2,7 @@
 
 Left to itself Dask makes a chunk in one task and works on it in the next, and makes further chunks
 in between: two or three of them wait in the memory of every worker, which Dask pauses when that
-gets scarce. A chunk that its own task makes is
-there only while it is worked on.
+gets scarce. A chunk that its own task makes is there only while it is worked on.
 """
 
 from __future__ import annotations
