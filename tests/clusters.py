@@ -32,6 +32,7 @@ class Processes:
     def add(self, count):
         """Start more workers."""
         limits = ("--nthreads", "1", "--no-nanny", "--memory-limit", self.memory)
+        limits += ("--death-timeout", "30")  # where a run of the tests was killed
         for _ in range(count):
             given = ("--scheduler-file", self.file, *limits, "--local-directory", self.folder.name)
             self.workers.append(self._start("dask_worker", *given))
@@ -40,6 +41,7 @@ class Processes:
         command = [sys.executable, "-m", f"distributed.cli.{module}", "--no-dashboard"]
         paths = [SOURCE, str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        environment["MALLOC_TRIM_THRESHOLD_"] = "65536"  # as Dask's nannies set it
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         return subprocess.Popen([*command, *map(str, arguments)], env=environment, **quiet)
 

@@ -1,23 +1,38 @@
 """A cluster of processes: the same answers when workers die, one sentence when all is lost."""
 
 import contextlib
-import os
+import json
+import operator
+import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
 from clusters import Processes, SlowFStatistic
+from on_workers import (
+    deadly,
+    failing,
+    made_chunk,
+    peak_memory,
+    sent,
+    set_pause,
+    waiting,
+    who_works,
+)
 from sparsieve import (
     FStatisticSelector,
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
 )
+from sparsieve.cli.app import run
 from sparsieve.design import cluster
 from sparsieve.design.cluster import ClusterError
+from sparsieve.design.dask import DaskDesign
 from sparsieve.evaluation import Folds
 from sparsieve.studies import Store, Study, StudyError, run_study
 
@@ -86,11 +101,6 @@ def during_pass(monkeypatch, number, action):
     monkeypatch.setattr(cluster, "_wait", wait)
 
 
-def sent(dask_worker):
-    """To whom a worker sent how many bytes."""
-    return [(entry["who"], entry["total"]) for entry in dask_worker.transfer_outgoing_log]
-
-
 def test_only_small_results_reach_the_client(client):
     X, y = problem()
     chunked = da.from_array(X, chunks=(500, -1))
@@ -117,8 +127,25 @@ def test_a_worker_that_dies_changes_nothing(client, processes, monkeypatch):
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
 
 
-def deadly(block):
-    os._exit(1)
+def test_a_chunk_that_fails_is_no_lost_connection(client):
+    X, y = problem(n=200)
+    bad = da.from_array(X, chunks=(50, -1)).map_blocks(failing, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match="X could not be computed by Dask: no such file"):
+        FStatisticSelector(3).fit(bad, y)
+
+
+@pytest.mark.parametrize("per_worker", [2, 6])
+def test_all_workers_take_part_in_every_pass(client, processes, monkeypatch, per_worker):
+    monkeypatch.setattr("sparsieve.design.dask.kept", lambda X: X)
+    n_workers = len(processes.workers)
+    client.wait_for_workers(n_workers, timeout=90)
+    chunks = ((10,) * per_worker * n_workers, (100,))
+    design = DaskDesign(da.map_blocks(made_chunk, chunks=chunks, dtype=np.float64))
+    for _ in range(8):  # from which Dask learns that these tasks take no time
+        design._reduce(partial(who_works, 0.0), merge=operator.add)
+    shares = design._reduce(partial(who_works, 0.1), merge=operator.add)
+    assert len(shares) == n_workers
+    assert max(shares.values()) <= 2 * per_worker
 
 
 @pytest.mark.slow  # three workers die
@@ -131,30 +158,40 @@ def test_a_chunk_that_kills_workers(client, processes):
         FStatisticSelector(3).fit(bad, y)
 
 
-def slow_chunk(block_info=None):
-    """Rows that nobody holds, made in the memory of a worker."""
-    start, stop = block_info[None]["array-location"][0]
-    rows = np.arange(start, stop, dtype=np.float64)[:, None]
-    return np.sin(rows * np.arange(1, 101) ** 2 * 0.37)
-
-
-@pytest.mark.slow  # 1.7 GB of data through workers of 400 MB
-def test_more_data_than_the_workers_have_memory(client):
-    n, d = 2_100_000, 100
-    X = da.map_blocks(slow_chunk, chunks=((50_000,) * (n // 50_000), (d,)), dtype=np.float64)
-    assert X.nbytes > 4 * 400e6  # all of them together
-    y = (X[:, 3] + 0.5 * X[:, 7] > 0).astype(int)
-    found = RidgeForwardSelector(2).fit(X, y)
+def test_more_data_than_the_workers_have_memory():
+    limit, rows, d = 400e6, 50_000, 100
+    n_chunks = int(2.1 * limit / (8 * rows * d))
+    X = da.map_blocks(made_chunk, chunks=((rows,) * n_chunks, (d,)), dtype=np.float64)
+    y = (X[:, 3] + 0.5 * X[:, 7] > 0.75).astype(int)
+    fresh = Processes(2, memory="400MB")  # nothing is loaded there yet
+    with contextlib.closing(fresh), distributed.Client(scheduler_file=str(fresh.file)) as client:
+        client.wait_for_workers(2, timeout=90)
+        assert X.nbytes > sum(worker["memory_limit"] for worker in cluster.workers_of(client))
+        found = RidgeForwardSelector(2).fit(X, y)
+        peak = max(client.run(peak_memory).values())
     np.testing.assert_array_equal(found.get_support(indices=True), [3, 7])
     assert found.n_passes_ == 2
-    peak = client.run(_peak_memory)
-    assert max(peak.values()) < 600e6
+    assert peak < limit
 
 
-def _peak_memory():
-    import resource
-
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def test_paused_workers_are_not_waited_for_in_vain(client, monkeypatch, tmp_path):
+    dask.config.set({"sparsieve.patience": 1})
+    X, y = problem()
+    chunked = da.from_array(X, chunks=(300, -1))
+    normal = dask.config.get("distributed.worker.memory.pause")
+    during_pass(monkeypatch, 1, lambda: client.run(set_pause, 0.01))
+    try:
+        start = time.monotonic()
+        with pytest.raises(ClusterError, match="paused for lack of memory, and nothing has moved"):
+            RidgeForwardSelector(4).fit(chunked.map_blocks(waiting), y)
+        with pytest.raises(StudyError, match="what is finished is kept: give the workers more"):
+            run_study(study(), tmp_path / "there.sqlite", cluster=client.scheduler.address)
+        assert time.monotonic() - start < 30
+    finally:
+        client.run(set_pause, normal)
+    expected = RidgeForwardSelector(4).fit(X, y)
+    found = RidgeForwardSelector(4).fit(chunked, y)  # nothing is left in the way
+    np.testing.assert_array_equal(found.support_, expected.support_)
 
 
 # -- what is fitted many times --------------------------------------------------------------
@@ -209,6 +246,16 @@ def study():
     return Study("killed", ["wine"], ["fisher", "ridge-forward"], **how)
 
 
+STUDY = """
+name = "killed"
+ks = [1, 3]
+classifiers = ["1nn"]
+protocol = { kind = "folds", n_folds = 4 }
+datasets = ["wine"]
+selectors = [{ name = "fisher" }, { name = "ridge-forward" }]
+"""
+
+
 def results(path):
     with Store(path) as store:
         cells = list(store.cells("killed", states=["done"]))
@@ -218,7 +265,7 @@ def results(path):
     }
 
 
-def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes, tmp_path):
+def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes, tmp_path, capsys):
     run_study(study(), tmp_path / "here.sqlite")
     told = []
 
@@ -233,7 +280,10 @@ def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes,
     assert (summary.done, summary.failed, summary.computed) == (8, 0, 8)
     assert told == list(range(9))  # every cell once
     assert results(there) == results(tmp_path / "here.sqlite")
-    assert run_study(study(), there, cluster=address).computed == 0
+    (tmp_path / "study.toml").write_text(STUDY)
+    given = ["study", "run", tmp_path / "study.toml", "--store", there, "--cluster", address]
+    assert run([*map(str, given), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["computed"] == 0  # all are there
 
 
 # -- the end ---------------------------------------------------------------------------------
@@ -256,14 +306,19 @@ def test_no_worker_left(client, processes, monkeypatch, tmp_path):
         run_study(study(), tmp_path / "there.sqlite", cluster=client.scheduler.address)
 
 
-def test_a_scheduler_that_vanishes(monkeypatch):
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_scheduler_that_vanishes_or_hangs(monkeypatch, how):
+    monkeypatch.setattr(cluster, "ANSWER", 1.0)
     X, y = problem()
     chunked = da.from_array(X, chunks=(300, -1))
     alone = Processes(0)
-    with contextlib.closing(alone), distributed.Client(scheduler_file=str(alone.file), timeout=3):
-        during_pass(monkeypatch, 1, lambda: alone.kill(alone.scheduler))
+    with contextlib.closing(alone):
+        client = distributed.Client(scheduler_file=str(alone.file), timeout=3)
+        during_pass(monkeypatch, 1, lambda: alone.scheduler.send_signal(how))
         start = time.monotonic()
         for _ in range(2):  # and it stays so
             with pytest.raises(ClusterError, match="connection to the Dask cluster was lost"):
                 FStatisticSelector(4).fit(chunked, y)
         assert time.monotonic() - start < 30
+        alone.kill(alone.scheduler)
+        client.close(timeout=3)

@@ -1,5 +1,6 @@
 """X in chunks of Dask, without a cluster: the same selections as of arrays, X never gathered."""
 
+import operator
 import sys
 
 import numpy as np
@@ -158,18 +159,38 @@ def test_transform_stays_lazy():
     )
 
 
+def test_data_frames_are_made_where_they_are_asked_for():
+    pl = pytest.importorskip("polars")
+    X, y, _ = problem()
+    selector = FStatisticSelector(4).set_output(transform="polars").fit(X, y)
+    found = selector.transform(da.from_array(X, chunks=(70, -1)))
+    assert isinstance(found, pl.DataFrame)
+    np.testing.assert_array_equal(found.to_numpy(), X[:, selector.support_])
+
+
+def test_many_small_chunks_are_merged():
+    X, y, _ = problem()
+    design = dask.DaskDesign(da.from_array(X, chunks=(1, -1))).ready()
+    assert len(design._chunks) <= dask.MANY
+    assert_same(
+        RidgeForwardSelector(4).fit(da.from_array(X, chunks=(1, -1)), y),
+        RidgeForwardSelector(4).fit(X, y),
+    )
+
+
 def test_fit_never_gathers(monkeypatch):
     X, y, _ = problem(n=2000, d=30)
-    received = []
+    received, round_trips = [], []
 
     def watched(results):
         values = cluster.computed(results)
         received.extend(_sizes(values))
+        round_trips.append(1)
         return values
 
     monkeypatch.setattr(dask, "computed", watched)
     selector = RidgeForwardSelector(5).fit(da.from_array(X, chunks=(100, -1)), y)
-    assert selector.n_passes_ == 2  # moments, then X'X and X'Y
+    assert selector.n_passes_ == len(round_trips) == 2  # moments, then X'X and X'Y
     assert 0 < sum(received) <= 8 * (30**2 + 20 * 30)
 
 
@@ -179,6 +200,17 @@ def _sizes(value):
     if isinstance(value, list | tuple):
         return [size for part in value for size in _sizes(part)]
     return [size for part in vars(value).values() for size in _sizes(part)]
+
+
+def test_results_are_merged_in_a_tree():
+    """So that no task waits for more than a few, and as many merges go on as there are workers."""
+    from dask import delayed
+
+    parts = [delayed([i], traverse=False) for i in range(100)]
+    root = cluster.tree(operator.add, parts)
+    assert root.compute(scheduler="sync") == list(range(100))  # in their order
+    waits_for = root.dask.get_all_dependencies().values()
+    assert max(map(len, waits_for)) == cluster.FAN_IN
 
 
 def test_zero_weights_leave_samples_out():
@@ -218,6 +250,24 @@ def test_bad_chunks_get_one_sentence():
         FStatisticSelector(2).fit(X[:, :3], y).transform(chunked)
     with pytest.raises(TypeError, match="SelectorCV needs X in memory"):
         SelectorCV(FStatisticSelector()).fit(chunked, y)
+
+
+def test_chunks_that_are_not_what_they_should_be():
+    X, y, _ = problem()
+    chunked = da.from_array(X, chunks=(70, -1))
+
+    def fails(block):
+        raise OSError("no such file")
+
+    def with_blocks(function):
+        return chunked.map_blocks(function, dtype=float, meta=np.empty((0, 0)))
+
+    with pytest.raises(ValueError, match="X could not be computed by Dask: no such file"):
+        FStatisticSelector(3).fit(with_blocks(fails), y)
+    with pytest.raises(ValueError, match=r"a chunk has the shape \(\d0, 39\), but \(\d0, 40\)"):
+        FStatisticSelector(3).fit(with_blocks(lambda block: block[:, 1:]), y)
+    with pytest.raises(ValueError, match=r"values are masked; fill them first"):
+        FStatisticSelector(3).fit(da.ma.masked_greater(chunked, 10.0), y)
 
 
 def test_text_columns_are_named():

@@ -273,7 +273,9 @@ def test_a_dask_cluster_gives_the_same_results(path, tmp_path):
     distributed = pytest.importorskip("distributed")
     run_study(small_study(), path)
     remote = tmp_path / "remote.sqlite"
-    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
         run_study(small_study(), remote, cluster=cluster.scheduler_address)
     assert results_of(path) == results_of(remote)
 

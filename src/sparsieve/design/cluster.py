@@ -11,12 +11,15 @@ from typing import Any
 
 # How many results of chunks are merged by one task of the tree.
 FAN_IN = 8
-# Chunks are kept on the workers when X takes no more than this share of their memory.
+# Chunks are kept on the workers when X takes no more than this share of their free memory.
 KEPT_SHARE = 0.5
-# Seconds that a cluster without workers or without an answer is waited for; users change it with
+# Bytes that a worker takes once it has loaded what a pass needs (numba most of all).
+LIBRARIES = 220 << 20
+# Seconds that a cluster without workers or without room is waited for; users change it with
 # dask.config.set({"sparsieve.patience": ...}).
 PATIENCE = 30.0
 LOOK = 0.5  # seconds between two looks at the workers
+ANSWER = 30.0  # seconds within which a scheduler that is alive says something
 
 
 class ClusterError(RuntimeError):
@@ -24,7 +27,11 @@ class ClusterError(RuntimeError):
 
 
 class NoWorkersError(ClusterError):
-    """There is a cluster, but nobody in it."""
+    """There is a cluster, but nobody in it works: what is wrong, and what helps."""
+
+    def __init__(self, what: str, remedy: str, of_chunks: str = ""):
+        super().__init__(f"{what} and nothing was fitted; {remedy}{of_chunks} and call fit again")
+        self.what, self.remedy = what, remedy
 
 
 def current_client() -> Any:
@@ -39,15 +46,10 @@ def current_client() -> Any:
 
 
 def gathered(name: str, values: Any) -> Any:
-    """Values that Dask holds, as they are in memory: for y and sample_weight, never for X."""
+    """Values that Dask holds, in memory: y, sample_weight, selected columns; never all of X."""
     if not type(values).__module__.startswith("dask") or not hasattr(values, "__dask_graph__"):
         return values
-    try:
-        return computed([values])[0]
-    except ClusterError:
-        raise
-    except Exception as error:  # whatever the user's own tasks raise
-        raise ValueError(f"{name} could not be computed by Dask: {error}") from error
+    return computed([values], name)[0]
 
 
 def tree(merge: Callable[[Any, Any], Any], parts: Sequence[Any], fan_in: int = FAN_IN) -> Any:
@@ -70,18 +72,22 @@ def _merge_all(merge: Callable[[Any, Any], Any], first: Any, *others: Any) -> An
     return total
 
 
-def computed(results: Sequence[Any]) -> list[Any]:
+def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
     """The values of delayed results, in one round trip to the cluster.
 
-    A worker that dies has its work done by others. Without any worker, or without an answer, the
-    wait ends after ``PATIENCE`` seconds.
+    A worker that dies has its work done by others. Without any worker that works the wait ends
+    after ``PATIENCE`` seconds, without an answer of the scheduler after ``ANSWER``. What the tasks
+    raise is said of the argument they belong to.
     """
     client = current_client()
     if client is None:
         import dask
 
-        return list(dask.compute(*results))
-    from distributed import CancelledError, KilledWorker
+        try:
+            return list(dask.compute(*results))
+        except Exception as error:  # whatever the user's own tasks raise
+            raise _failure(error, name) from error
+    from distributed import CancelledError
     from distributed.comm import CommClosedError
 
     lost = (CancelledError, CommClosedError, OSError, TimeoutError)
@@ -94,17 +100,10 @@ def computed(results: Sequence[Any]) -> list[Any]:
             warnings.filterwarnings("ignore", message="Sending large graph")
             futures = client.compute(list(results))
         _wait(client, futures)
-        return list(client.gather(futures))
-    except KilledWorker as error:
-        raise ClusterError(
-            f"workers of the Dask cluster died again and again over one chunk of X ({error.task}), "
-            "probably for lack of memory; use smaller chunks (X.rechunk) or workers with more"
-        ) from None
-    except ModuleNotFoundError as error:
-        raise ClusterError(
-            f"the workers of the Dask cluster cannot import {error.name}; install the same "
-            "version of sparsieve there as here"
-        ) from None
+        failed = next((future for future in futures if future.status == "error"), None)
+        if failed is None:
+            return list(client.gather(futures))
+        failure = failed.exception()
     except lost as error:
         raise ClusterError(
             "the connection to the Dask cluster was lost and nothing was fitted "
@@ -112,7 +111,25 @@ def computed(results: Sequence[Any]) -> list[Any]:
             "fit again"
         ) from None
     finally:
-        _release(client, futures)
+        _release(futures)
+    raise _failure(failure, name) from failure
+
+
+def _failure(error: BaseException, name: str) -> Exception:
+    """What a user is told of an error that a task ended with."""
+    if type(error).__name__ == "KilledWorker":
+        return ClusterError(
+            f"workers of the Dask cluster died again and again over one chunk of {name} "
+            f"({getattr(error, 'task', '')}), probably for lack of memory; use smaller chunks "
+            "(X.rechunk) or workers with more"
+        )
+    if isinstance(error, ModuleNotFoundError):
+        own = str(error.name).partition(".")[0] == __name__.partition(".")[0]
+        return ClusterError(
+            f"the workers of the Dask cluster cannot import {error.name}; install "
+            + ("the same version of sparsieve there as here" if own else "it there as well")
+        )
+    return ValueError(f"{name} could not be computed by Dask: {str(error) or type(error).__name__}")
 
 
 def _wait(client: Any, futures: list[Any]) -> None:
@@ -136,39 +153,81 @@ class Watch:
 
         self.client = client
         self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
-        self._last_seen = time.monotonic()
+        self._last_seen = self._last_moved = time.monotonic()
+        self._counts: Any = None
 
     def check(self) -> bool:
-        """Whether there are workers now; NoWorkersError when there were none for too long."""
+        """Whether there are workers now; NoWorkersError when none worked for too long."""
         if self.client.status != "running":
             raise OSError("no scheduler")
-        if self.client.nthreads():
-            self._last_seen = time.monotonic()
+        workers = workers_of(self.client)
+        now = time.monotonic()
+        if workers:
+            self._last_seen = now
+            self._check_paused(workers, now)
             return True
-        if time.monotonic() - self._last_seen > self.patience:
+        if now - self._last_seen > self.patience:
             raise NoWorkersError(
-                f"the Dask cluster has had no worker for {self.patience:g} seconds and nothing was "
-                "fitted; start workers, with more memory if they died, and call fit again"
+                f"the Dask cluster has had no worker for {self.patience:g} seconds",
+                "start workers, with more memory if they died,",
             )
         return False
 
+    def _check_paused(self, workers: list[dict[str, Any]], now: float) -> None:
+        """Refuse to wait for workers that wait for memory which nobody will free.
 
-def _release(client: Any, futures: list[Any]) -> None:
-    """Forget the results; a dead cluster must not keep us from saying so."""
-    if client.status == "running":
-        unfinished = [future for future in futures if not future.done()]
-        if unfinished:
-            client.cancel(unfinished, asynchronous=False)
+        Dask pauses a worker that is short of memory: it finishes what it has begun and begins
+        nothing, not even what would make room.
+        """
+        paused = sum(worker.get("status") == "paused" for worker in workers)
+        counts = [worker.get("metrics", {}).get("task_counts", {}) for worker in workers]
+        at_work = any(count.get("executing") or count.get("flight") for count in counts)
+        if not paused or at_work or counts != self._counts:
+            self._last_moved, self._counts = now, counts
+        elif now - self._last_moved > self.patience:
+            raise NoWorkersError(
+                f"{paused} of the {len(workers)} workers of the Dask cluster are paused for lack "
+                f"of memory, and nothing has moved for {self.patience:g} seconds",
+                "give the workers more memory",
+                " or X smaller chunks (X.rechunk)",
+            )
+
+
+def workers_of(client: Any) -> list[dict[str, Any]]:
+    """What the scheduler knows of each worker; TimeoutError where it does not answer."""
+    known = client.sync(client.scheduler.identity, callback_timeout=ANSWER)
+    return list(known["workers"].values())
+
+
+def _release(futures: list[Any]) -> None:
+    """Forget the results, and what is still to be done for them, without waiting for anybody."""
+    for future in futures:
+        future.release()
 
 
 def kept(X: Any) -> Any:
     """X with its chunks kept in the memory of the workers, where they fit."""
+    room = sum(_free(worker) for worker in _workers_now())
+    return current_client().persist(X) if X.nbytes <= KEPT_SHARE * room else X
+
+
+def n_threads() -> int:
+    """How many tasks the cluster does at once; 0 without one."""
+    return sum(worker["nthreads"] for worker in _workers_now())
+
+
+def _workers_now() -> list[dict[str, Any]]:
+    """The workers of the user's cluster; none where there is no cluster, or no answer."""
     client = current_client()
     if client is None or client.status != "running":
-        return X
+        return []
     try:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    except TypeError:  # distributed before 2025 always names all of them
-        workers = client.scheduler_info()["workers"].values()
-    room = sum(worker["memory_limit"] or 0 for worker in workers)
-    return client.persist(X) if X.nbytes <= KEPT_SHARE * room else X
+        return workers_of(client)
+    except (OSError, TimeoutError):
+        return []  # the pass that follows says so
+
+
+def _free(worker: dict[str, Any]) -> int:
+    """Bytes that a worker has left, once the libraries are loaded; none where no limit is set."""
+    used = max(worker.get("metrics", {}).get("memory", 0), LIBRARIES)
+    return max((worker["memory_limit"] or 0) - used, 0)

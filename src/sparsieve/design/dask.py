@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -12,11 +13,18 @@ from scipy import sparse
 from .._checks import listed
 from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added
-from .cluster import computed, kept, tree
+from .cluster import computed, kept, n_threads, tree
 from .foreign import check_matrix, real_dtype
+from .recipes import Recipe, Sources, recipes
 
 # A chunk of all columns should not take more: larger ones are cut into fewer rows.
 CHUNK_BYTES = 256 << 20
+# A task takes Dask about a millisecond, as long as reading this much: where there are many chunks,
+# neighbours that are smaller are merged.
+SMALL_BYTES = 1 << 20
+MANY = 128
+# Dask takes more tasks of one name than two per thread for many; workers may still come.
+PER_THREAD = 4
 
 
 def design_of(X: Any) -> DesignMatrix:
@@ -25,10 +33,10 @@ def design_of(X: Any) -> DesignMatrix:
     if hasattr(kind, "to_dask_array") and hasattr(kind, "columns"):
         return DaskDesign(_numbers_of(X), X)
     if hasattr(kind, "rechunk"):
-        if X.ndim == 2 and not np.isnan(X.shape).any():
+        if (X.ndim == 2 and not np.isnan(X.shape).any()) or X.ndim != 2:
             check_matrix(X.shape, X.dtype, "the Dask array")
-        elif X.ndim != 2 or X.dtype.kind not in "biuf":
-            check_matrix((2,) * X.ndim, X.dtype, "the Dask array")
+        else:  # of unknown length
+            check_matrix((2, 1), X.dtype, "the Dask array")
         return DaskDesign(X)
     raise TypeError(
         f"X is a Dask {kind.__name__}, not a matrix; pass a dask.array or a dask.dataframe"
@@ -41,9 +49,10 @@ class DaskDesign(RowBlockedDesign):
     Every question is one graph: a task per chunk, then a tree of merges. Operands that have a
     row per sample are cut to the chunks; the others travel once.
 
-    Column chunks are merged. Row chunks of unknown size, as dataframes have them, are counted
-    first, which is a pass. They are kept on the workers where all of X fits half of their memory,
-    and else made again for every pass. Chunks may be sparse.
+    Column chunks are merged, and so are many small row chunks. Row chunks of unknown size, as
+    dataframes have them, are counted first, which is a pass. Chunks are kept on the workers where
+    all of X fits half of their free memory, and else made again for every pass by the tasks that
+    use them. They may be sparse.
 
     Parameters
     ----------
@@ -61,13 +70,14 @@ class DaskDesign(RowBlockedDesign):
         self._edges: np.ndarray | None = None
         self._held: Any = None
         self._chunks: list[Any] = []
+        self._n_threads = 0
 
     @property
     def is_remote(self) -> bool:
         return True
 
     def ready(self):
-        """Count rows that nobody has counted, merge column chunks, keep on workers what fits."""
+        """Count rows that nobody has counted, merge chunks, keep on workers what fits."""
         if self._edges is not None:
             return self
         array = self.array
@@ -80,10 +90,14 @@ class DaskDesign(RowBlockedDesign):
             tall = max(array.chunks[0]) * row_bytes > CHUNK_BYTES
             rows = {0: max(1, CHUNK_BYTES // row_bytes)} if tall else {}
             array = array.rechunk({**rows, 1: -1})
+        enough = max(MANY // 2, array.nbytes // SMALL_BYTES)
+        if array.numblocks[0] > 2 * enough:
+            array = array.rechunk({0: -(-array.shape[0] // enough)})
         self.shape = array.shape
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
         self._held = kept(array)  # chunks on workers live as long as this does
-        self._chunks = self._held.to_delayed().ravel().tolist()
+        self._chunks = recipes(self._held)
+        self._n_threads = n_threads()
         return self
 
     def taken(self, index):
@@ -114,17 +128,22 @@ class DaskDesign(RowBlockedDesign):
         from dask import delayed
 
         self.ledger.passes += 1
-        # One object for all chunks: it travels once to every worker.
-        shared = delayed(_Work(work, self.view, self.is_sparse), traverse=False, pure=False)
+        # Every pass has names of its own: Dask counts what had the same name before.
+        token = uuid.uuid4().hex
         task = delayed(_on_chunk, pure=False)
+        places = self._places()
+        hand = _Hands(token, self._n_threads < len(places) / PER_THREAD)
+        shared = hand(_Work(work, self.view, self.is_sparse))
         tasks = []
-        for chunk, place, rows in self._places():
-            operands = _Operands(rows, [None if a is None else a[place] for a in by_row])
-            tasks.append((place, task(shared, chunk, operands)))
+        for i, ((recipe, given), place, rows) in enumerate(places):
+            by_chunk = [None if a is None else a[place] for a in by_row]
+            operands = _Operands(recipe, rows, by_chunk)
+            name = (f"sparsieve-chunk-{token}", i)
+            tasks.append((place, task(shared, operands, hand(given), dask_key_name=name)))
         return tasks
 
     def _places(self) -> list[tuple[Any, Any, np.ndarray | None]]:
-        """(chunk, places of its rows in this design, which of its rows; None for all)."""
+        """(recipe of a chunk, places of its rows in this design, which rows; None for all)."""
         edges = self.ready()._edges
         if self.index is None:
             spans = zip(self._chunks, edges[:-1], edges[1:], strict=True)
@@ -139,6 +158,29 @@ class DaskDesign(RowBlockedDesign):
         ]
 
 
+class _Hands:
+    """Hands tasks what they have in common.
+
+    What tasks depend on draws them to the worker that holds it. Only of many tasks of one name
+    does Dask know better, and gives them to workers that are free: then what is common travels
+    once to every worker, else with every task.
+    """
+
+    def __init__(self, token: str, many: bool):
+        self.token, self.many = token, many
+        self._known: dict[int, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if not self.many or not isinstance(value, _Work | Sources):
+            return value
+        if id(value) not in self._known:
+            from dask import delayed
+
+            name = (f"sparsieve-{type(value).__name__.strip('_').lower()}-{self.token}", 0)
+            self._known[id(value)] = delayed(value, traverse=False, name=name)
+        return self._known[id(value)]
+
+
 class _Work:
     """What is done with every chunk; no dataclass, which Dask would look into for tasks."""
 
@@ -147,13 +189,16 @@ class _Work:
 
 
 class _Operands:
-    """What belongs to the rows of one chunk."""
+    """How one chunk is made, which of its rows are used, and what belongs to them."""
 
-    def __init__(self, rows: np.ndarray | None, by_row: list):
-        self.rows, self.by_row = rows, by_row
+    def __init__(self, recipe: Recipe, rows: np.ndarray | None, by_row: list):
+        self.recipe, self.rows, self.by_row = recipe, rows, by_row
 
 
-def _on_chunk(shared: _Work, chunk: Any, operands: _Operands) -> Any:
+def _on_chunk(shared: _Work, operands: _Operands, given: Any) -> Any:
+    chunk = operands.recipe.made(given)
+    if np.ma.is_masked(chunk):
+        raise ValueError("values are masked; fill them first, such as with dask.array.ma.filled")
     if operands.rows is not None:
         chunk = chunk[operands.rows]
     if sparse.issparse(chunk) != shared.is_sparse:  # not what the collection said of itself
@@ -165,20 +210,21 @@ def _counted(array: Any) -> Any:
     """The array with known chunks, by one pass that brings back their shapes."""
     from dask import delayed
 
-    grid = array.to_delayed()
     shape_of = delayed(_shape, pure=False)
-    first_column = [shape_of(chunk) for chunk in grid[:, 0]]
-    first_row = [shape_of(chunk) for chunk in grid[0]]
-    shapes = computed([*first_column, *first_row])
-    heights = tuple(int(shape[0]) for shape in shapes[: len(first_column)])
-    widths = tuple(int(shape[1]) for shape in shapes[len(first_column) :])
+    across = array.numblocks[1]
+    made = recipes(array)
+    edge = [*made[::across], *made[:across]]  # the first of every row, then of every column
+    hand = _Hands(uuid.uuid4().hex, True)
+    shapes = computed([shape_of(recipe, hand(given)) for recipe, given in edge])
+    heights = tuple(int(shape[0]) for shape in shapes[:-across])
+    widths = tuple(int(shape[1]) for shape in shapes[-across:])
     array = array.copy()
     array._chunks = (heights, widths)
     return array
 
 
-def _shape(chunk: Any) -> tuple[int, ...]:
-    return chunk.shape
+def _shape(recipe: Recipe, given: Any) -> tuple[int, ...]:
+    return recipe.made(given).shape
 
 
 def _numbers_of(frame: Any) -> Any:

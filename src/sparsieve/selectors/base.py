@@ -130,7 +130,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
                 return super().transform(plain_matrix(X))
         check_is_fitted(self)
         check_same_features(self, design)
-        return design.taken(np.flatnonzero(self._get_support_mask()))
+        return output_of(self, design.taken(np.flatnonzero(self._get_support_mask())))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put selected columns back in their places, with zeros in the others.

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _check_y
 
 from .._checks import listed
 from ..design import DesignMatrix
+from ..design.cluster import gathered
 
 # What a design that is only known through products can be selected from with, for messages.
 _EXAMPLES = "RidgeForwardSelector, L20Selector, L21Selector or FStatisticSelector"
@@ -69,11 +70,11 @@ def places_beside(X: Any, support: np.ndarray) -> Any:
     return torch.from_numpy(np.flatnonzero(support)).to(X.device)
 
 
-def output_of(estimator: Any, tensor: Any) -> Any:
-    """A tensor as ``transform`` returns it: an array where a data frame will be made of it."""
+def output_of(estimator: Any, taken: Any) -> Any:
+    """Selected columns as ``transform`` returns them: in memory where a data frame is asked for."""
     if _get_output_config("transform", estimator)["dense"] == "default":
-        return tensor
-    return tensor.detach().cpu().numpy()
+        return taken
+    return taken.detach().cpu().numpy() if is_tensor(taken) else gathered("X", taken)
 
 
 def check_same_features(estimator: Any, design: Any) -> None:

@@ -70,10 +70,9 @@ def cluster_outcomes(client: Any, calls: Iterable, large: Sequence) -> Iterator[
                     yield Outcome(key, error="a worker process died, perhaps for lack of memory")
                 finally:
                     future.release()
-    except NoWorkersError:
+    except NoWorkersError as error:
         raise StudyError(
-            f"the Dask cluster has had no worker for {watch.patience:g} seconds; what is finished "
-            "is kept: start workers and run the study again"
+            f"{error.what}; what is finished is kept: {error.remedy} and run the study again"
         ) from None
     except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
         raise StudyError(
