@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib.parallel import get_active_backend
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
+
+# How often the data of one call may be lost with a worker of a cluster.
+MOST_DEATHS = 5
 
 Fold = tuple[np.ndarray, np.ndarray]
 Outcome = TypeVar("Outcome")
@@ -102,7 +105,7 @@ def each_fold(
     >>> each_fold(lambda train, test: len(train), folds)
     [8, 8, 8, 8, 8]
     """
-    return Parallel(n_jobs=n_jobs)(delayed(work)(train, test) for train, test in folds)
+    return list(one_by_one((delayed(work)(train, test) for train, test in folds), n_jobs))
 
 
 def one_by_one(tasks: Iterable[Any], n_jobs: int | None, *, ordered: bool = True) -> Iterable[Any]:
@@ -115,9 +118,36 @@ def one_by_one(tasks: Iterable[Any], n_jobs: int | None, *, ordered: bool = True
     >>> list(one_by_one([delayed(abs)(-1), delayed(abs)(2)], n_jobs=1))
     [1, 2]
     """
-    able = getattr(get_active_backend()[0], "supports_return_generator", False)
+    backend = get_active_backend()[0]
+    if type(backend).__name__ == "DaskDistributedBackend":
+        return _on_cluster(list(tasks), n_jobs)
+    able = getattr(backend, "supports_return_generator", False)
     how = "list" if not able else "generator" if ordered else "generator_unordered"
     return Parallel(n_jobs=n_jobs, return_as=how)(tasks)
+
+
+def _on_cluster(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Results of delayed calls in order, from workers of Dask that may die.
+
+    joblib lays large arrays on one worker. When that one dies they are lost and joblib gives up;
+    what is missing is done again, with new copies of them.
+    """
+    from distributed import CancelledError
+
+    done = deaths = 0
+    while True:
+        try:
+            for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks[done:]):
+                done += 1
+                yield result
+            return
+        except CancelledError:
+            deaths += 1
+            if deaths > MOST_DEATHS:
+                raise RuntimeError(
+                    f"workers of the Dask cluster died with the data {deaths} times and nothing "
+                    "was fitted; start workers with more memory and call fit again"
+                ) from None
 
 
 def error_over_splits(scores: Any, test_share: float) -> Any:

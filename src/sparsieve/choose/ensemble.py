@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, check_integer, resolve_count
+from .._cross_validation import one_by_one
 from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
@@ -193,13 +194,14 @@ class EnsembleSelector(MetaSelector):
         n_ranked = self._list_length(n_features)
         X, y = arrays_of(data)
         members = self._members()
-        self.selectors_ = Parallel(n_jobs=jobs_for(X, self.n_jobs))(
+        fits = (
             delayed(_fitted)(
                 prepared(member, n_ranked, data.target.task),
                 *(X, y, weights_for(member, data.sample_weight)),
             )
             for member in members
         )
+        self.selectors_ = list(one_by_one(fits, jobs_for(X, self.n_jobs)))
         self.rankings_ = np.array(
             [ranking_of(fitted, n_features, n_ranked) for fitted in self.selectors_]
         )

@@ -1,0 +1,47 @@
+"""Calls on a Dask cluster whose workers take the data with them when they die."""
+
+import pytest
+from sklearn.utils.parallel import delayed
+
+from sparsieve import _cross_validation
+from sparsieve._cross_validation import one_by_one
+
+distributed = pytest.importorskip("distributed")
+
+
+class DaskDistributedBackend:
+    """Has the name of joblib's."""
+
+
+@pytest.fixture
+def forgetful(monkeypatch):
+    """A joblib that loses its data with every second result; calls are noted."""
+    done = []
+
+    class Parallel:
+        def __init__(self, **_):
+            pass
+
+        def __call__(self, tasks):
+            for count, (function, arguments, named) in enumerate(tasks):
+                if count == 2:
+                    raise distributed.client.FutureCancelledError("key", "already forgotten")
+                done.append(arguments[0])
+                yield function.function(*arguments, **named)
+
+    monkeypatch.setattr(
+        _cross_validation, "get_active_backend", lambda: (DaskDistributedBackend(), 2)
+    )
+    monkeypatch.setattr(_cross_validation, "Parallel", Parallel)
+    return done
+
+
+def test_what_is_missing_is_done_again_and_nothing_twice(forgetful):
+    assert list(one_by_one((delayed(abs)(-i) for i in range(7)), 2)) == list(range(7))
+    assert forgetful == [-i for i in range(7)]
+
+
+def test_workers_that_always_die_are_given_up(forgetful, monkeypatch):
+    monkeypatch.setattr(_cross_validation, "MOST_DEATHS", 1)
+    with pytest.raises(RuntimeError, match="died with the data 2 times and nothing was fitted"):
+        list(one_by_one((delayed(abs)(-i) for i in range(7)), 2))
