@@ -174,3 +174,21 @@ def test_float32_moments_do_not_lose_a_large_offset(rng):
     X = (rng.standard_normal((1000, 3)) + 1e4).astype(np.float32)
     _, variances = DenseDesign(X).column_moments()
     np.testing.assert_allclose(variances, X.astype(np.float64).var(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_float32_sums_over_many_samples_keep_their_digits(rng, order):
+    X = np.asarray(rng.random((300_000, 3)) < 0.3, dtype=np.float64)
+    R = X + 1.0  # of one sign: a running sum in single precision would be off by one in a thousand
+    design = DenseDesign(np.asarray(X, dtype=np.float32, order=order))
+    centred = Scaled(design, centre=X.mean(axis=0))
+    clipped = ClippedDense(design, np.zeros(3), np.full(3, 0.75))
+    R32 = R.astype(np.float32)
+    np.testing.assert_allclose(design.rmatmul(R32), X.T @ R, rtol=3e-7)
+    np.testing.assert_allclose(design.rmatmul(R32[:, :1]), X.T @ R[:, :1], rtol=3e-7)
+    np.testing.assert_allclose(design.column_sq_norms(), (X**2).sum(axis=0), rtol=3e-7)
+    np.testing.assert_allclose(design.gram(), X.T @ X, rtol=3e-7)
+    np.testing.assert_allclose(clipped.rmatmul(R32), 0.75 * X.T @ R, rtol=3e-7)
+    np.testing.assert_allclose(clipped.column_sq_norms(), 0.5625 * X.sum(axis=0), rtol=3e-7)
+    exact = (X - X.mean(axis=0)).T @ R
+    np.testing.assert_allclose(centred.rmatmul(R32), exact, atol=1e-6 * np.abs(X.T @ R).max())

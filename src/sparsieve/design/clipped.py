@@ -32,10 +32,10 @@ class ClippedDense(DesignMatrix):
     def rmatmul(self, R):
         if self._streams and R.dtype == self.dtype:
             return stream.products(self.base.array, self.low, self.high, R)
-        total = np.zeros((self.shape[1], R.shape[1]), dtype=np.result_type(self.dtype, R))
+        total = np.zeros((self.shape[1], R.shape[1]))  # many float32 sums lose digits
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
-        return total
+        return total.astype(np.result_type(self.dtype, R), copy=False)
 
     def rows(self, index):
         return ClippedDense(self.base.rows(index), self.low, self.high)
@@ -74,10 +74,10 @@ class ClippedDense(DesignMatrix):
         return super().group_moments(codes, n_groups, weights)
 
     def column_sq_norms(self):
-        total = np.zeros(self.shape[1], dtype=self.dtype)
+        total = np.zeros(self.shape[1])
         for _, block in self._blocks():
             total += block.column_sq_norms()
-        return total
+        return total.astype(self.dtype, copy=False)
 
     def _blocks(self):
         for rows in self.base.row_blocks():

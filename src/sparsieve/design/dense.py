@@ -7,6 +7,9 @@ import numpy as np
 from . import stream
 from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
 
+# Rows that are summed in single precision.
+LONG_SUM = 2048
+
 
 class DenseDesign(DesignMatrix):
     """A two-dimensional float32 or float64 NumPy array; never copied, never reordered."""
@@ -29,9 +32,7 @@ class DenseDesign(DesignMatrix):
         return self.array @ W
 
     def rmatmul(self, R):
-        if R.shape[1] == 1:
-            return (R[:, 0] @ self.array)[:, None]
-        return self.array.T @ R
+        return self._collected(lambda rows: _product(self.array[rows], R[rows]))
 
     def rows(self, index):
         return DenseDesign(self.array[index])._in_unit_of(self)
@@ -72,10 +73,29 @@ class DenseDesign(DesignMatrix):
         return self.array.min(axis=0)
 
     def column_sq_norms(self):
-        return np.einsum("ij,ij->j", self.array, self.array)
+        def squares(rows):
+            return np.einsum("ij,ij->j", self.array[rows], self.array[rows])
+
+        return self._collected(squares)
 
     def _gram(self):
-        return self.array.T @ self.array
+        return self._collected(lambda rows: self.array[rows].T @ self.array[rows])
+
+    def _collected(self, part):
+        """The sum of ``part(rows)`` over all rows.
+
+        Sums of float32 over very many rows lose digits, values of one sign most of all: they are
+        taken a few rows at a time and collected in double precision.
+        """
+        n_samples = self.shape[0]
+        if self.dtype == np.float64 or n_samples <= LONG_SUM:
+            return part(slice(None))
+        places = [slice(at, at + LONG_SUM) for at in range(0, n_samples, LONG_SUM)]
+        first = part(places[0])
+        total = first.astype(np.float64)
+        for rows in places[1:]:
+            total += part(rows)
+        return total.astype(first.dtype)
 
     def cross_gram(self):
         return self.array @ self.array.T
@@ -88,3 +108,9 @@ class DenseDesign(DesignMatrix):
             height = max(height, 256)
         for start in range(0, self.shape[0], height):
             yield slice(start, min(start + height, self.shape[0]))
+
+
+def _product(array: np.ndarray, R: np.ndarray) -> np.ndarray:
+    if R.shape[1] == 1:  # the vector product is several times faster than a one-column one
+        return (R[:, 0] @ array)[:, None]
+    return array.T @ R

@@ -49,7 +49,8 @@ class Scaled(DesignMatrix):
     def rmatmul(self, R):
         if self.row_scale is not None:
             R = R * self.row_scale[:, None]
-        return self._unshift(self.base.rmatmul(R), R.sum(axis=0))
+        sums = R.sum(axis=0, dtype=np.float64).astype(R.dtype, copy=False)
+        return self._unshift(self.base.rmatmul(R), sums)
 
     def _unshift(self, product, sums):
         # In place, output by output: a second array of the size of the product would cost as
