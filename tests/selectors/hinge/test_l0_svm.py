@@ -171,7 +171,7 @@ def test_several_classes():
 
 def test_says_when_it_did_not_converge():
     X, y = make_classification(60, 40, n_informative=8, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="L0SVMSelector stopped after 1 iterations"):
+    with pytest.warns(ConvergenceWarning, match="L0SVMSelector stopped after 1 iteration "):
         L0SVMSelector(C=10.0, max_iter=1).fit(X, y)
 
 

@@ -300,7 +300,7 @@ def test_automatic_kernel_needs_two_samples_of_every_class():
 
 def test_says_when_it_did_not_converge():
     X, y = small_problem(8)
-    with pytest.warns(ConvergenceWarning, match="after 1 iterations with a stationarity residual"):
+    with pytest.warns(ConvergenceWarning, match="after 1 iteration with a stationarity residual"):
         selector = L0MKLSelector(max_iter=1, tol=1e-9).fit(X, y)
     assert not selector.converged_
 

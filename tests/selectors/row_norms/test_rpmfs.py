@@ -165,7 +165,7 @@ def test_the_published_method_is_the_plain_loop(n, d, intercept):
                 standardize=False,
                 fit_intercept=intercept,
             )
-            with pytest.warns(ConvergenceWarning, match=f"after {n_iter} iterations"):
+            with pytest.warns(ConvergenceWarning, match=f"after {n_iter} iteration"):
                 selector.fit(X, Y)
             kept, W = plain_loop(X, Y, 5, n_iter, intercept)
             assert selector.get_support(indices=True).tolist() == kept.tolist()
