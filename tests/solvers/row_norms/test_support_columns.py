@@ -17,18 +17,20 @@ def rare(rng, n=300, d=40, offset=0.0):
     return sparse.csr_array(X)
 
 
-def data_of(X, rng):
+def data_of(X, rng, n_covariates=2):
     n = X.shape[0]
     design = standardised(as_design(X), centre=True, scale=True).design
-    covariates = rng.standard_normal((n, 2))
+    covariates = rng.standard_normal((n, n_covariates)) if n_covariates else None
     return RobustData(design, rng.standard_normal((n, 3)), np.ones(n), True, covariates)
 
 
-def test_sparse_and_dense_columns_agree(rng):
-    data = data_of(rare(rng), rng)
+@pytest.mark.parametrize("n_covariates", [0, 2])
+def test_sparse_and_dense_columns_agree(rng, n_covariates):
+    data = data_of(rare(rng), rng, n_covariates)
     few, others = np.array([3, 7, 1, 30]), np.array([2, 5])
-    weight, scale = rng.uniform(0.1, 9.0, 300), rng.uniform(0.1, 3.0, 7)
-    V, U = rng.standard_normal((300, 3)), rng.standard_normal((7, 3))
+    size = len(few) + 1 + n_covariates
+    weight, scale = rng.uniform(0.1, 9.0, 300), rng.uniform(0.1, 3.0, size)
+    V, U = rng.standard_normal((300, 3)), rng.standard_normal((size, 3))
     answers = []
     for sparsely in (False, True):
         first = support_columns.support_columns(data, few, sparsely)
@@ -37,7 +39,7 @@ def test_sparse_and_dense_columns_agree(rng):
         answers.append(
             [
                 first.gram(weight, scale),
-                first.rmatmul(V, scale),
+                first.rmatmul(weight, V, scale),
                 first.matmul(U),
                 first.cross(weight, more),
                 first.squares(weight),

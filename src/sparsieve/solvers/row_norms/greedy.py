@@ -116,21 +116,20 @@ class RobustGreedy:
             matrix[np.diag_indices(len(matrix))] += np.maximum(
                 ridge, 1e-13 * matrix.diagonal().max(initial=0.0)
             )
-            factor, solved = _solve_definite(
-                matrix, columns.rmatmul(weight[:, None] * data.Y, half)
-            )
+            factor, solved = _solve_definite(matrix, columns.rmatmul(weight, data.Y, half))
             solved *= half[:, None]
-            residual = data.Y - columns.matmul(solved)
+            residual = columns.matmul(solved)
+            np.subtract(data.Y, residual, out=residual)
             lengths = row_norms(residual)
             norms_new = row_norms(solved[:size])
             objective = float(data.weights @ lengths + alpha * norms_new.sum())
             gain = best - objective
             best = min(best, objective)
-            multiplier = weight[:, None] * residual
             sizes = np.maximum(lengths, 1e-10 * data.mean(lengths))
             norms = np.maximum(norms_new, 1e-12 * norms_new.max(initial=0.0) + 1e-300)
             if step >= 2 and (gain <= 1e-5 * objective or objective - 40 * gain > stop_above):
                 break
+        multiplier = weight[:, None] * residual
         variances = _inverse_diagonal(factor) * half**2
         return Candidate(
             features,

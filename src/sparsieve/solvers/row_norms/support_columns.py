@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -31,8 +32,8 @@ class SupportColumns(ABC):
         """The weighted inner products of all columns, each times its scale."""
 
     @abstractmethod
-    def rmatmul(self, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """The inner products of all columns, each times its scale, with V."""
+    def rmatmul(self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """The weighted inner products of all columns, each times its scale, with V."""
 
     @abstractmethod
     def matmul(self, U: np.ndarray) -> np.ndarray:
@@ -62,8 +63,8 @@ class DenseColumns(SupportColumns):
         root = self._scaled(scale) * np.sqrt(weight)[:, None]
         return root.T @ root
 
-    def rmatmul(self, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        return self._scaled(scale).T @ V
+    def rmatmul(self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        return self._scaled(scale).T @ (weight[:, None] * V)
 
     def matmul(self, U: np.ndarray) -> np.ndarray:
         return np.hstack([self.penalised, self.free]) @ U
@@ -107,15 +108,29 @@ class SparseColumns(SupportColumns):
         matrix[size:, size:] = free.T @ free
         return matrix
 
-    def rmatmul(self, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        products = self.stored.T @ V - np.outer(self.centre, V.sum(axis=0))
-        return np.vstack([products, self.free.T @ V]) * scale[:, None]
+    def rmatmul(self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        products = self._weighted(weight, np.ones(len(self.centre))).T @ V
+        products -= np.outer(self.centre, weight @ V)
+        free = (weight[:, None] * self.free).T @ V
+        return np.vstack([products, free]) * scale[:, None]
 
     def matmul(self, U: np.ndarray) -> np.ndarray:
         size = len(self.centre)
         product = self.stored @ U[:size]
-        product += self.free @ U[size:] - self.centre @ U[:size]
+        level = -(self.centre @ U[:size])
+        if self._intercept is None:
+            product += self.free @ U[size:]
+        else:  # one number for all rows: nothing of their number is made
+            level += self._intercept * U[size]
+        product += level
         return product
+
+    @cached_property
+    def _intercept(self) -> float | None:
+        """The value of the only free column, where it is a constant one."""
+        free = self.free
+        alone = free.shape[1] == 1 and len(free) > 0 and bool((free == free[0]).all())
+        return float(free[0, 0]) if alone else None
 
     def cross(self, weight: np.ndarray, others: Self) -> np.ndarray:
         weighted = others._weighted(weight, np.ones(len(others.centre)))
