@@ -38,8 +38,8 @@ def test_sparse_and_dense_columns_agree(rng, n_covariates):
         joined = first.rearranged(np.array([2, 0]), more)
         answers.append(
             [
-                first.gram(weight, scale),
-                first.rmatmul(weight, V, scale),
+                *first.products(weight, V, scale),
+                first.gram(weight),
                 first.matmul(U),
                 first.cross(weight, more),
                 first.squares(weight),

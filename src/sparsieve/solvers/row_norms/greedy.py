@@ -110,13 +110,13 @@ class RobustGreedy:
                 half[size:] = np.sqrt(data.mean(sizes))  # so that no entry depends on units
                 ridge[:size] = 1.0
             weight = data.weights / sizes
-            matrix = columns.gram(weight, half)
+            matrix, right = columns.products(weight, data.Y, half)
             if alpha == 0:
                 ridge *= max(float(np.trace(matrix)) / max(len(matrix), 1), 1e-300)
             matrix[np.diag_indices(len(matrix))] += np.maximum(
                 ridge, 1e-13 * matrix.diagonal().max(initial=0.0)
             )
-            factor, solved = _solve_definite(matrix, columns.rmatmul(weight, data.Y, half))
+            factor, solved = _solve_definite(matrix, right)
             solved *= half[:, None]
             residual = columns.matmul(solved)
             np.subtract(data.Y, residual, out=residual)
@@ -196,7 +196,7 @@ class RobustGreedy:
         sizes = np.maximum(fit.sizes, FLOOR * self.data.mean(fit.sizes))
         weight = self.data.weights / sizes
         cross = fit.columns.cross(weight, columns)
-        gram = fit.columns.gram(weight, np.ones(len(cross)))
+        gram = fit.columns.gram(weight)
         gram[np.diag_indices(len(gram))] += 1e-10 * np.trace(gram) / max(len(gram), 1) + 1e-300
         explained = np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
         square = columns.squares(weight)

@@ -28,12 +28,20 @@ class SupportColumns(ABC):
     """Penalised columns, then the free ones; all columns of one search are of one kind."""
 
     @abstractmethod
-    def gram(self, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """The weighted inner products of all columns, each times its scale."""
+    def products(
+        self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The weighted inner products of all columns, each times its scale: with all, with V."""
 
+    def gram(self, weight: np.ndarray) -> np.ndarray:
+        """The weighted inner products of all columns."""
+        nothing = np.empty((len(weight), 0))
+        return self.products(weight, nothing, np.ones(self.n_columns))[0]
+
+    @property
     @abstractmethod
-    def rmatmul(self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """The weighted inner products of all columns, each times its scale, with V."""
+    def n_columns(self) -> int:
+        """How many columns there are, the free ones included."""
 
     @abstractmethod
     def matmul(self, U: np.ndarray) -> np.ndarray:
@@ -59,12 +67,16 @@ class DenseColumns(SupportColumns):
     penalised: np.ndarray
     free: np.ndarray
 
-    def gram(self, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        root = self._scaled(scale) * np.sqrt(weight)[:, None]
-        return root.T @ root
+    @property
+    def n_columns(self) -> int:
+        return self.penalised.shape[1] + self.free.shape[1]
 
-    def rmatmul(self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        return self._scaled(scale).T @ (weight[:, None] * V)
+    def products(
+        self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        scaled = np.hstack([self.penalised, self.free]) * scale
+        root = scaled * np.sqrt(weight)[:, None]
+        return root.T @ root, scaled.T @ (weight[:, None] * V)
 
     def matmul(self, U: np.ndarray) -> np.ndarray:
         return np.hstack([self.penalised, self.free]) @ U
@@ -81,9 +93,6 @@ class DenseColumns(SupportColumns):
         columns[:, len(places) :] = fresh.penalised
         return replace(self, penalised=columns)
 
-    def _scaled(self, scale: np.ndarray) -> np.ndarray:
-        return np.hstack([self.penalised, self.free]) * scale
-
 
 @dataclass(frozen=True)
 class SparseColumns(SupportColumns):
@@ -93,26 +102,32 @@ class SparseColumns(SupportColumns):
     centre: np.ndarray
     free: np.ndarray
 
-    def gram(self, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        size = len(self.centre)
-        root = np.sqrt(weight)
-        stored, centre = self._weighted(root, scale[:size]), self.centre * scale[:size]
-        free = self.free * scale[size:] * root[:, None]
-        with_root = stored.T @ root
-        matrix = np.empty((len(scale), len(scale)))
-        matrix[:size, :size] = (stored.T @ stored).toarray()
-        matrix[:size, :size] -= np.outer(with_root, centre) + np.outer(centre, with_root)
-        matrix[:size, :size] += (root @ root) * np.outer(centre, centre)
-        matrix[:size, size:] = stored.T @ free - np.outer(centre, root @ free)
-        matrix[size:, :size] = matrix[:size, size:].T
-        matrix[size:, size:] = free.T @ free
-        return matrix
+    @property
+    def n_columns(self) -> int:
+        return len(self.centre) + self.free.shape[1]
 
-    def rmatmul(self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        products = self._weighted(weight, np.ones(len(self.centre))).T @ V
-        products -= np.outer(self.centre, weight @ V)
-        free = (weight[:, None] * self.free).T @ V
-        return np.vstack([products, free]) * scale[:, None]
+    def products(
+        self, weight: np.ndarray, V: np.ndarray, scale: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        size, centre = len(self.centre), self.centre
+        weighted = self._weighted(weight).T
+        sums, total, sums_of_V = weighted.sum(axis=1), weight.sum(), weight @ V
+        matrix = np.empty((self.n_columns, self.n_columns))
+        matrix[:size, :size] = (weighted @ self._by_row).toarray()
+        matrix[:size, :size] -= np.outer(sums, centre) + np.outer(centre, sums - total * centre)
+        with_V = np.empty((self.n_columns, V.shape[1]))
+        with_V[:size] = weighted @ V - np.outer(centre, sums_of_V)
+        if self._intercept is None:
+            free = weight[:, None] * self.free
+            matrix[:size, size:] = weighted @ self.free - np.outer(centre, free.sum(axis=0))
+            matrix[size:, size:] = free.T @ self.free
+            with_V[size:] = free.T @ V
+        else:
+            matrix[:size, size] = self._intercept * (sums - total * centre)
+            matrix[size:, size:] = self._intercept**2 * total
+            with_V[size:] = self._intercept * sums_of_V
+        matrix[size:, :size] = matrix[:size, size:].T
+        return matrix * np.outer(scale, scale), with_V * scale[:, None]
 
     def matmul(self, U: np.ndarray) -> np.ndarray:
         size = len(self.centre)
@@ -133,7 +148,7 @@ class SparseColumns(SupportColumns):
         return float(free[0, 0]) if alone else None
 
     def cross(self, weight: np.ndarray, others: Self) -> np.ndarray:
-        weighted = others._weighted(weight, np.ones(len(others.centre)))
+        weighted = others._weighted(weight)
         sums, total = np.asarray(weighted.sum(axis=0)).ravel(), weight.sum()
         inner = (self.stored.T @ weighted).toarray()
         inner -= np.outer(self.stored.T @ weight, others.centre)
@@ -142,8 +157,7 @@ class SparseColumns(SupportColumns):
         return np.vstack([inner, free])
 
     def squares(self, weight: np.ndarray) -> np.ndarray:
-        ones = np.ones(len(self.centre))
-        weighted = self._weighted(weight, ones)
+        weighted = self._weighted(weight)
         sums = np.asarray(weighted.sum(axis=0)).ravel()
         squares = np.asarray(self.stored.multiply(weighted).sum(axis=0)).ravel()
         return squares - 2.0 * self.centre * sums + weight.sum() * self.centre**2
@@ -155,10 +169,13 @@ class SparseColumns(SupportColumns):
             centre=np.concatenate([self.centre[places], fresh.centre]),
         )
 
-    def _weighted(self, weight: np.ndarray, scale: np.ndarray) -> sparse.csc_array:
+    @cached_property
+    def _by_row(self) -> sparse.csr_array:
+        return sparse.csr_array(self.stored)
+
+    def _weighted(self, weight: np.ndarray) -> sparse.csc_array:
         stored = self.stored
         values = stored.data * weight[stored.indices]
-        values *= np.repeat(scale, np.diff(stored.indptr))
         return sparse.csc_array((values, stored.indices, stored.indptr), shape=stored.shape)
 
 
