@@ -261,3 +261,20 @@ def test_noise_scores_like_noise_and_units_do_not_matter():
     again = RFSSelector().fit(X * np.geomspace(1e-3, 1e3, 40), 1e4 * y + 7.0).scores_
     assert again == pytest.approx(scores, abs=1e-4)
     assert "standardised" in RFSSelector().score_meaning
+
+
+def test_weights_of_very_different_size(rng):
+    X = (rng.random((1300, 60)) < 0.05) * rng.uniform(0.5, 1.5, (1300, 60))
+    y = np.arange(1300) % 4
+    found = RFSSelector(5, tol=1e-4, class_weight={0: 1e-3, 1: 1, 2: 1, 3: 1e3}).fit(X, y)
+    assert found.converged_
+
+
+def test_equations_that_cannot_be_solved_are_told_in_a_sentence(rng, monkeypatch):
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError("1-th leading minor")
+
+    monkeypatch.setattr("sparsieve.solvers.row_norms.working_set.minimise_row_norms", fails)
+    weights = {0: 1e-12, 1: 1e12}
+    with pytest.raises(ValueError, match=r"weights of samples go from 1e-12 to 1e\+12"):
+        RFSSelector(2, class_weight=weights).fit(rng.random((20, 4)), np.arange(20) % 2)

@@ -80,6 +80,10 @@ def minimise_row_norms(
             return result
         # Rarely its bound comes to a halt, for example where many samples are fitted exactly.
         start, max_iter = result.solution.rows, max_iter - result.n_iter
+        try:
+            return _InteriorPoint(problem, start).run(tol, max_iter, zero_tol)
+        except np.linalg.LinAlgError:  # it could not even begin
+            return result
     return _InteriorPoint(problem, start).run(tol, max_iter, zero_tol)
 
 
@@ -196,7 +200,12 @@ class _InteriorPoint:
             # the equations by no more than mu does.
             floor = (0.1 if length < SHORT else 1e-3) * float((self.a * slack).mean())
             self.a = np.maximum(self.a, floor / slack)
-            kernel = self._kernel(self.a)
+            try:
+                kernel = self._kernel(self.a)
+            except np.linalg.LinAlgError:  # weights that span too many orders of magnitude
+                if best is None:
+                    raise
+                break
             M = kernel(problem.Y)
             W = self.a[:d, None] * (problem.X.T @ M)
             B = kernel.free_part(problem.Y)

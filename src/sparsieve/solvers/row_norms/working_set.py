@@ -72,7 +72,14 @@ class RowNormRegression:
         if pulls is not None and crowded(data, int((pulls[self.eligible] > alpha).sum())):
             result = self._with_crowd(alpha, pulls, self._first_saddle())
         else:
-            result = self._with_few(alpha, *self._first_working_set(alpha, pulls))
+            try:
+                result = self._with_few(alpha, *self._first_working_set(alpha, pulls))
+            except np.linalg.LinAlgError as error:
+                least, most = data.weights.min(), data.weights.max()
+                raise ValueError(
+                    "the equations of this model cannot be solved in double precision: weights of "
+                    f"samples go from {least:.3g} to {most:.3g}; bring them closer together"
+                ) from error
         self._last = last = result.solution
         W = np.zeros((data.design.shape[1], data.Y.shape[1]))
         W[last.features] = last.W
