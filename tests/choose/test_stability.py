@@ -318,13 +318,13 @@ def test_the_check_can_fail():
 
 
 def test_compiled_bookkeeping_for_many_runs_selects_the_same(monkeypatch):
-    from sparsieve.solvers.least_squares import forward
+    from sparsieve.solvers.least_squares import features
 
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 60)), np.arange(40) % 3
     X[:, 5] = X[:, 3]  # equal columns: the first one wins
     plain = StabilitySelection(n_subsamples=6, n_features_per_run=8).fit(X, y)
-    monkeypatch.setattr(forward, "COMPILED_IF_MANY", 10)
+    monkeypatch.setattr(features, "COMPILED_IF_MANY", 10)
     compiled = StabilitySelection(n_subsamples=6, n_features_per_run=8).fit(X, y)
     np.testing.assert_array_equal(compiled.selection_probabilities_, plain.selection_probabilities_)
-    assert not forward._one_of_many.get()
+    assert not features._one_of_many.get()

@@ -126,3 +126,53 @@ def test_blas_gets_its_threads_back(monkeypatch):
         list(stream.side_by_side(lambda k: 1 / k, range(4), 99))
     monkeypatch.undo()
     assert stream.n_threads() == before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [21, 1030])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_few_and_many_values_outside_their_bounds(
+    rng, monkeypatch, everything_is_large, dtype, n, threads
+):
+    from sparsieve.design._product_kernels import STRIP
+
+    d = 2 * STRIP + 300
+    X = rng.standard_normal((n, d)).astype(dtype)
+    X[:, 7] += 1000  # a centre far away
+    X[3, 9] = 1e4  # and a value
+    centre = np.median(X, axis=0)
+    low, high = centre - dtype(2.9), centre + dtype(2.9)
+    second = slice(STRIP, 2 * STRIP)
+    low[second], high[second] = -0.5, 0.5  # of the second strip much is clipped
+    monkeypatch.setattr(stream, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(stream, "n_threads", lambda: threads)
+    design = ClippedDense(DenseDesign(X), low, high)
+    known = design.clip.ends >= 0
+    rarely = dtype == np.float64 or n <= 1024
+    assert known.tolist() == [rarely, False, rarely]
+    expected = np.clip(X, low, high).astype(np.float64)
+    size = 1.0 if dtype == np.float64 else 1e9
+    for n_outputs in range(1, 7):
+        R = rng.standard_normal((n, n_outputs)).astype(dtype)
+        R -= R.mean(axis=0)
+        due = expected.T @ R
+        bound = 1e-15 * size * np.sqrt(n) * np.abs(X).max(axis=0)[:, None] * np.abs(R).max()
+        assert (np.abs(design.rmatmul(R) - due) <= 8 * bound).all()
+        due = X.astype(np.float64).T @ R
+        assert (np.abs(DenseDesign(X).rmatmul(R) - due) <= 8 * bound).all()
+    means, variances = design.column_moments()
+    np.testing.assert_allclose(means, expected.mean(axis=0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(variances, expected.var(axis=0), rtol=1e-9)
+
+
+def test_sizes_of_columns_show_what_is_no_number(rng, monkeypatch):
+    monkeypatch.setattr(stream, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(stream, "n_threads", lambda: 2)
+    for dtype in (np.float32, np.float64):
+        X = (rng.standard_normal((9, 40)) * 10.0 ** rng.integers(-30, 30, 40)).astype(dtype)
+        X[:, 5] = -0.0
+        np.testing.assert_array_equal(stream.column_sizes(X), np.abs(X).max(axis=0))
+        X[3, 7], X[4, 8], X[5, 9] = np.nan, np.inf, -np.inf
+        X[6, 8] = -np.nan
+        odd = ~np.isfinite(stream.column_sizes(X))
+        assert np.flatnonzero(odd).tolist() == [7, 8, 9]

@@ -17,7 +17,7 @@ from .._checks import MOST_REPEATS, check_choice, check_integer, check_real, war
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.target import already_told, with_task
-from ..solvers.least_squares.forward import many_paths
+from ..solvers.least_squares.features import many_paths
 from .base import (
     MetaSelector,
     arrays_of,

@@ -10,7 +10,8 @@ from .dense import DenseDesign
 from .double import in_double
 from .fetched import without_samples
 from .foreign import foreign_design
-from .ranking import ranks
+from .ranking import falling, leading, ranks
+from .rows import contiguous_rows
 from .scaled import Scaled
 from .sparse import SparseDesign
 
@@ -27,9 +28,12 @@ __all__ = [
     "can_condense",
     "code_sizes",
     "condensed",
+    "contiguous_rows",
     "deflated",
+    "falling",
     "foreign_design",
     "in_double",
+    "leading",
     "ranks",
     "standardised",
     "without_samples",

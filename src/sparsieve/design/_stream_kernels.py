@@ -1,9 +1,7 @@
-"""Compiled passes over a large dense array: clipped products and moments at the speed of memory.
+"""Compiled statistics of the columns of a large dense array, at the speed of memory.
 
-Rows are contiguous: strips of columns stay in the cache while rows are added to them four at a
-time, so that sums are loaded and stored a quarter as often. Columns are contiguous: every column
-is one sum. Values are finite (checked before any fit), so reordering sums is safe. Sums over
-many rows are collected in double precision now and then.
+Rows are contiguous: strips of columns stay in the cache while rows are added to their sums four
+at a time. Columns are contiguous: every column is one sum.
 """
 
 from __future__ import annotations
@@ -14,98 +12,16 @@ import numpy as np
 
 from .._compiled import compiled
 
-STRIP = 16384  # columns
-CHUNK = 1024  # rows between two collections in double precision
+STRIP = 2048  # columns whose sums in double precision stay in the cache
+WIDE_STRIP = 16384  # columns of which one number each stays there
 
-MOMENTS_STRIP = 2048  # columns whose sums in double precision stay in the cache
-
-_options: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
-_in_order: dict[str, Any] = _options | {"fastmath": {"contract", "nsz"}}
-
-
-@compiled(**_options)
-def _add_one(x, low, high, u, total):
-    for j in range(len(total)):
-        a, lo, hi = x[j], low[j], high[j]
-        a = lo if a < lo else a
-        a = hi if a > hi else a
-        total[j] += u * a
+_in_order: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"contract", "nsz"},
+    "error_model": "numpy",
+}
 
 
-@compiled(**_options)
-def _add_four(x0, x1, x2, x3, low, high, u0, u1, u2, u3, total):
-    for j in range(len(total)):
-        lo, hi = low[j], high[j]
-        a, b, c, d = x0[j], x1[j], x2[j], x3[j]
-        a = lo if a < lo else a
-        b = lo if b < lo else b
-        c = lo if c < lo else c
-        d = lo if d < lo else d
-        a = hi if a > hi else a
-        b = hi if b > hi else b
-        c = hi if c > hi else c
-        d = hi if d > hi else d
-        total[j] += (u0 * a + u1 * b) + (u2 * c + u3 * d)
-
-
-@compiled(**_options)
-def products_by_row(X, low, high, u, start, stop, out):
-    """out[start:stop] = clip(X[:, start:stop])' u for X with contiguous rows."""
-    n = X.shape[0]
-    for first in range(start, stop, STRIP):
-        last = min(first + STRIP, stop)
-        lo, hi = low[first:last], high[first:last]
-        collected = np.zeros(last - first, np.float64)
-        for begin in range(0, n, CHUNK):
-            end = min(begin + CHUNK, n)
-            total = np.zeros(last - first, X.dtype)
-            i = begin
-            while i + 4 <= end:
-                _add_four(
-                    X[i, first:last],
-                    X[i + 1, first:last],
-                    X[i + 2, first:last],
-                    X[i + 3, first:last],
-                    lo,
-                    hi,
-                    u[i],
-                    u[i + 1],
-                    u[i + 2],
-                    u[i + 3],
-                    total,
-                )
-                i += 4
-            while i < end:
-                _add_one(X[i, first:last], lo, hi, u[i], total)
-                i += 1
-            if n <= CHUNK:
-                out[first:last] = total
-            else:
-                collected += total
-        if n > CHUNK:
-            out[first:last] = collected
-
-
-@compiled(**_options)
-def products_by_column(X, low, high, u, start, stop, out):
-    """The same for X with contiguous columns."""
-    n = X.shape[0]
-    for j in range(start, stop):
-        lo, hi = low[j], high[j]
-        collected = 0.0
-        for begin in range(0, n, CHUNK):
-            total = X.dtype.type(0)
-            for i in range(begin, min(begin + CHUNK, n)):
-                a = X[i, j]
-                a = lo if a < lo else a
-                a = hi if a > hi else a
-                total += u[i] * a
-            collected += total
-        out[j] = collected
-
-
-# -- moments -------------------------------------------------------------------------------------
-#
 # One sweep: sums of deviations, and of their squares, from one row of every group. That row may be
 # an outlier and still serve: no square of a deviation from the mean of n rows exceeds n times
 # their variance, so that going over to the mean afterwards costs at most log10(n) of sixteen
@@ -162,9 +78,9 @@ def _settle(row, size, means, squares):
 def moments_by_row(X, groups, start, stop, means, squares):
     """Means and sums of squared deviations by group of rows, for X with contiguous rows."""
     order, bounds, leaders, sizes = groups
-    base = np.empty(MOMENTS_STRIP, np.float64)
-    for first in range(start, stop, MOMENTS_STRIP):
-        last = min(first + MOMENTS_STRIP, stop)
+    base = np.empty(STRIP, np.float64)
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
         row = base[: last - first]
         for g in range(len(sizes)):
             total, square = means[g, first:last], squares[g, first:last]
@@ -198,9 +114,9 @@ def moments_by_row(X, groups, start, stop, means, squares):
 def clipped_moments_by_row(X, low, high, weights, groups, start, stop, means, squares):
     """The same of clipped columns, with weights of the rows."""
     order, bounds, leaders, sizes = groups
-    base = np.empty(MOMENTS_STRIP, np.float64)
-    for first in range(start, stop, MOMENTS_STRIP):
-        last = min(first + MOMENTS_STRIP, stop)
+    base = np.empty(STRIP, np.float64)
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
         row, lo, hi = base[: last - first], low[first:last], high[first:last]
         for g in range(len(sizes)):
             total, square = means[g, first:last], squares[g, first:last]
@@ -284,3 +200,28 @@ def standard_rows(X, low, high, centre, scale, out):
     n, d = X.shape
     for i in range(n):
         _standardise(X[i], low, high, centre, scale, out[i, :d])
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+
+
+@compiled(**_in_order)
+def _largest(bits, sign, most):
+    for j in range(len(most)):
+        size = bits[j] & ~sign
+        most[j] = size if size > most[j] else most[j]
+
+
+@compiled(**_in_order)
+def largest_by_row(bits, sign, start, stop, out):
+    """Patterns of the largest absolute values, for the bit patterns of X with contiguous rows.
+
+    As integers the patterns of positive numbers are in the order of the numbers, with infinity
+    and then all NaN behind them: one comparison finds both the size of a column and what is no
+    number in it.
+    """
+    out[start:stop] = 0
+    for first in range(start, stop, WIDE_STRIP):
+        last = min(first + WIDE_STRIP, stop)
+        for i in range(bits.shape[0]):
+            _largest(bits[i, first:last], sign, out[first:last])

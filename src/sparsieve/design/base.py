@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from .ranking import ranks
+from .ranking import falling, ranks
 
 # Columns are accumulated in blocks of about this many bytes: they stay in the second-level cache,
 # and are large enough for BLAS to work at full speed.
@@ -41,7 +41,7 @@ class DesignMatrix(ABC):
         self, scores: np.ndarray, first: np.ndarray | None, last: np.ndarray | None
     ) -> np.ndarray:
         """Ranks by falling scores, equal ones in order, as :func:`ranks` says: done where X is."""
-        return ranks(np.argsort(-scores, kind="stable"), first, last)
+        return ranks(falling(scores), first, last)
 
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where a foreign X lies in the memory of the host anyway."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
@@ -31,7 +33,9 @@ class ClippedDense(DesignMatrix):
 
     def rmatmul(self, R):
         if self._streams and R.dtype == self.dtype:
-            return stream.products(self.base.array, self.low, self.high, R)
+            if self.has_long_rows:
+                return stream.products(self.base.array, self.clip, R)
+            return stream.products_by_column(self.base.array, self.low, self.high, R)
         total = np.zeros((self.shape[1], R.shape[1]))  # many float32 sums lose digits
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
@@ -47,6 +51,11 @@ class ClippedDense(DesignMatrix):
         return np.clip(self.base.dense_columns(index), self.low[index], self.high[index])
 
     @property
+    def has_long_rows(self) -> bool:
+        """Whether compiled passes over contiguous rows serve this design."""
+        return self._streams and self.base.array.flags.c_contiguous
+
+    @property
     def _streams(self) -> bool:
         array = self.base.array
         large = self.base._is_large(COPY_BYTES)
@@ -57,7 +66,7 @@ class ClippedDense(DesignMatrix):
             if weights is not None:
                 return stream.moments(self.base.array, weights, self.low, self.high)
             if self._moments is None:  # asked for again and again, and a pass over X each time
-                self._moments = stream.moments(self.base.array, None, self.low, self.high)
+                self._moments = self._own_moments()
             return self._moments
         n_samples = self.shape[0]
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -66,6 +75,17 @@ class ClippedDense(DesignMatrix):
         for rows, block in self._blocks():
             variances += weights[rows] @ (block.array - means) ** 2
         return means, variances / weights.sum()
+
+    def _own_moments(self):
+        array = self.base.array
+        if array.flags.c_contiguous:
+            return stream.moments_after(self.clip, array, self.base.column_moments())
+        return stream.moments(array, None, self.low, self.high)
+
+    @cached_property
+    def clip(self) -> stream.Clip:
+        """The bounds, and what they take from an array with contiguous rows."""
+        return stream.clip_of(self.base.array, self.low, self.high)
 
     def group_moments(self, codes, n_groups, weights=None):
         if self._streams:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import pairwise
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ import numpy as np
 # rows that are contiguous, and of columns.
 MANY_OUTPUTS = {True: 12, False: 4}
 BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
+# Values outside their bounds are kept while they are one of this many: a twentieth of X at most.
+RARE = 64
 # Fewer numbers than this are not worth a second thread.
 WORTH_A_THREAD = 1 << 21
 
@@ -34,15 +36,20 @@ def n_threads() -> int:
     return max((pool["num_threads"] for pool in _libraries().info()), default=1)
 
 
-def in_strips(work: Callable[[int, int], object], n_columns: int, size: int) -> None:
-    """Call ``work(start, stop)`` for ranges of columns side by side; BLAS gets one thread each."""
-    workers = min(n_threads(), max(1, size // WORTH_A_THREAD))
-    if workers == 1:
-        work(0, n_columns)
-        return
-    edges = np.linspace(0, n_columns, workers + 1).astype(int)
+def in_strips(
+    work: Callable[[int, int], Result], n_columns: int, size: int, unit: int = 1
+) -> list[Result]:
+    """``work(start, stop)`` for ranges of columns side by side; BLAS gets one thread each.
+
+    Ranges begin at multiples of ``unit``.
+    """
+    n_units = -(-n_columns // unit)
+    workers = min(n_units, size // WORTH_A_THREAD)
+    if workers <= 1 or (workers := min(workers, n_threads())) <= 1:
+        return [work(0, n_columns)]
+    edges = np.minimum(np.linspace(0, n_units, workers + 1).astype(int) * unit, n_columns)
     with _one_blas_thread, ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
+        return list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
 
 
 def side_by_side(
@@ -53,7 +60,7 @@ def side_by_side(
     ``size`` is how many numbers all of them are.
     """
     workers = min(n_threads(), len(items), max(1, size // WORTH_A_THREAD))
-    if workers == 1:
+    if workers <= 1:
         yield from map(work, items)
         return
     with _one_blas_thread, ThreadPoolExecutor(workers) as pool:
@@ -88,18 +95,81 @@ def can_stream(array: np.ndarray) -> bool:
     return array.flags.c_contiguous or array.flags.f_contiguous
 
 
-def products(array: np.ndarray, low: np.ndarray, high: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """clip(X)' U, of shape (n_features, n_outputs) in Fortran order."""
-    by_row = array.flags.c_contiguous
-    if U.shape[1] >= MANY_OUTPUTS[by_row]:
-        return _products_of_blocks(array, low, high, U)
-    from . import _stream_kernels as kernels
+class Clip(NamedTuple):
+    """The bounds of every column, and what clipping takes away where that is little.
 
-    kernel = kernels.products_by_row if by_row else kernels.products_by_column
+    ``values`` are what the entries of X at ``rows`` and ``columns`` exceed their bound by. Those of
+    strip s of the columns begin at s * ``room`` and end before ``ends[s]``, which is negative
+    where they are too many. Without any clipping all arrays are empty.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    ends: np.ndarray
+    room: int
+
+
+def no_clip(dtype: np.dtype) -> Clip:
+    """Columns as they are."""
+    places, values = np.empty(0, np.int32), np.empty(0, dtype)
+    return Clip(values, values, places, places, values, np.empty(0, np.int64), 0)
+
+
+def clip_of(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
+    """Find in one pass what clipping takes from X, whose rows are contiguous."""
+    from . import _product_kernels as kernels
+
+    n_samples, n_features = array.shape
+    ends = np.full(-(-n_features // kernels.STRIP), -1, dtype=np.int64)
+    # Few values of very many that are far away would cost digits of single precision.
+    known = array.dtype == np.float64 or n_samples <= kernels.CHUNK
+    room = kernels.STRIP * n_samples // RARE if known else 0
+    # Only what is written to takes up memory.
+    rows, columns = np.empty((2, room * len(ends)), dtype=np.int32)
+    clip = Clip(low, high, rows, columns, np.empty(len(rows), array.dtype), ends, room)
+    if known:
+        work = partial(kernels.find_excess, array, clip)
+        in_strips(work, n_features, array.size, kernels.STRIP)
+    return clip
+
+
+def products(array: np.ndarray, clip: Clip, U: np.ndarray) -> np.ndarray:
+    """clip(X)' U for X with contiguous rows, of shape (n_features, n_outputs) in Fortran order."""
+    from . import _product_kernels as kernels
+
+    n_features, n_outputs = array.shape[1], U.shape[1]
+    if n_outputs >= MANY_OUTPUTS[True]:
+        return _products_of_blocks(array, clip.low, clip.high, U)
+    # One reading of X serves four outputs, or two; three cost as much as four.
+    n_rows = n_outputs + (n_outputs % 4 == 3)
+    rows = np.zeros((n_rows, len(array)), dtype=array.dtype)
+    rows[:n_outputs] = U.T
+    out = np.empty((n_rows, n_features), dtype=array.dtype)
+    for first in range(0, n_rows, 4):
+        these = slice(first, first + 4)
+        kernel, some, room = kernels.several_products_by_row, rows[these], out[these]
+        if len(some) == 1:
+            kernel, some, room = kernels.products_by_row, some[0], room[0]
+        work = partial(_strip, kernel, (array, clip, some), room)
+        in_strips(work, n_features, array.size, kernels.STRIP)
+    return out[:n_outputs].T
+
+
+def products_by_column(
+    array: np.ndarray, low: np.ndarray, high: np.ndarray, U: np.ndarray
+) -> np.ndarray:
+    """The same for X with contiguous columns."""
+    if U.shape[1] >= MANY_OUTPUTS[False]:
+        return _products_of_blocks(array, low, high, U)
+    from . import _product_kernels as kernels
+
     out = np.empty((array.shape[1], U.shape[1]), dtype=array.dtype, order="F")
     for k in range(U.shape[1]):
         u = np.ascontiguousarray(U[:, k], dtype=array.dtype)
-        work = partial(_strip, kernel, (array, low, high, u), out[:, k])
+        work = partial(_strip, kernels.products_by_column, (array, low, high, u), out[:, k])
         in_strips(work, array.shape[1], array.size)
     return out
 
@@ -143,6 +213,33 @@ def moments(
     everything = (np.array([0, len(array)]), size)
     means, squares = _group_moments(array, _NO_ORDER, *everything, weights, low, high)
     return means[0], squares[0] / size
+
+
+def moments_after(
+    clip: Clip, array: np.ndarray, moments: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of clipped columns, from those of the columns as they are."""
+    from . import _product_kernels as kernels
+    from ._stream_kernels import clipped_moments_by_row
+
+    n_samples, n_features = array.shape
+    means, squares = moments[0].copy(), n_samples * moments[1]
+    kernels.settle_excess(array, clip, 0, n_features, means, squares)
+    everything = (
+        _NO_ORDER,
+        np.array([0, n_samples]),
+        np.zeros(1, int),
+        np.array([n_samples], float),
+    )
+    given = (array, clip.low, clip.high, np.ones(n_samples), everything)
+
+    def anew(strip: int) -> None:
+        start, stop = strip * kernels.STRIP, min((strip + 1) * kernels.STRIP, n_features)
+        clipped_moments_by_row(*given, start, stop, means[None], squares[None])
+
+    unknown = np.flatnonzero(clip.ends < 0).tolist()
+    list(side_by_side(anew, unknown, len(unknown) * kernels.STRIP * n_samples))
+    return means, squares / n_samples
 
 
 def group_moments(
@@ -198,3 +295,19 @@ def _leaders(order: np.ndarray, bounds: np.ndarray, weights: np.ndarray | None) 
             rows = order[start:stop] if len(order) else slice(start, stop)
             places[g] += int(np.argmax(weights[rows]))
     return order[places] if len(order) else places
+
+
+def column_sizes(array: np.ndarray) -> np.ndarray:
+    """Largest absolute value of every column of an X with contiguous rows.
+
+    Infinite or NaN where a column holds what is no number.
+    """
+    from ._stream_kernels import largest_by_row
+
+    bits = array.view(np.dtype(f"u{array.itemsize}"))
+    sign = bits.dtype.type(1 << (8 * array.itemsize - 1))
+    out = np.empty(array.shape[1], bits.dtype)
+    in_strips(
+        lambda start, stop: largest_by_row(bits, sign, start, stop, out), array.shape[1], array.size
+    )
+    return out.view(array.dtype)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..design import DesignMatrix, ranks
+from ..design import DesignMatrix, falling, ranks
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,4 @@ class FeatureScores:
         """
         if self.ties is None and design is not None:
             return design.ranked(self.scores, self.order, self.constant)
-        if self.ties is None:
-            best = np.argsort(-self.scores, kind="stable")
-        else:
-            best = np.lexsort((-self.ties, -self.scores))
-        return ranks(best, self.order, self.constant)
+        return ranks(falling(self.scores, self.ties), self.order, self.constant)

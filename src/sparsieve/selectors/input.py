@@ -15,7 +15,7 @@ from ..device import check_same_device
 from .class_weights import class_weights
 from .fixed import FixedColumns
 from .foreign import check_foreign
-from .magnitudes import check_target_size, check_weight_size, with_usual_columns
+from .magnitudes import check_target_size, check_weight_size, sizes_at_once, with_usual_columns
 from .plain import canonical, naming_arguments, plain_matrix, plain_vector
 from .target import NO_TARGET, Target, encode_target
 
@@ -78,8 +78,10 @@ def training_data(
         foreign = None  # a memory-mapped array serves as well as any other
     if foreign is not None and (here := foreign.in_memory()) is not None:
         X, foreign = here, None
+    sizes = None
     if foreign is None:
-        X, y = _validated(estimator, X, y, accept_sparse=accept_sparse, accept_nan=accept_nan)
+        checks = {"accept_sparse": accept_sparse, "accept_nan": accept_nan}
+        X, y, sizes = _validated(estimator, X, y, **checks)
     else:
         accepted = accept_device if foreign.is_on_device else accept_foreign
         X, y = check_foreign(estimator, foreign, y, accepted=accepted)
@@ -96,11 +98,14 @@ def training_data(
         if not used.all():
             y, sample_weight, rows = y[used], sample_weight[used], np.flatnonzero(used)
             X = X[used] if foreign is None else X.rows(rows)
+            sizes = None
         check_weight_size(sample_weight)
     name = type(estimator).__name__
     unit = None
     if foreign is None:
-        X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
+        X, unit = with_usual_columns(
+            X, scale_free=is_scale_free(estimator), owner=name, sizes=sizes
+        )
     with np.errstate(over="ignore"):  # of float32, and refused below
         target = encode_target(
             y,
@@ -139,9 +144,10 @@ def _data_without_target(
         X = foreign.in_memory()
         if X is None:
             check_foreign(estimator, foreign, None, accepted=False)  # says what to do instead
-    X, _ = _validated(estimator, X, None, accept_sparse=accept_sparse, accept_nan=accept_nan)
+    checks = {"accept_sparse": accept_sparse, "accept_nan": accept_nan}
+    X, _, sizes = _validated(estimator, X, None, **checks)
     name = type(estimator).__name__
-    X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name)
+    X, unit = with_usual_columns(X, scale_free=is_scale_free(estimator), owner=name, sizes=sizes)
     if hasattr(estimator, "classes_"):
         del estimator.classes_  # of an earlier fit that used labels
     n_samples, n_features = X.shape
@@ -155,8 +161,12 @@ def _data_without_target(
 
 def _validated(
     estimator: Any, X: Any, y: Any, *, accept_sparse: bool, accept_nan: bool
-) -> tuple[Any, Any]:
-    """X in memory, as an array or a sparse matrix, and y, where the estimator needs one."""
+) -> tuple[Any, Any, np.ndarray | None]:
+    """X in memory, as an array or a sparse matrix, y, where the estimator needs one, and sizes.
+
+    These are of the columns of a large X, because the pass that finds out whether all values are
+    numbers finds them too.
+    """
     X = plain_matrix(X)
     check_dimensions(X)
     estimator._frame_library = frame_library(X)  # what tables of the result are made with
@@ -171,14 +181,16 @@ def _validated(
             X = validate_data(estimator, X, **checks)
         else:
             X, y = validate_data(estimator, X, y, multi_output=True, **checks)
-    is_frame = estimator._frame_library is not None
-    check_finite(
-        X,
-        getattr(estimator, "feature_names_in_", None),
-        allow_nan=accept_nan,
-        **({"imputer": "sparsieve.make_preprocessor(X)"} if is_frame else {}),
-    )
-    return canonical(X), y
+    sizes = sizes_at_once(X)
+    if sizes is None:
+        is_frame = estimator._frame_library is not None
+        check_finite(
+            X,
+            getattr(estimator, "feature_names_in_", None),
+            allow_nan=accept_nan,
+            **({"imputer": "sparsieve.make_preprocessor(X)"} if is_frame else {}),
+        )
+    return canonical(X), y, sizes
 
 
 def is_scale_free(estimator: Any) -> bool:

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..design import stream
+from ..design.base import COPY_BYTES
+
 # Squares, and their products with weights and with each other, must neither overflow nor vanish.
 COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 TARGET_LIMITS = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
@@ -14,16 +17,32 @@ WEIGHT_LIMITS = (1e-50, 1e15)  # linear programs take 1e20 for infinity
 _SAMPLE_ROWS = 32  # enough to see that most columns are not tiny
 
 
-def with_usual_columns(X: Any, *, scale_free: bool, owner: str) -> tuple[Any, np.ndarray | None]:
+def sizes_at_once(X: Any) -> np.ndarray | None:
+    """Largest absolute value of every column, where one fast pass finds it.
+
+    None for a small X, a sparse one, and one that holds what is no number.
+    """
+    is_large = isinstance(X, np.ndarray) and X.nbytes > COPY_BYTES
+    if not is_large or not X.flags.c_contiguous or X.dtype not in COLUMN_LIMITS:
+        return None
+    sizes = stream.column_sizes(X)
+    return sizes.astype(np.float64) if np.isfinite(sizes).all() else None
+
+
+def with_usual_columns(
+    X: Any, *, scale_free: bool, owner: str, sizes: np.ndarray | None = None
+) -> tuple[Any, np.ndarray | None]:
     """X with columns of extreme size divided by powers of two, and these powers.
 
     (X, None) where nothing is extreme. Only a model that does not depend on the scale of the
-    columns may have them rescaled; for others X as a whole must be of a usual size.
+    columns may have them rescaled; for others X as a whole must be of a usual size. ``sizes`` are
+    those of the columns, where they are known.
     """
     limit = COLUMN_LIMITS[np.dtype(X.dtype)]
-    if not _may_be_extreme(X, limit):
-        return X, None
-    sizes = _column_sizes(X)
+    if sizes is None:
+        if not _may_be_extreme(X, limit):
+            return X, None
+        sizes = _column_sizes(X)
     if not scale_free:
         largest = float(sizes.max(initial=0.0))
         if largest > limit or 0.0 < largest < 1.0 / limit:

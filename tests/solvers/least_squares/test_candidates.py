@@ -7,7 +7,7 @@ from sparsieve import RidgeForwardSelector
 from sparsieve.design import as_design
 from sparsieve.memory import set_memory
 from sparsieve.solvers.least_squares import forward
-from sparsieve.solvers.least_squares.candidates import CandidateBlocks, promising
+from sparsieve.solvers.least_squares.candidates import CandidateBlocks
 
 
 def problem(rng, dtype, n=480, d=120):
@@ -73,12 +73,6 @@ def test_few_steps_or_samples_do_not_pay(rng):
     small = as_design(rng.standard_normal((60, 30)))
     small.columns_at_once = 8
     assert CandidateBlocks.if_they_pay(small, 20) is None
-
-
-def test_promising_are_the_largest_in_order(rng):
-    scores = rng.permutation(20).astype(float)
-    assert promising(scores, 4).tolist() == np.argsort(-scores)[:4].tolist()
-    assert len(promising(scores, 50)) == 20
 
 
 def test_a_file_is_read_less_often_than_features_are_selected(rng, tmp_path):

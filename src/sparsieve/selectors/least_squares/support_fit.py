@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ...solvers.least_squares.forward import SPENT
+from ...solvers.least_squares.features import SPENT
 from ..preparation import Prepared, Units
 
 

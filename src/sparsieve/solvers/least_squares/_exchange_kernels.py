@@ -1,68 +1,160 @@
-"""Compiled search for the best addition to a support and the best exchange, in one pass."""
+"""Compiled search for the best changes of a support, and what a change does to the table.
+
+Outputs are the rows of C = X'R, and features of the support the rows of Z.
+"""
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
-from ..._compiled import compiled
+from ..._compiled import PART, compiled
+from ...design._product_kernels import STRIP, product_of_rows
+from ._forward_kernels import any_gains_more, largest_gain
 
-BLOCK = 256  # features worked on together: their scratch stays in the first-level cache
+BLOCK = 1024  # features worked on together: their scratch stays in the first-level cache
+
+_options: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"contract", "reassoc", "nsz"},
+    "error_model": "numpy",
+}
+_part: dict[str, Any] = _options | PART
 
 
-@compiled(error_model="numpy")
-def best_changes(C, Z, nu, spent, is_open, places, W, h, costs, ridge):
-    """Best feature to add, and best exchange of an open feature for one of ``places``.
+@compiled(**_part)
+def _add_to(total, factor, values):
+    for i in range(len(total)):
+        total[i] += factor * values[i]
 
-    ``C`` is X'R, column k of ``Z`` the coefficients z_ik; ``W``, ``h`` and ``costs`` hold w_j,
-    h_jj and ||w_j||^2 / h_jj of the features at ``places`` (columns of Z). Returns (feature,
-    gain, feature that enters, index into places, decrease).
+
+@compiled(**_part)
+def _add_squares(total, values):
+    for i in range(len(total)):
+        total[i] += values[i] * values[i]
+
+
+@compiled(**_part)
+def _exchange_pays(squares, inner, z, scale, length, nu, least, ridge, best):
+    """Whether any feature gains more than the best known by coming for one that leaves.
+
+    The one that leaves has the coefficients z and 1 / ``scale`` on the diagonal of H, and
+    ``inner`` are twice the products of C with its w.
     """
-    n_features, n_outputs = C.shape
-    n_places = places.shape[0]
-    squares = np.empty(BLOCK)
-    inner = np.empty((n_places, BLOCK))
-    lengths = np.empty(n_places)
-    for p in range(n_places):
-        total = 0.0
+    found = False
+    for i in range(len(z)):
+        share = z[i] * scale
+        left = nu[i] + share * z[i]
+        power = squares[i] + share * (inner[i] + share * length)
+        found |= (power > best * (left + ridge)) & (left > least[i])
+    return found
+
+
+@compiled(**_part)
+def _best_exchange(squares, inner, z, scale, length, nu, least, ridge, best):
+    """What it gains, and its place, if there is one."""
+    place = -1
+    for i in range(len(z)):
+        share = z[i] * scale
+        left = nu[i] + share * z[i]
+        gain = (squares[i] + share * (inner[i] + share * length)) / (left + ridge)
+        if left > least[i] and gain > best:
+            best, place = gain, i
+    return best, place
+
+
+@compiled(**_options)
+def best_changes(C, Z, nu, least, places, W, h, costs, ridge):
+    """Best feature to add, and best exchange for one of ``places``.
+
+    Only features of which more than ``least`` is left may come. Row k of ``Z`` holds the
+    coefficients z_ik; ``W``, ``h`` and ``costs`` hold w_j, h_jj and ||w_j||^2 / h_jj of the
+    features at ``places`` (rows of Z). Returns (feature, gain, feature that enters, index into
+    places, decrease).
+    """
+    n_outputs, n_features = C.shape
+    number = C.dtype.type  # plain numbers would make all of this double precision
+    room = np.empty((2, BLOCK), C.dtype)
+    lengths = np.zeros(len(places), C.dtype)
+    for p in range(len(places)):
         for k in range(n_outputs):
-            total += W[p, k] * W[p, k]
-        lengths[p] = total
-    best_add = -1
-    best_gain = 0.0
-    best_in = -1
-    best_out = -1
-    best_decrease = -np.inf
+            lengths[p] += W[p, k] * W[p, k]
+    best_add, best_in, best_out = -1, -1, -1
+    best_gain, best_decrease = number(0), number(-np.inf)
     for start in range(0, n_features, BLOCK):
-        size = min(BLOCK, n_features - start)
-        squares[:] = 0.0
-        inner[:] = 0.0
+        stop = min(start + BLOCK, n_features)
+        squares, inner = room[0, : stop - start], room[1, : stop - start]
+        rest, limit = nu[start:stop], least[start:stop]
+        squares[:] = 0
         for k in range(n_outputs):
-            column = C[start : start + size, k]
-            for i in range(size):
-                squares[i] += column[i] * column[i]
-            for p in range(n_places):
-                weight = W[p, k]
-                row = inner[p]
-                for i in range(size):
-                    row[i] += column[i] * weight
-        for i in range(size):
-            f = start + i
-            if is_open[f] and nu[f] > spent[f]:
-                gain = squares[i] / (nu[f] + ridge)
-                if gain > best_gain:
-                    best_gain = gain
-                    best_add = f
-        for p in range(n_places):
-            column = Z[start : start + size, places[p]]
-            row = inner[p]
-            scale = 1.0 / h[p]
-            length = lengths[p]
-            cost = costs[p]
-            for i in range(size):
-                f = start + i
-                z = column[i] * scale
-                left = nu[f] + z * z * h[p]
-                decrease = (squares[i] + z * (2.0 * row[i] + z * length)) / (left + ridge) - cost
-                if decrease > best_decrease and is_open[f] and left > spent[f]:
-                    best_decrease = decrease
-                    best_in = f
-                    best_out = p
+            _add_squares(squares, C[k, start:stop])
+        if any_gains_more(squares, rest, limit, ridge, best_gain):
+            best_gain, place = largest_gain(squares, rest, limit, ridge, best_gain)
+            best_add = start + place if place >= 0 else best_add
+        for p in range(len(places)):
+            inner[:] = 0
+            for k in range(n_outputs):
+                _add_to(inner, number(2) * W[p, k], C[k, start:stop])
+            z, scale = Z[places[p], start:stop], number(1) / h[p]
+            best = max(best_decrease + costs[p], number(0))
+            if _exchange_pays(squares, inner, z, scale, lengths[p], rest, limit, ridge, best):
+                gain, place = _best_exchange(
+                    squares, inner, z, scale, lengths[p], rest, limit, ridge, best
+                )
+                if place >= 0:
+                    best_decrease, best_in, best_out = gain - costs[p], start + place, p
     return best_add, best_gain, best_in, best_out, best_decrease
+
+
+# -- changes ---------------------------------------------------------------------------------------
+
+
+@compiled(**_part)
+def _entered(q, pivot, r, z, C, nu, Z, first):
+    """Take a column with the products q out of the table, and give it the next row of Z."""
+    last = first + len(q)
+    for k in range(len(r)):
+        _add_to(C[k, first:last], -r[k], q)
+    for p in range(len(z)):
+        _add_to(Z[p, first:last], -z[p], q)
+    rest, own = nu[first:last], Z[len(z), first:last]
+    for i in range(len(q)):
+        own[i] = q[i] / pivot
+        rest[i] -= q[i] * own[i]
+
+
+@compiled(**_options)
+def enter(q, pivot, r, z, C, nu, Z, start, stop):
+    """Let a column enter, with z its coefficients divided by the pivot."""
+    for first in range(start, stop, STRIP):
+        _entered(q[first : min(first + STRIP, stop)], pivot, r, z, C, nu, Z, first)
+
+
+@compiled(**_options)
+def enter_along(rows, u, total, pivot, r, z, C, nu, Z, start, stop):
+    """The same for a direction in X by its rows: its products are never stored whole."""
+    room = np.empty(STRIP, C.dtype)
+    for first in range(start, stop, STRIP):
+        q = room[: min(STRIP, stop - first)]
+        product_of_rows(rows, u, total, first, q)
+        _entered(q, pivot, r, z, C, nu, Z, first)
+
+
+@compiled(**_options)
+def leave(place, h, w, row, C, nu, Z, start, stop):
+    """Let a feature leave, with w and ``row`` divided by h; the last takes its place."""
+    room = np.empty(STRIP, C.dtype)
+    count = len(row)
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
+        z, rest = room[: last - first], nu[first:last]
+        own, moved = Z[place, first:last], Z[count, first:last]
+        for i in range(len(z)):
+            z[i] = own[i]
+            rest[i] += z[i] * (z[i] / h)
+            own[i] = moved[i]
+        for k in range(len(w)):
+            _add_to(C[k, first:last], w[k], z)
+        for p in range(count):
+            _add_to(Z[p, first:last], -row[p], z)

@@ -18,7 +18,8 @@ import torch
 
 from ..base import Event
 from .candidates import FAITHFUL, KEPT_BLOCKS, SMALLER, blocks_pay
-from .forward import SPENT, Standing, path_result
+from .features import SPENT
+from .forward import Standing, path_result
 
 # Steps between two looks of the host: a look takes as long as a step, and so does each one
 # that comes after a step that cannot be taken.

@@ -1,4 +1,8 @@
-"""Compiled bookkeeping of a step of forward selection on very many features."""
+"""Compiled bookkeeping of a step of forward selection on very many features.
+
+Outputs are the rows of C, which holds the products of the features with what is left of them.
+Every pass ends with what each feature has left to gain, so that the best comes along with it.
+"""
 
 from __future__ import annotations
 
@@ -6,100 +10,95 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiled import compiled
+from ..._compiled import PART, compiled
+from ...design._product_kernels import STRIP, product_of_rows
 
-STRIP = 4096  # features whose sums stay in the first-level cache
+BLOCK = 2048  # features whose sums stay in the first-level cache
 
 _options: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"contract", "reassoc"},
     "error_model": "numpy",
 }
+_part: dict[str, Any] = _options | PART
 
 
 @compiled(**_options)
-def winner(squares, residual, ridge, open_, score):
-    """Set every feature's score, what it would gain, and find the best."""
-    best = 0
-    for j in range(len(score)):
-        gain = squares[j] / (residual[j] + ridge)
-        keep = open_[j] and gain > 0
-        score[j] = gain if keep else 0
-    for j in range(len(score)):
-        if score[j] > score[best]:
-            best = j
-    return best
+def advance(p, r, C, residual, least, ridge, start, stop):
+    """Take a direction with products p and responses r out of features start to stop.
 
-
-@compiled(**_options)
-def advance(p, r, C, squares, residual):
-    """Take a direction with products p and responses r out of all features."""
-    power = 0.0
-    for k in range(len(r)):
-        power += r[k] * r[k]
-    for first in range(0, len(p), STRIP):
-        last = min(first + STRIP, len(p))
-        _take_out(p[first:last], r, power, C, squares, residual, first)
-
-
-@compiled(**_options)
-def advance_along(X, v, r, C, squares, residual):
-    """The same for the direction v and an X with contiguous rows: p = X'v is never stored whole.
-
-    Eight rows at a time are added to the sums, which runs at the speed of memory; the product of
-    BLAS takes half as long again.
+    Returns the best of those of which more than ``least`` is left, and what it would gain.
     """
-    power = 0.0
-    for k in range(len(r)):
-        power += r[k] * r[k]
-    n_samples, n_features = X.shape
-    sums = np.empty(min(STRIP, n_features), X.dtype)
-    for first in range(0, n_features, STRIP):
-        last = min(first + STRIP, n_features)
-        p = sums[: last - first]
-        p[:] = 0
-        i = 0
-        while i + 8 <= n_samples:
-            _add_eight(
-                X[i, first:last],  # one by one, so that the compiler knows that they are contiguous
-                X[i + 1, first:last],
-                X[i + 2, first:last],
-                X[i + 3, first:last],
-                X[i + 4, first:last],
-                X[i + 5, first:last],
-                X[i + 6, first:last],
-                X[i + 7, first:last],
-                v[i : i + 8],
-                p,
-            )
-            i += 8
-        while i < n_samples:
-            row, weight = X[i, first:last], v[i]
-            for j in range(last - first):
-                p[j] += weight * row[j]
-            i += 1
-        _take_out(p, r, power, C, squares, residual, first)
+    room = np.empty(BLOCK, C.dtype)
+    best, most = start, C.dtype.type(0)
+    for first in range(start, stop, BLOCK):
+        last = min(first + BLOCK, stop)
+        best, most = _step(p[first:last], r, C, residual, least, ridge, first, room, best, most)
+    return best, most
 
 
 @compiled(**_options)
-def _add_eight(x0, x1, x2, x3, x4, x5, x6, x7, v, total):
-    v0, v1, v2, v3, v4, v5, v6, v7 = v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
-    for j in range(len(total)):
-        front = (v0 * x0[j] + v1 * x1[j]) + (v2 * x2[j] + v3 * x3[j])
-        back = (v4 * x4[j] + v5 * x5[j]) + (v6 * x6[j] + v7 * x7[j])
-        total[j] += front + back
+def advance_along(rows, u, total, r, C, residual, least, ridge, start, stop):
+    """The same for a direction in X by its rows: its products are never stored whole."""
+    sums, room = np.empty(STRIP, C.dtype), np.empty(BLOCK, C.dtype)
+    best, most = start, C.dtype.type(0)
+    for begin in range(start, stop, STRIP):
+        end = min(begin + STRIP, stop)
+        product_of_rows(rows, u, total, begin, sums[: end - begin])
+        for first in range(begin, end, BLOCK):
+            p = sums[first - begin : min(first + BLOCK, end) - begin]
+            best, most = _step(p, r, C, residual, least, ridge, first, room, best, most)
+    return best, most
 
 
-@compiled(**_options)
-def _take_out(p, r, power, C, squares, residual, first):
+@compiled(**_part)
+def _step(p, r, C, residual, least, ridge, first, room, best, most):
+    squares, left, limit = (
+        room[: len(p)],
+        residual[first : first + len(p)],
+        least[first : first + len(p)],
+    )
+    _take_out(p, r, C, residual, first, squares)
+    if any_gains_more(squares, left, limit, ridge, most):
+        most, place = largest_gain(squares, left, limit, ridge, most)
+        best = first + place if place >= 0 else best
+    return best, most
+
+
+@compiled(**_part)
+def _take_out(p, r, C, residual, first, squares):
+    """Take a direction out of these features; ``squares`` are what their products are then."""
     last = first + len(p)
-    seen = np.zeros(len(p), C.dtype)
+    squares[:] = 0
     for k in range(len(r)):
-        column, response = C[first:last, k], r[k]
+        column, response = C[k, first:last], r[k]
         for j in range(len(p)):
-            seen[j] += column[j] * response
-            column[j] -= p[j] * response
-    square, rest = squares[first:last], residual[first:last]
+            left = column[j] - p[j] * response
+            column[j] = left
+            squares[j] += left * left
+    rest = residual[first:last]
     for j in range(len(p)):
-        square[j] += p[j] * (p[j] * C.dtype.type(power) - 2 * seen[j])
         rest[j] -= p[j] * p[j]
+
+
+@compiled(**_part)
+def any_gains_more(squares, left, least, ridge, best):
+    """Whether any feature of which enough is left gains more than the best known.
+
+    Without a division, and without asking which: this is what compilers make fast.
+    """
+    found = False
+    for j in range(len(squares)):
+        found |= (squares[j] > best * (left[j] + ridge)) & (left[j] > least[j])
+    return found
+
+
+@compiled(**_part)
+def largest_gain(squares, left, least, ridge, best):
+    """What it gains, and its place, if there is one."""
+    place = -1
+    for j in range(len(squares)):
+        gain = squares[j] / (left[j] + ridge)
+        if left[j] > least[j] and gain > best:
+            best, place = gain, j
+    return best, place

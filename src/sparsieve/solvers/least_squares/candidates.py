@@ -9,9 +9,12 @@ features selected are the same as by one pass for every step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+
+from ...design import leading
 
 # Fewer steps than this do not repay a block.
 WORTHWHILE = 3
@@ -23,13 +26,6 @@ AHEAD = 3
 # Where so little of a column is left, the difference above loses too many digits: a share of its
 # squared norm, below which a pass of its own is taken.
 FAITHFUL = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
-
-
-def promising(scores: np.ndarray, n_columns: int) -> np.ndarray:
-    """Places of the largest scores, the largest first."""
-    n_columns = min(n_columns, len(scores))
-    places = np.argpartition(-scores, n_columns - 1)[:n_columns]
-    return places[np.argsort(-scores[places], kind="stable")]
 
 
 def blocks_pay(design: Any, n_steps: int) -> bool:
@@ -65,19 +61,19 @@ class CandidateBlocks:
         """Blocks, where they pay."""
         return cls(design, n_steps) if blocks_pay(design, n_steps) else None
 
-    def choose(self, j: int, scores: np.ndarray) -> None:
+    def choose(self, j: int, scores: Callable[[], np.ndarray]) -> None:
         """Choose the columns to read beside that of feature j, where nothing is known of it yet."""
         if j in self._at or j in self._coming:
             return
         at_once = self.design.columns_at_once
-        wanted = promising(scores, (1 + AHEAD) * at_once + len(self._at)).tolist()
+        wanted = leading(scores(), (1 + AHEAD) * at_once + len(self._at)).tolist()
         others = [place for place in wanted if place not in self._at and place != j]
         self._coming = [j, *others[: at_once - 1]]
         if self.design.passes:  # one pass for all of them; more come along with the product
             self.design.dense_columns(self._coming)
             self.design.will_need(np.array(others[at_once - 1 :], dtype=np.int64))
 
-    def product(self, j: int, new: Any, scores: np.ndarray) -> np.ndarray:
+    def product(self, j: int, new: Any, scores: Callable[[], np.ndarray]) -> np.ndarray:
         """Products of all features with the ``Direction`` of feature j."""
         step = len(new.along)
         if step >= self._most or new.share < self._faithful:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...design import DesignMatrix
-from .forward import SPENT
+from .features import SPENT
 
 # Pairs of features considered for leaving together, cheapest first.
 PAIRS = 50

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv, dpotri
 
+from ...design import leading
 from ...penalties import row_norms
 from ..base import Callback, Event, Path
 from ._all_supports import best_supports, can_try_all
@@ -75,6 +76,7 @@ class RobustGreedy:
         self.alpha = float(alpha)
         self.eligible = eligible
         self.n_fits = 0
+        self._closed = np.flatnonzero(~eligible)
         self._sparsely = better_sparse(data)
         self._small = int(eligible.sum()) <= SMALL
         # Supports that were tried, and the objective they could not get below.
@@ -183,15 +185,11 @@ class RobustGreedy:
         return self._best(fit, pulls, count, by_pull), pulls
 
     def _best(self, fit: Candidate, pulls: np.ndarray, count: int, by_pull: bool) -> np.ndarray:
-        outside = self.eligible.copy()
-        outside[fit.features] = False
-        candidates = np.flatnonzero(outside)
-        room = count if by_pull else max(SHORTLIST, 2 * count)
-        if len(candidates) > room:
-            strongest = np.argpartition(-pulls[candidates], room - 1)[:room]
-            candidates = np.sort(candidates[strongest])
+        outside = self._outside(fit, pulls)
         if by_pull:
-            return candidates[np.argsort(-pulls[candidates], kind="stable")[:count]]
+            return leading(outside, min(count, self._n_outside(fit)))
+        room = min(max(SHORTLIST, 2 * count), self._n_outside(fit))
+        candidates = np.sort(leading(outside, room))
         columns = self._fetched(candidates)
         sizes = np.maximum(fit.sizes, FLOOR * self.data.mean(fit.sizes))
         weight = self.data.weights / sizes
@@ -260,9 +258,16 @@ class RobustGreedy:
 
     def _open(self, fit: Candidate, pulls: np.ndarray) -> bool:
         """Whether any feature outside wants in; if not, the limit on their number does not bind."""
-        outside = self.eligible.copy()
-        outside[fit.features] = False
-        return bool((pulls[outside] > self.alpha * (1.0 + 1e-4)).any())
+        return bool(self._outside(fit, pulls).max() > self.alpha * (1.0 + 1e-4))
+
+    def _outside(self, fit: Candidate, pulls: np.ndarray) -> np.ndarray:
+        """The pulls, and -1 for features that cannot come."""
+        outside = pulls.copy()
+        outside[self._closed] = outside[fit.features] = -1.0
+        return outside
+
+    def _n_outside(self, fit: Candidate) -> int:
+        return len(self.eligible) - len(self._closed) - len(fit.features)
 
     def improve(self, fit: Candidate, max_rounds: int = 20) -> tuple[Candidate, np.ndarray]:
         """Exchange features until no exchange tried lowers the objective."""
@@ -288,8 +293,8 @@ class RobustGreedy:
 
     def _winners(self, size: int) -> list[Candidate]:
         """The best of all supports of this size, after a close look at the leading ones."""
-        leading = best_supports(self.data, self.alpha, self.eligible, size, LEADING)
-        fits = [self.fit(support) for support in leading]
+        supports = best_supports(self.data, self.alpha, self.eligible, size, LEADING)
+        fits = [self.fit(support) for support in supports]
         return [min(fits, key=_objective)]
 
     def _other_starts(self, size: int):

@@ -1,0 +1,339 @@
+"""Compiled products with a large dense array, clipped or not, at the speed of memory.
+
+Rows are contiguous: strips of columns stay in the cache while rows are added to them several at
+a time, so that sums are loaded and stored less often; up to four outputs are served by one
+reading of X. Columns are contiguous: every column is one sum. Values are finite (checked before
+any fit), so reordering sums is safe. Sums over many rows are collected in double precision now
+and then.
+
+Clipping costs a quarter of a product, although few values lie outside their bounds. Where they
+are few, what clipping takes from them is known: X'u is taken, and their share subtracted. This
+loses no digits that matter: no value of n lies further from their mean than the root of n
+standard deviations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._compiled import PART, compiled
+
+STRIP = 16384  # columns
+CHUNK = 1024  # rows between two collections in double precision
+
+_options: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
+_part: dict[str, Any] = _options | PART
+
+
+@compiled(**_part)
+def _add_one(x, u, total):
+    for j in range(len(total)):
+        total[j] += u * x[j]
+
+
+@compiled(**_part)
+def _add_four(x0, x1, x2, x3, u0, u1, u2, u3, total):
+    for j in range(len(total)):
+        total[j] += (u0 * x0[j] + u1 * x1[j]) + (u2 * x2[j] + u3 * x3[j])
+
+
+@compiled(**_part)
+def _add_one_clipped(x, low, high, u, total):
+    for j in range(len(total)):
+        a, lo, hi = x[j], low[j], high[j]
+        a = lo if a < lo else a
+        a = hi if a > hi else a
+        total[j] += u * a
+
+
+@compiled(**_part)
+def _add_four_clipped(x0, x1, x2, x3, low, high, u0, u1, u2, u3, total):
+    for j in range(len(total)):
+        lo, hi = low[j], high[j]
+        a, b, c, d = x0[j], x1[j], x2[j], x3[j]
+        a = lo if a < lo else a
+        b = lo if b < lo else b
+        c = lo if c < lo else c
+        d = lo if d < lo else d
+        a = hi if a > hi else a
+        b = hi if b > hi else b
+        c = hi if c > hi else c
+        d = hi if d > hi else d
+        total[j] += (u0 * a + u1 * b) + (u2 * c + u3 * d)
+
+
+@compiled(**_part)
+def _eight(u):
+    return u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]
+
+
+@compiled(**_part)
+def _add_eight_to_two(x0, x1, x2, x3, x4, x5, x6, x7, s, t, S, T):
+    """Eight rows of X with coefficients s and t, added to the sums S and T."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = _eight(s)
+    t0, t1, t2, t3, t4, t5, t6, t7 = _eight(t)
+    for j in range(len(S)):
+        a, b, c, d, e, f, g, h = x0[j], x1[j], x2[j], x3[j], x4[j], x5[j], x6[j], x7[j]
+        S[j] += ((s0 * a + s1 * b) + (s2 * c + s3 * d)) + ((s4 * e + s5 * f) + (s6 * g + s7 * h))
+        T[j] += ((t0 * a + t1 * b) + (t2 * c + t3 * d)) + ((t4 * e + t5 * f) + (t6 * g + t7 * h))
+
+
+@compiled(**_part)
+def _add_eight_to_four(x0, x1, x2, x3, x4, x5, x6, x7, s, t, v, w, S, T, V, W):
+    """The same for four outputs."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = _eight(s)
+    t0, t1, t2, t3, t4, t5, t6, t7 = _eight(t)
+    v0, v1, v2, v3, v4, v5, v6, v7 = _eight(v)
+    w0, w1, w2, w3, w4, w5, w6, w7 = _eight(w)
+    for j in range(len(S)):
+        a, b, c, d, e, f, g, h = x0[j], x1[j], x2[j], x3[j], x4[j], x5[j], x6[j], x7[j]
+        S[j] += ((s0 * a + s1 * b) + (s2 * c + s3 * d)) + ((s4 * e + s5 * f) + (s6 * g + s7 * h))
+        T[j] += ((t0 * a + t1 * b) + (t2 * c + t3 * d)) + ((t4 * e + t5 * f) + (t6 * g + t7 * h))
+        V[j] += ((v0 * a + v1 * b) + (v2 * c + v3 * d)) + ((v4 * e + v5 * f) + (v6 * g + v7 * h))
+        W[j] += ((w0 * a + w1 * b) + (w2 * c + w3 * d)) + ((w4 * e + w5 * f) + (w6 * g + w7 * h))
+
+
+@compiled(**_part)
+def _add_rows(X, u, begin, end, first, total):
+    """Add rows begin to end of X, from column ``first`` on, to the sums of one output."""
+    last = first + len(total)
+    i = begin
+    while i + 4 <= end:
+        _add_four(
+            X[i, first:last],  # one by one, so that the compiler knows that they are contiguous
+            X[i + 1, first:last],
+            X[i + 2, first:last],
+            X[i + 3, first:last],
+            u[i],
+            u[i + 1],
+            u[i + 2],
+            u[i + 3],
+            total,
+        )
+        i += 4
+    while i < end:
+        _add_one(X[i, first:last], u[i], total)
+        i += 1
+
+
+@compiled(**_part)
+def _add_clipped_rows(X, low, high, u, begin, end, first, total):
+    last = first + len(total)
+    lo, hi = low[first:last], high[first:last]
+    i = begin
+    while i + 4 <= end:
+        _add_four_clipped(
+            X[i, first:last],
+            X[i + 1, first:last],
+            X[i + 2, first:last],
+            X[i + 3, first:last],
+            lo,
+            hi,
+            u[i],
+            u[i + 1],
+            u[i + 2],
+            u[i + 3],
+            total,
+        )
+        i += 4
+    while i < end:
+        _add_one_clipped(X[i, first:last], lo, hi, u[i], total)
+        i += 1
+
+
+@compiled(**_part)
+def _subtract_excess(clip, u, first, total):
+    """Take out of a sum over X what clipping takes from the values outside their bounds."""
+    strip = first // STRIP
+    for entry in range(strip * clip.room, clip.ends[strip]):
+        total[clip.columns[entry] - first] -= u[clip.rows[entry]] * clip.values[entry]
+
+
+@compiled(**_part)
+def _collect(total, collected):
+    for j in range(len(collected)):
+        collected[j] += total[j]
+        total[j] = 0
+
+
+@compiled(**_part)
+def strip_product(X, clip, u, first, total):
+    """Set ``total`` to clip(X)[:, first:]'u for as many columns as it has.
+
+    They lie in the strip that begins with ``first``.
+    """
+    n = X.shape[0]
+    bounded = len(clip.low) > 0
+    known = bounded and clip.ends[first // STRIP] >= 0
+    total[:] = 0
+    collected = np.zeros(len(total) if n > CHUNK else 0, np.float64)
+    for begin in range(0, n, CHUNK):
+        end = min(begin + CHUNK, n)
+        if known or not bounded:
+            _add_rows(X, u, begin, end, first, total)
+        else:
+            _add_clipped_rows(X, clip.low, clip.high, u, begin, end, first, total)
+        _collect(total, collected)
+    for j in range(len(collected)):
+        total[j] = collected[j]
+    if known:
+        _subtract_excess(clip, u, first, total)
+
+
+@compiled(**_part)
+def product_of_rows(rows, u, total, first, p):
+    """The same for (clip(X) - centre) / scale, as ``Rows`` hold it, with ``total`` the sum of u."""
+    strip_product(rows.array, rows.clip, u, first, p)
+    last = first + len(p)
+    if len(rows.centre):
+        centre = rows.centre[first:last]
+        for j in range(len(p)):
+            p[j] -= centre[j] * total
+    if len(rows.scale):
+        scale = rows.scale[first:last]
+        for j in range(len(p)):
+            p[j] /= scale[j]
+
+
+@compiled(**_options)
+def products_by_row(X, clip, u, start, stop, out):
+    """out[start:stop] = clip(X[:, start:stop])' u for X with contiguous rows."""
+    for first in range(start, stop, STRIP):
+        strip_product(X, clip, u, first, out[first : min(first + STRIP, stop)])
+
+
+@compiled(**_part)
+def _add_rows_to_all(X, U, begin, end, first, last, out):
+    """Add rows begin to end of X to the sums of two or four outputs."""
+    whole = begin + (end - begin) // 8 * 8
+    for i in range(begin, whole, 8):
+        x0, x1, x2, x3, x4, x5, x6, x7 = (
+            X[i, first:last],
+            X[i + 1, first:last],
+            X[i + 2, first:last],
+            X[i + 3, first:last],
+            X[i + 4, first:last],
+            X[i + 5, first:last],
+            X[i + 6, first:last],
+            X[i + 7, first:last],
+        )
+        s, t, S, T = U[0, i : i + 8], U[1, i : i + 8], out[0, first:last], out[1, first:last]
+        if len(U) == 2:
+            _add_eight_to_two(x0, x1, x2, x3, x4, x5, x6, x7, s, t, S, T)
+        else:
+            v, w, V, W = U[2, i : i + 8], U[3, i : i + 8], out[2, first:last], out[3, first:last]
+            _add_eight_to_four(x0, x1, x2, x3, x4, x5, x6, x7, s, t, v, w, S, T, V, W)
+    for k in range(len(U)):
+        _add_rows(X, U[k], whole, end, first, out[k, first:last])
+
+
+@compiled(**_options)
+def several_products_by_row(X, clip, U, start, stop, out):
+    """The same for two or four outputs, one in every row of U and ``out``, in one reading of X."""
+    n, n_outputs = X.shape[0], len(U)
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
+        if len(clip.low) and clip.ends[first // STRIP] < 0:
+            for k in range(n_outputs):
+                strip_product(X, clip, U[k], first, out[k, first:last])
+            continue
+        collected = np.zeros((n_outputs, last - first if n > CHUNK else 0), np.float64)
+        for k in range(n_outputs):
+            out[k, first:last] = 0
+        for begin in range(0, n, CHUNK):
+            _add_rows_to_all(X, U, begin, min(begin + CHUNK, n), first, last, out)
+            for k in range(n_outputs):
+                _collect(out[k, first:last], collected[k])
+        for k in range(n_outputs):
+            for j in range(collected.shape[1]):
+                out[k, first + j] = collected[k, j]
+            if len(clip.low):
+                _subtract_excess(clip, U[k], first, out[k, first:last])
+
+
+@compiled(**_options)
+def products_by_column(X, low, high, u, start, stop, out):
+    """out[start:stop] = clip(X[:, start:stop])' u for X with contiguous columns."""
+    n = X.shape[0]
+    for j in range(start, stop):
+        lo, hi = low[j], high[j]
+        collected = 0.0
+        for begin in range(0, n, CHUNK):
+            total = X.dtype.type(0)
+            for i in range(begin, min(begin + CHUNK, n)):
+                a = X[i, j]
+                a = lo if a < lo else a
+                a = hi if a > hi else a
+                total += u[i] * a
+            collected += total
+        out[j] = collected
+
+
+# -- what clipping takes away ----------------------------------------------------------------------
+
+
+@compiled(**_part)
+def _mark_outside(x, low, high, marks):
+    for j in range(len(x)):
+        marks[j] = (x[j] < low[j]) | (x[j] > high[j])
+
+
+@compiled(**_options)
+def find_excess(X, clip, start, stop):
+    """Fill the tables of ``clip``: its values outside their bounds, strip by strip.
+
+    Of a strip that has more of them than there is room for it is noted that they are not known.
+    """
+    rows, columns, values, ends = clip.rows, clip.columns, clip.values, clip.ends
+    marks = np.zeros(STRIP, np.uint8)
+    eights = marks.view(np.uint64)
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
+        strip = first // STRIP
+        at = strip * clip.room
+        most = at + clip.room
+        lo, hi = clip.low[first:last], clip.high[first:last]
+        marks[last - first :] = 0
+        for i in range(X.shape[0]):
+            x = X[i, first:last]
+            _mark_outside(x, lo, hi, marks)
+            for eight in range(len(eights)):
+                if eights[eight] == 0:
+                    continue
+                for j in range(8 * eight, min(8 * eight + 8, last - first)):
+                    if marks[j] and at < most:
+                        bound = lo[j] if x[j] < lo[j] else hi[j]
+                        rows[at], columns[at], values[at] = i, first + j, x[j] - bound
+                    at += marks[j]
+            if at > most:
+                break
+        ends[strip] = -1 if at > most else at
+
+
+@compiled(**_options | {"fastmath": {"contract", "nsz"}})
+def settle_excess(X, clip, start, stop, means, squares):
+    """From means and sums of squared deviations of columns to those of the clipped ones.
+
+    With x - m the deviation of a value from its mean and e its excess, squares around m fall by
+    e (2 (x - m) - e), and going over to the new mean m - sum(e) / n takes n times the square
+    of the step. Strips whose excess is not known are left alone.
+    """
+    n_samples = X.shape[0]
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
+        strip = first // STRIP
+        if clip.ends[strip] < 0:
+            continue
+        steps = np.zeros(last - first, np.float64)
+        for entry in range(strip * clip.room, clip.ends[strip]):
+            j = clip.columns[entry]
+            value = np.float64(X[clip.rows[entry], j])  # the excess was rounded
+            excess = value - (clip.high[j] if value > clip.high[j] else clip.low[j])
+            squares[j] -= excess * (2.0 * (value - means[j]) - excess)
+            steps[j - first] += excess / n_samples
+        for j in range(first, last):
+            step = steps[j - first]
+            means[j] -= step
+            squares[j] = max(squares[j] - n_samples * step * step, 0.0)

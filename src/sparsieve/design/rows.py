@@ -1,0 +1,47 @@
+"""X by its rows, for compiled loops of a solver that use products as soon as they have them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import stream
+from .base import DesignMatrix
+from .clipped import ClippedDense
+from .dense import DenseDesign
+from .scaled import Scaled
+
+
+class Rows(NamedTuple):
+    """(clip(X) - centre) / scale of an array with contiguous rows.
+
+    What there is not is an empty array.
+    """
+
+    array: np.ndarray
+    clip: stream.Clip
+    centre: np.ndarray
+    scale: np.ndarray
+
+    def product(self, v: np.ndarray) -> tuple[np.ndarray, np.floating]:
+        """What X'v is made from: v, and what every column loses for its centre."""
+        dtype = self.array.dtype.type
+        return np.ascontiguousarray(v, dtype), dtype(v.sum(dtype=np.float64))
+
+
+def contiguous_rows(design: DesignMatrix) -> tuple[Rows, np.ndarray | None] | None:
+    """(rows, weights of the rows) of an X in memory whose rows are contiguous, or None."""
+    nothing = np.empty(0, dtype=design.dtype)
+    centre = scale = nothing
+    weights = None
+    if isinstance(design, Scaled):
+        weights = design.row_scale
+        centre = nothing if design.centre is None else design.centre
+        scale = nothing if design.scale is None else design.scale
+        design = design.base
+    if isinstance(design, ClippedDense) and design.has_long_rows:
+        return Rows(design.base.array, design.clip, centre, scale), weights
+    if isinstance(design, DenseDesign) and design.array.flags.c_contiguous:
+        return Rows(design.array, stream.no_clip(design.dtype), centre, scale), weights
+    return None
