@@ -7,9 +7,9 @@ any fit), so reordering sums is safe. Sums over many rows are collected in doubl
 and then.
 
 Clipping costs a quarter of a product, although few values lie outside their bounds. Where they
-are few, what clipping takes from them is known: X'u is taken, and their share subtracted. This
-loses no digits that matter: no value of n lies further from their mean than the root of n
-standard deviations.
+are few, what clipping takes from them is known: X'u is taken, and their share subtracted. Values
+so far away that this would cost digits are rare, since no value of n lies further from the mean
+than the root of n standard deviations: where there is one, its strip is clipped after all.
 """
 
 from __future__ import annotations
@@ -22,45 +22,36 @@ from .._compiled import PART, compiled
 
 STRIP = 16384  # columns
 CHUNK = 1024  # rows between two collections in double precision
+# So many widths of the interval is what lies far outside of it, were it not for rounding: NEAR of
+# the bounds themselves, where a column is constant.
+FAR, NEAR = 8.0, 1e-3
 
 _options: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 _part: dict[str, Any] = _options | PART
 
 
 @compiled(**_part)
-def _add_one(x, u, total):
-    for j in range(len(total)):
-        total[j] += u * x[j]
+def _clip(a, low, high):
+    a = low if a < low else a
+    return high if a > high else a
 
 
 @compiled(**_part)
-def _add_four(x0, x1, x2, x3, u0, u1, u2, u3, total):
+def _add_one(x, low, high, clipped, u, total):
     for j in range(len(total)):
-        total[j] += (u0 * x0[j] + u1 * x1[j]) + (u2 * x2[j] + u3 * x3[j])
-
-
-@compiled(**_part)
-def _add_one_clipped(x, low, high, u, total):
-    for j in range(len(total)):
-        a, lo, hi = x[j], low[j], high[j]
-        a = lo if a < lo else a
-        a = hi if a > hi else a
+        a = x[j]
+        if clipped:
+            a = _clip(a, low[j], high[j])
         total[j] += u * a
 
 
 @compiled(**_part)
-def _add_four_clipped(x0, x1, x2, x3, low, high, u0, u1, u2, u3, total):
+def _add_four(x0, x1, x2, x3, low, high, clipped, u0, u1, u2, u3, total):
     for j in range(len(total)):
-        lo, hi = low[j], high[j]
         a, b, c, d = x0[j], x1[j], x2[j], x3[j]
-        a = lo if a < lo else a
-        b = lo if b < lo else b
-        c = lo if c < lo else c
-        d = lo if d < lo else d
-        a = hi if a > hi else a
-        b = hi if b > hi else b
-        c = hi if c > hi else c
-        d = hi if d > hi else d
+        if clipped:
+            lo, hi = low[j], high[j]
+            a, b, c, d = _clip(a, lo, hi), _clip(b, lo, hi), _clip(c, lo, hi), _clip(d, lo, hi)
         total[j] += (u0 * a + u1 * b) + (u2 * c + u3 * d)
 
 
@@ -70,19 +61,23 @@ def _eight(u):
 
 
 @compiled(**_part)
-def _add_eight_to_two(x0, x1, x2, x3, x4, x5, x6, x7, s, t, S, T):
+def _add_eight_to_two(x0, x1, x2, x3, x4, x5, x6, x7, low, high, clipped, s, t, S, T):
     """Eight rows of X with coefficients s and t, added to the sums S and T."""
     s0, s1, s2, s3, s4, s5, s6, s7 = _eight(s)
     t0, t1, t2, t3, t4, t5, t6, t7 = _eight(t)
     for j in range(len(S)):
         a, b, c, d, e, f, g, h = x0[j], x1[j], x2[j], x3[j], x4[j], x5[j], x6[j], x7[j]
+        if clipped:
+            lo, hi = low[j], high[j]
+            a, b, c, d = _clip(a, lo, hi), _clip(b, lo, hi), _clip(c, lo, hi), _clip(d, lo, hi)
+            e, f, g, h = _clip(e, lo, hi), _clip(f, lo, hi), _clip(g, lo, hi), _clip(h, lo, hi)
         S[j] += ((s0 * a + s1 * b) + (s2 * c + s3 * d)) + ((s4 * e + s5 * f) + (s6 * g + s7 * h))
         T[j] += ((t0 * a + t1 * b) + (t2 * c + t3 * d)) + ((t4 * e + t5 * f) + (t6 * g + t7 * h))
 
 
 @compiled(**_part)
 def _add_eight_to_four(x0, x1, x2, x3, x4, x5, x6, x7, s, t, v, w, S, T, V, W):
-    """The same for four outputs."""
+    """The same for four outputs, and not clipped: two more arrays would be too many for vectors."""
     s0, s1, s2, s3, s4, s5, s6, s7 = _eight(s)
     t0, t1, t2, t3, t4, t5, t6, t7 = _eight(t)
     v0, v1, v2, v3, v4, v5, v6, v7 = _eight(v)
@@ -96,9 +91,10 @@ def _add_eight_to_four(x0, x1, x2, x3, x4, x5, x6, x7, s, t, v, w, S, T, V, W):
 
 
 @compiled(**_part)
-def _add_rows(X, u, begin, end, first, total):
+def _add_rows(X, clip, clipped, u, begin, end, first, total):
     """Add rows begin to end of X, from column ``first`` on, to the sums of one output."""
     last = first + len(total)
+    low, high = clip.low[first:last], clip.high[first:last]
     i = begin
     while i + 4 <= end:
         _add_four(
@@ -106,6 +102,9 @@ def _add_rows(X, u, begin, end, first, total):
             X[i + 1, first:last],
             X[i + 2, first:last],
             X[i + 3, first:last],
+            low,
+            high,
+            clipped,
             u[i],
             u[i + 1],
             u[i + 2],
@@ -114,33 +113,56 @@ def _add_rows(X, u, begin, end, first, total):
         )
         i += 4
     while i < end:
-        _add_one(X[i, first:last], u[i], total)
+        _add_one(X[i, first:last], low, high, clipped, u[i], total)
         i += 1
 
 
 @compiled(**_part)
-def _add_clipped_rows(X, low, high, u, begin, end, first, total):
-    last = first + len(total)
-    lo, hi = low[first:last], high[first:last]
-    i = begin
-    while i + 4 <= end:
-        _add_four_clipped(
+def _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out):
+    """The same for two or four outputs, from column ``first`` to ``last``."""
+    whole = begin + (end - begin) // 8 * 8
+    low, high = clip.low[first:last], clip.high[first:last]
+    for i in range(begin, whole, 8):
+        x0, x1, x2, x3, x4, x5, x6, x7 = (
             X[i, first:last],
             X[i + 1, first:last],
             X[i + 2, first:last],
             X[i + 3, first:last],
-            lo,
-            hi,
-            u[i],
-            u[i + 1],
-            u[i + 2],
-            u[i + 3],
-            total,
+            X[i + 4, first:last],
+            X[i + 5, first:last],
+            X[i + 6, first:last],
+            X[i + 7, first:last],
         )
-        i += 4
-    while i < end:
-        _add_one_clipped(X[i, first:last], lo, hi, u[i], total)
-        i += 1
+        if len(U) == 4 and not clipped:
+            _add_eight_to_four(
+                x0,
+                x1,
+                x2,
+                x3,
+                x4,
+                x5,
+                x6,
+                x7,
+                U[0, i : i + 8],
+                U[1, i : i + 8],
+                U[2, i : i + 8],
+                U[3, i : i + 8],
+                out[0, first:last],
+                out[1, first:last],
+                out[2, first:last],
+                out[3, first:last],
+            )
+            continue
+        for k in range(0, len(U), 2):
+            s, t, S, T = (
+                U[k, i : i + 8],
+                U[k + 1, i : i + 8],
+                out[k, first:last],
+                out[k + 1, first:last],
+            )
+            _add_eight_to_two(x0, x1, x2, x3, x4, x5, x6, x7, low, high, clipped, s, t, S, T)
+    for k in range(len(U)):
+        _add_rows(X, clip, clipped, U[k], whole, end, first, out[k, first:last])
 
 
 @compiled(**_part)
@@ -148,14 +170,20 @@ def _subtract_excess(clip, u, first, total):
     """Take out of a sum over X what clipping takes from the values outside their bounds."""
     strip = first // STRIP
     for entry in range(strip * clip.room, clip.ends[strip]):
-        total[clip.columns[entry] - first] -= u[clip.rows[entry]] * clip.values[entry]
+        total[clip.columns[entry]] -= u[clip.rows[entry]] * clip.values[entry]
 
 
 @compiled(**_part)
 def _collect(total, collected):
-    for j in range(len(collected)):
+    for j in range(len(total)):
         collected[j] += total[j]
         total[j] = 0
+
+
+@compiled(**_part)
+def _return(collected, total):
+    for j in range(len(total)):
+        total[j] = collected[j]
 
 
 @compiled(**_part)
@@ -171,13 +199,11 @@ def strip_product(X, clip, u, first, total):
     collected = np.zeros(len(total) if n > CHUNK else 0, np.float64)
     for begin in range(0, n, CHUNK):
         end = min(begin + CHUNK, n)
-        if known or not bounded:
-            _add_rows(X, u, begin, end, first, total)
-        else:
-            _add_clipped_rows(X, clip.low, clip.high, u, begin, end, first, total)
-        _collect(total, collected)
-    for j in range(len(collected)):
-        total[j] = collected[j]
+        _add_rows(X, clip, bounded and not known, u, begin, end, first, total)
+        if n > CHUNK:
+            _collect(total, collected)
+    if n > CHUNK:
+        _return(collected, total)
     if known:
         _subtract_excess(clip, u, first, total)
 
@@ -204,52 +230,27 @@ def products_by_row(X, clip, u, start, stop, out):
         strip_product(X, clip, u, first, out[first : min(first + STRIP, stop)])
 
 
-@compiled(**_part)
-def _add_rows_to_all(X, U, begin, end, first, last, out):
-    """Add rows begin to end of X to the sums of two or four outputs."""
-    whole = begin + (end - begin) // 8 * 8
-    for i in range(begin, whole, 8):
-        x0, x1, x2, x3, x4, x5, x6, x7 = (
-            X[i, first:last],
-            X[i + 1, first:last],
-            X[i + 2, first:last],
-            X[i + 3, first:last],
-            X[i + 4, first:last],
-            X[i + 5, first:last],
-            X[i + 6, first:last],
-            X[i + 7, first:last],
-        )
-        s, t, S, T = U[0, i : i + 8], U[1, i : i + 8], out[0, first:last], out[1, first:last]
-        if len(U) == 2:
-            _add_eight_to_two(x0, x1, x2, x3, x4, x5, x6, x7, s, t, S, T)
-        else:
-            v, w, V, W = U[2, i : i + 8], U[3, i : i + 8], out[2, first:last], out[3, first:last]
-            _add_eight_to_four(x0, x1, x2, x3, x4, x5, x6, x7, s, t, v, w, S, T, V, W)
-    for k in range(len(U)):
-        _add_rows(X, U[k], whole, end, first, out[k, first:last])
-
-
 @compiled(**_options)
 def several_products_by_row(X, clip, U, start, stop, out):
     """The same for two or four outputs, one in every row of U and ``out``, in one reading of X."""
     n, n_outputs = X.shape[0], len(U)
     for first in range(start, stop, STRIP):
         last = min(first + STRIP, stop)
-        if len(clip.low) and clip.ends[first // STRIP] < 0:
-            for k in range(n_outputs):
-                strip_product(X, clip, U[k], first, out[k, first:last])
-            continue
+        bounded = len(clip.low) > 0
+        known = bounded and clip.ends[first // STRIP] >= 0
         collected = np.zeros((n_outputs, last - first if n > CHUNK else 0), np.float64)
         for k in range(n_outputs):
             out[k, first:last] = 0
         for begin in range(0, n, CHUNK):
-            _add_rows_to_all(X, U, begin, min(begin + CHUNK, n), first, last, out)
-            for k in range(n_outputs):
-                _collect(out[k, first:last], collected[k])
+            end = min(begin + CHUNK, n)
+            _add_rows_to_all(X, clip, bounded and not known, U, begin, end, first, last, out)
+            if n > CHUNK:
+                for k in range(n_outputs):
+                    _collect(out[k, first:last], collected[k])
         for k in range(n_outputs):
-            for j in range(collected.shape[1]):
-                out[k, first + j] = collected[k, j]
-            if len(clip.low):
+            if n > CHUNK:
+                _return(collected[k], out[k, first:last])
+            if known:
                 _subtract_excess(clip, U[k], first, out[k, first:last])
 
 
@@ -263,10 +264,7 @@ def products_by_column(X, low, high, u, start, stop, out):
         for begin in range(0, n, CHUNK):
             total = X.dtype.type(0)
             for i in range(begin, min(begin + CHUNK, n)):
-                a = X[i, j]
-                a = lo if a < lo else a
-                a = hi if a > hi else a
-                total += u[i] * a
+                total += u[i] * _clip(X[i, j], lo, hi)
             collected += total
         out[j] = collected
 
@@ -284,8 +282,10 @@ def _mark_outside(x, low, high, marks):
 def find_excess(X, clip, start, stop):
     """Fill the tables of ``clip``: its values outside their bounds, strip by strip.
 
-    Of a strip that has more of them than there is room for it is noted that they are not known.
+    Of a strip that has more of them than there is room for, or will have by the look of the first
+    rows, or that has one far away, it is noted that they are not known.
     """
+    n = X.shape[0]
     rows, columns, values, ends = clip.rows, clip.columns, clip.values, clip.ends
     marks = np.zeros(STRIP, np.uint8)
     eights = marks.view(np.uint64)
@@ -296,7 +296,7 @@ def find_excess(X, clip, start, stop):
         most = at + clip.room
         lo, hi = clip.low[first:last], clip.high[first:last]
         marks[last - first :] = 0
-        for i in range(X.shape[0]):
+        for i in range(n):
             x = X[i, first:last]
             _mark_outside(x, lo, hi, marks)
             for eight in range(len(eights)):
@@ -304,12 +304,15 @@ def find_excess(X, clip, start, stop):
                     continue
                 for j in range(8 * eight, min(8 * eight + 8, last - first)):
                     if marks[j] and at < most:
-                        bound = lo[j] if x[j] < lo[j] else hi[j]
-                        rows[at], columns[at], values[at] = i, first + j, x[j] - bound
+                        excess = x[j] - (lo[j] if x[j] < lo[j] else hi[j])
+                        rows[at], columns[at], values[at] = i, j, excess
+                        if abs(excess) > FAR * (hi[j] - lo[j]) + NEAR * abs(hi[j]):
+                            at = most
                     at += marks[j]
-            if at > most:
+            if at > min(most, most - clip.room + clip.room // 8 + clip.room * (i + 1) // n):
+                at = -1
                 break
-        ends[strip] = -1 if at > most else at
+        ends[strip] = at
 
 
 @compiled(**_options | {"fastmath": {"contract", "nsz"}})
@@ -328,7 +331,7 @@ def settle_excess(X, clip, start, stop, means, squares):
             continue
         steps = np.zeros(last - first, np.float64)
         for entry in range(strip * clip.room, clip.ends[strip]):
-            j = clip.columns[entry]
+            j = first + clip.columns[entry]
             value = np.float64(X[clip.rows[entry], j])  # the excess was rounded
             excess = value - (clip.high[j] if value > clip.high[j] else clip.low[j])
             squares[j] -= excess * (2.0 * (value - means[j]) - excess)

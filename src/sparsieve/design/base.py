@@ -31,8 +31,7 @@ class DesignMatrix(ABC):
     # were of extreme size. ``standardised`` reports centre and scale in the units of the user.
     unit: np.ndarray | float = 1.0
 
-    # With how many columns at a time products cost hardly more than with one. A processor pays for
-    # every one: sixteen cost five times as much as one where memory is fast (measured).
+    # With how many columns at a time products cost little more than with one.
     columns_at_once = 1
 
     is_on_device = False  # whether products are taken by a GPU (or what stands in for one)

@@ -10,7 +10,8 @@ from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
 # Rows that are summed in single precision.
 LONG_SUM = 2048
 # So many outputs, and no more, are served by one compiled pass over X faster than by BLAS.
-FEW_OUTPUTS = 4
+FEW_OUTPUTS = 8
+TALL = 1000  # samples with which columns repay to be read several at a time
 
 
 class DenseDesign(DesignMatrix):
@@ -22,6 +23,9 @@ class DenseDesign(DesignMatrix):
         self.array = X
         self.shape = X.shape
         self.dtype = X.dtype
+        # Where it takes long, a pass with several columns saves more of them than it costs.
+        if self.shape[0] >= TALL and self._has_long_rows:
+            self.columns_at_once = 8
         self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
     def _is_large(self, usual: int) -> bool:

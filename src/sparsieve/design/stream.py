@@ -15,8 +15,10 @@ import numpy as np
 # rows that are contiguous, and of columns.
 MANY_OUTPUTS = {True: 12, False: 4}
 BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
-# Values outside their bounds are kept while they are one of this many: a twentieth of X at most.
+# Values outside their bounds are kept while they are one of this many, with places that two bytes
+# each can hold: a thirtieth of X at most. With more of them clipping itself is as fast.
 RARE = 64
+MOST_ROWS = 1 << 16
 # Fewer numbers than this are not worth a second thread.
 WORTH_A_THREAD = 1 << 21
 
@@ -99,8 +101,9 @@ class Clip(NamedTuple):
     """The bounds of every column, and what clipping takes away where that is little.
 
     ``values`` are what the entries of X at ``rows`` and ``columns`` exceed their bound by. Those of
-    strip s of the columns begin at s * ``room`` and end before ``ends[s]``, which is negative
-    where they are too many. Without any clipping all arrays are empty.
+    strip s of the columns, counted from where it begins, are from s * ``room`` on and end before
+    ``ends[s]``, which is negative where they are too many. Without any clipping all arrays are
+    empty.
     """
 
     low: np.ndarray
@@ -114,7 +117,7 @@ class Clip(NamedTuple):
 
 def no_clip(dtype: np.dtype) -> Clip:
     """Columns as they are."""
-    places, values = np.empty(0, np.int32), np.empty(0, dtype)
+    places, values = np.empty(0, np.uint16), np.empty(0, dtype)
     return Clip(values, values, places, places, values, np.empty(0, np.int64), 0)
 
 
@@ -124,13 +127,11 @@ def clip_of(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
 
     n_samples, n_features = array.shape
     ends = np.full(-(-n_features // kernels.STRIP), -1, dtype=np.int64)
-    # Few values of very many that are far away would cost digits of single precision.
-    known = array.dtype == np.float64 or n_samples <= kernels.CHUNK
-    room = kernels.STRIP * n_samples // RARE if known else 0
+    room = kernels.STRIP * n_samples // RARE if n_samples <= MOST_ROWS else 0
     # Only what is written to takes up memory.
-    rows, columns = np.empty((2, room * len(ends)), dtype=np.int32)
+    rows, columns = np.empty((2, room * len(ends)), dtype=np.uint16)
     clip = Clip(low, high, rows, columns, np.empty(len(rows), array.dtype), ends, room)
-    if known:
+    if room:
         work = partial(kernels.find_excess, array, clip)
         in_strips(work, n_features, array.size, kernels.STRIP)
     return clip

@@ -58,7 +58,9 @@ def test_they_find_the_same(rng, monkeypatch, kind, dtype, ridge, threads):
     scale = plain[0].gains.max()
     tolerance = {"rtol": 0, "atol": scale * (1e-10 if dtype == np.float64 else 1e-4)}
     for one, other in zip(plain, compiled, strict=True):
-        assert [s.tolist() for s in one.path.supports] == [s.tolist() for s in other.path.supports]
+        for ours, theirs in zip(one.path.supports, other.path.supports, strict=True):
+            # Either of the two equal features may be the one.
+            assert sorted(np.where(ours == 7, 3, ours)) == sorted(np.where(theirs == 7, 3, theirs))
         np.testing.assert_allclose(one.path.objective, other.path.objective, **tolerance)
         np.testing.assert_allclose(one.remaining, other.remaining, **tolerance)
     assert not {3, 7} <= set(plain[0].path.features.tolist()) or ridge
