@@ -35,13 +35,14 @@ def falling(scores: np.ndarray, ties: np.ndarray | None = None) -> np.ndarray:
 
 def leading(scores: np.ndarray, count: int) -> np.ndarray:
     """Places of the ``count`` largest scores, the largest first and equal ones in order."""
+    if not 0 < count < len(scores):
+        return np.argsort(-scores, kind="stable")[:count]
     whole = len(scores) // WIDTH * WIDTH
+    tops = scores
     if count * WIDTH < whole:
-        # So many groups hold a score that is at least as large: what is smaller cannot lead.
+        # As many groups have a score at least as large: what is smaller cannot lead.
         tops = scores[:whole].reshape(-1, WIDTH).max(axis=1)
-        places = np.flatnonzero(scores >= np.partition(tops, -count)[-count])
-    else:
-        places = np.arange(len(scores))
+    places = np.flatnonzero(scores >= np.partition(tops, -count)[-count])
     return places[np.argsort(-scores[places], kind="stable")[:count]]
 
 
