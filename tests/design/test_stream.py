@@ -177,3 +177,19 @@ def test_sizes_of_columns_show_what_is_no_number(rng, monkeypatch):
         X[6, 8] = -np.nan
         odd = ~np.isfinite(stream.column_sizes(X))
         assert np.flatnonzero(odd).tolist() == [7, 8, 9]
+
+
+def blas_threads():
+    return max(pool["num_threads"] for pool in stream._libraries().info())
+
+
+def test_passes_keep_their_threads_while_blas_has_one():
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=2):
+        allowed = stream.n_threads()
+        with stream.blas_alone():
+            assert (stream.n_threads(), blas_threads()) == (allowed, 1)
+        assert (stream.n_threads(), blas_threads()) == (allowed, allowed)
+    with threadpool_limits(limits=1), stream.blas_alone():
+        assert stream.n_threads() == 1

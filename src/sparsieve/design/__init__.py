@@ -11,7 +11,7 @@ from .double import in_double
 from .fetched import without_samples
 from .foreign import foreign_design
 from .ranking import falling, leading, ranks
-from .rows import contiguous_rows
+from .rows import contiguous_rows, own_passes
 from .scaled import Scaled
 from .sparse import SparseDesign
 
@@ -34,6 +34,7 @@ __all__ = [
     "foreign_design",
     "in_double",
     "leading",
+    "own_passes",
     "ranks",
     "standardised",
     "without_samples",

@@ -9,7 +9,7 @@ from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
 
 # Rows that are summed in single precision.
 LONG_SUM = 2048
-# So many outputs, and no more, are served by one compiled pass over X faster than by BLAS.
+# So many outputs, and no more, are served by compiled passes over X at least as fast as by BLAS.
 FEW_OUTPUTS = 8
 TALL = 1000  # samples with which columns repay to be read several at a time
 
@@ -24,7 +24,7 @@ class DenseDesign(DesignMatrix):
         self.shape = X.shape
         self.dtype = X.dtype
         # Where it takes long, a pass with several columns saves more of them than it costs.
-        if self.shape[0] >= TALL and self._has_long_rows:
+        if self.shape[0] >= TALL and self.has_long_rows:
             self.columns_at_once = 8
         self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -38,12 +38,12 @@ class DenseDesign(DesignMatrix):
         return self.array @ W
 
     def rmatmul(self, R):
-        if 1 < R.shape[1] <= FEW_OUTPUTS and R.dtype == self.dtype and self._has_long_rows:
+        if R.shape[1] <= FEW_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
             return stream.products(self.array, stream.no_clip(self.dtype), R)
         return self._collected(lambda rows: _product(self.array[rows], R[rows]))
 
     @property
-    def _has_long_rows(self) -> bool:
+    def has_long_rows(self) -> bool:
         """Whether compiled passes over contiguous rows pay."""
         return self._is_large(COPY_BYTES) and self.array.flags.c_contiguous
 

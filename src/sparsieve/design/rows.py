@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,13 @@ class Rows(NamedTuple):
         """What X'v is made from: v, and what every column loses for its centre."""
         dtype = self.array.dtype.type
         return np.ascontiguousarray(v, dtype), dtype(v.sum(dtype=np.float64))
+
+
+def own_passes(design: DesignMatrix) -> AbstractContextManager[None]:
+    """The context of small work between passes: BLAS alone where these are not its own."""
+    base = design.base if isinstance(design, Scaled) else design
+    compiled = isinstance(base, ClippedDense | DenseDesign) and base.has_long_rows
+    return stream.blas_alone() if compiled else nullcontext()
 
 
 def contiguous_rows(design: DesignMatrix) -> tuple[Rows, np.ndarray | None] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, partial
 from itertools import pairwise
 from threading import Lock
@@ -33,9 +35,30 @@ def _libraries():
     return ThreadpoolController()
 
 
+_allowed: ContextVar[int | None] = ContextVar("threads of passes", default=None)
+
+
 def n_threads() -> int:
     """What BLAS may use now: follows OMP_NUM_THREADS, threadpoolctl and joblib's workers."""
+    allowed = _allowed.get()
+    if allowed is not None:
+        return allowed
     return max((pool["num_threads"] for pool in _libraries().info()), default=1)
+
+
+@contextmanager
+def blas_alone() -> Iterator[None]:
+    """BLAS uses one thread in here, passes over X as many as before.
+
+    For work between passes that is too small for a second thread: those of BLAS stay busy for a
+    while after every call, waiting for more, and passes have to share the processor with them.
+    """
+    before = _allowed.set(n_threads())
+    try:
+        with _one_blas_thread:
+            yield
+    finally:
+        _allowed.reset(before)
 
 
 def in_strips(

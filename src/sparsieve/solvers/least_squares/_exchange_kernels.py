@@ -65,15 +65,15 @@ def _best_exchange(squares, inner, z, scale, length, nu, least, ridge, best):
 
 
 @compiled(**_options)
-def best_changes(C, Z, nu, least, places, W, h, costs, ridge):
-    """Best feature to add, and best exchange for one of ``places``.
+def best_changes(C, Z, nu, least, places, W, h, costs, ridge, begin, end):
+    """Best of the features begin to end to add, and best exchange for one of ``places``.
 
     Only features of which more than ``least`` is left may come. Row k of ``Z`` holds the
     coefficients z_ik; ``W``, ``h`` and ``costs`` hold w_j, h_jj and ||w_j||^2 / h_jj of the
     features at ``places`` (rows of Z). Returns (feature, gain, feature that enters, index into
     places, decrease).
     """
-    n_outputs, n_features = C.shape
+    n_outputs = len(C)
     number = C.dtype.type  # plain numbers would make all of this double precision
     room = np.empty((2, BLOCK), C.dtype)
     lengths = np.zeros(len(places), C.dtype)
@@ -82,8 +82,8 @@ def best_changes(C, Z, nu, least, places, W, h, costs, ridge):
             lengths[p] += W[p, k] * W[p, k]
     best_add, best_in, best_out = -1, -1, -1
     best_gain, best_decrease = number(0), number(-np.inf)
-    for start in range(0, n_features, BLOCK):
-        stop = min(start + BLOCK, n_features)
+    for start in range(begin, end, BLOCK):
+        stop = min(start + BLOCK, end)
         squares, inner = room[0, : stop - start], room[1, : stop - start]
         rest, limit = nu[start:stop], least[start:stop]
         squares[:] = 0

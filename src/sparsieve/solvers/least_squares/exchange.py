@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...design import DesignMatrix
+from ...design import DesignMatrix, own_passes
 from ..base import Path, Result
 from .forward import ForwardSelection
 from .swept_gram import SweptGram
@@ -108,6 +108,17 @@ def swap_path(
             if k == n_steps:
                 remaining = support.gains()
 
+    with own_passes(design):
+        _search(design, Y, ridge, candidates, n_steps, n_swaps, least, record)
+    objectives = np.maximum(objectives, 0.0)
+    # The fit on every support is exact; nothing certifies the supports.
+    found = ExchangedSupports(Path(supports, objective=objectives), remaining)
+    return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
+
+
+def _search(design, Y, ridge, candidates, n_steps: int, n_swaps: int, least: float, record) -> None:
+    """Grow a support and shrink it again, with exchanges on the way; ``record`` sees every one."""
+    n_features = design.shape[1]
     support: _Support
     if n_features <= SMALL:
         support, top, rounds = SweptGram(design, Y, ridge, candidates), n_features, 10 * n_features
@@ -125,10 +136,6 @@ def swap_path(
         support.remove(support.cheapest())
         _exchange(support, rounds, least)
         record(support)
-    objectives = np.maximum(objectives, 0.0)
-    # The fit on every support is exact; nothing certifies the supports.
-    found = ExchangedSupports(Path(supports, objective=objectives), remaining)
-    return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
 
 
 def _exchange(support: _Support, rounds: int, least: float) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from ...design import DesignMatrix
+from ...design import DesignMatrix, own_passes
 from ..base import Callback, Event, Path, Result
 from .features import Direction, features_of
 
@@ -104,6 +104,19 @@ def forward_path(
         from ._forward_device import path_there
 
         return path_there(design, Y, ridge, n_steps, eligible, stop, callback)
+    with own_passes(design):
+        return _path_here(design, Y, ridge, n_steps, eligible, stop, callback)
+
+
+def _path_here(
+    design: DesignMatrix,
+    Y: np.ndarray,
+    ridge: float,
+    n_steps: int,
+    eligible: np.ndarray | None,
+    stop: EndRule | None,
+    callback: Callback | None,
+) -> Result[ForwardSelection]:
     n_samples = design.shape[0]
     dtype = design.dtype
     n_outputs = Y.shape[1]

@@ -129,13 +129,14 @@ class TabledSupport:
 
     def _search(self):
         """Best addition and best exchange; one pass finds both, so they are kept together."""
-        from ._exchange_kernels import best_changes
+        from ._exchange_kernels import BLOCK, best_changes
 
         if self._found is None:
             costs = self._costs()
             places = np.argsort(costs, kind="stable")[: self.n_cheapest]
             dtype = self._C.dtype
-            feature, gain, into, out, decrease = best_changes(
+            work = partial(
+                best_changes,
                 self._C.T,
                 self._Z.T,
                 self._nu,
@@ -146,6 +147,11 @@ class TabledSupport:
                 costs[places].astype(dtype),
                 dtype.type(self.ridge),
             )
+            n_features, n_outputs = self._C.shape
+            size = n_features * (n_outputs + len(places))
+            found = stream.in_strips(work, n_features, size, BLOCK)
+            feature, gain = max((one[:2] for one in found), key=lambda one: one[1])
+            into, out, decrease = max((one[2:] for one in found), key=lambda one: one[2])
             leaving = () if out < 0 else (int(self._features[places[out]]),)
             self._found = (feature, float(gain)), (leaving, (into,), float(decrease))
         return self._found

@@ -14,12 +14,13 @@ weighted square of x_j that the support does not explain.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.lapack import dposv, dpotri
 
-from ...design import leading
+from ...design import leading, own_passes
 from ...penalties import row_norms
 from ..base import Callback, Event, Path
 from ._all_supports import best_supports, can_try_all
@@ -39,6 +40,8 @@ LEADING = 12
 SMALL = 30
 # A decrease below this share of the objective is not worth an exchange.
 WORTHWHILE = 1e-6
+# Fits to no more samples than this are too small for a second thread of BLAS.
+FEW_SAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -217,6 +220,11 @@ class RobustGreedy:
         gain that is estimated and by the pull alone, since neither rule is always the better one.
         They need not be nested. Objectives are a little above what an exact fit gives.
         """
+        small = self.data.design.shape[0] <= FEW_SAMPLES
+        with own_passes(self.data.design) if small else nullcontext():
+            return self._path(n_steps, callback)
+
+    def _path(self, n_steps: int, callback: Callback | None) -> tuple[Path, np.ndarray]:
         n_steps = min(n_steps, int(self.eligible.sum()))
         nothing = self.fit(np.empty(0, dtype=np.int64))
         by_gain, one = self._grow(nothing, n_steps, by_pull=False, callback=callback)
