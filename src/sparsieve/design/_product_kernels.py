@@ -1,8 +1,8 @@
 """Compiled products with a large dense array, clipped or not, at the speed of memory.
 
 Rows are contiguous: strips of columns stay in the cache while rows are added to them several at
-a time, so that sums are loaded and stored less often; up to four outputs are served by one
-reading of X. Columns are contiguous: every column is one sum. Values are finite (checked before
+a time, so that sums are loaded and stored less often; several outputs are served by one reading
+of X. Columns are contiguous: every column is one sum. Values are finite (checked before
 any fit), so reordering sums is safe. Sums over many rows are collected in double precision now
 and then.
 
@@ -119,7 +119,7 @@ def _add_rows(X, clip, clipped, u, begin, end, first, total):
 
 @compiled(**_part)
 def _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out):
-    """The same for two or four outputs, from column ``first`` to ``last``."""
+    """The same for an even number of outputs, from column ``first`` to ``last``."""
     whole = begin + (end - begin) // 8 * 8
     low, high = clip.low[first:last], clip.high[first:last]
     for i in range(begin, whole, 8):
@@ -133,7 +133,8 @@ def _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out):
             X[i + 6, first:last],
             X[i + 7, first:last],
         )
-        if len(U) == 4 and not clipped:
+        fours = 0 if clipped else len(U) // 4 * 4
+        for k in range(0, fours, 4):  # after the first four these rows are in the cache
             _add_eight_to_four(
                 x0,
                 x1,
@@ -143,17 +144,16 @@ def _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out):
                 x5,
                 x6,
                 x7,
-                U[0, i : i + 8],
-                U[1, i : i + 8],
-                U[2, i : i + 8],
-                U[3, i : i + 8],
-                out[0, first:last],
-                out[1, first:last],
-                out[2, first:last],
-                out[3, first:last],
+                U[k, i : i + 8],
+                U[k + 1, i : i + 8],
+                U[k + 2, i : i + 8],
+                U[k + 3, i : i + 8],
+                out[k, first:last],
+                out[k + 1, first:last],
+                out[k + 2, first:last],
+                out[k + 3, first:last],
             )
-            continue
-        for k in range(0, len(U), 2):
+        for k in range(fours, len(U), 2):
             s, t, S, T = (
                 U[k, i : i + 8],
                 U[k + 1, i : i + 8],
@@ -232,7 +232,7 @@ def products_by_row(X, clip, u, start, stop, out):
 
 @compiled(**_options)
 def several_products_by_row(X, clip, U, start, stop, out):
-    """The same for two or four outputs, one in every row of U and ``out``, in one reading of X."""
+    """The same for an even number of outputs, rows of U and ``out``, in one reading of X."""
     n, n_outputs = X.shape[0], len(U)
     for first in range(start, stop, STRIP):
         last = min(first + STRIP, stop)

@@ -167,19 +167,16 @@ def products(array: np.ndarray, clip: Clip, U: np.ndarray) -> np.ndarray:
     n_features, n_outputs = array.shape[1], U.shape[1]
     if n_outputs >= MANY_OUTPUTS[True]:
         return _products_of_blocks(array, clip.low, clip.high, U)
-    # One reading of X serves four outputs, or two; three cost as much as four.
-    n_rows = n_outputs + (n_outputs % 4 == 3)
-    rows = np.zeros((n_rows, len(array)), dtype=array.dtype)
-    rows[:n_outputs] = U.T
-    out = np.empty((n_rows, n_features), dtype=array.dtype)
-    for first in range(0, n_rows, 4):
-        these = slice(first, first + 4)
-        kernel, some, room = kernels.several_products_by_row, rows[these], out[these]
-        if len(some) == 1:
-            kernel, some, room = kernels.products_by_row, some[0], room[0]
-        work = partial(_strip, kernel, (array, clip, some), room)
-        in_strips(work, n_features, array.size, kernels.STRIP)
-    return out[:n_outputs].T
+    if n_outputs == 1:
+        kernel, rows = kernels.products_by_row, np.ascontiguousarray(U[:, 0], dtype=array.dtype)
+    else:  # four at a time, or two: three cost as much as four
+        n_rows = 2 if n_outputs == 2 else -(-n_outputs // 4) * 4
+        kernel, rows = kernels.several_products_by_row, np.zeros((n_rows, len(array)), array.dtype)
+        rows[:n_outputs] = U.T
+    out = np.empty((*rows.shape[:-1], n_features), dtype=array.dtype)
+    work = partial(_strip, kernel, (array, clip, rows), out)
+    in_strips(work, n_features, array.size, kernels.STRIP)
+    return out.reshape(-1, n_features)[:n_outputs].T
 
 
 def products_by_column(
