@@ -36,6 +36,18 @@ LARGE_SPARSE = {"n": 200_000, "d": 500_000, "c": 10, "k": 50, "nonzeros": 20_000
 # Losses that are sums of norms, with what is not the default: no signal to speak of, where at the
 # usual strength most features take part, and sixty features with a strong one.
 ROBUST: dict[str, dict] = {"RFSSelector": {"tol": 1e-4}, "RobustL20Selector": {}}
+# So many features that a step of forward selection should cost what a plain product does: noise but
+# for fifty features, and the same with thirty factors that all features share. What is printed
+# beside the rest: the time over that of k plain products.
+WIDE = {"n": 100, "d": 1_000_000, "c": 3, "k": 50}
+WIDE_CASES: tuple[tuple[tuple[str, ...], dict], ...] = (
+    (("RidgeForwardSelector", "L20Selector", "RobustL20Selector"), {}),
+    (("RidgeForwardSelector",), {"c": 5}),
+    (("RidgeForwardSelector",), {"skewed": True}),
+    (("RidgeForwardSelector",), {"n": 1000, "d": 160_000}),
+    (("RidgeForwardSelector",), {"n": 1000, "d": 160_000, "factors": 30}),
+    (("RidgeForwardSelector",), {"n": 5000, "d": 30_000}),
+)
 LIMIT = "2GB"
 # Selectors and numbers of features by width: wide files take a pass per feature, narrow ones two.
 FILES = {
@@ -61,8 +73,10 @@ def measure(task: dict) -> dict:
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
     v = np.ones(X.shape[0], dtype=X.dtype)
-    speed = size / least_cpu(lambda: v @ X if isinstance(X, np.ndarray) else X.T @ v)
+    product = least_cpu(lambda: v @ X if isinstance(X, np.ndarray) else X.T @ v)
+    speed = size / product
     return {
+        "plain": cpu / (task["k"] * product),
         "seconds": seconds,
         "passes": len(passes),
         "peak": peak() - before,
@@ -108,6 +122,11 @@ def made(task: dict):
     if "nonzeros" not in task:
         X = rng.standard_normal((task["n"], task["d"]), dtype=np.float32)
         X[:, :50] += rng.standard_normal((task["c"], 50), dtype=np.float32)[y] * 0.5
+        if task.get("skewed"):
+            np.exp(X, out=X)
+        if "factors" in task:
+            factors = rng.standard_normal((task["n"], task["factors"]), dtype=np.float32)
+            X += factors @ rng.standard_normal((task["factors"], task["d"]), dtype=np.float32) / 2
         return X, y
     rows = rng.integers(0, task["n"], task["nonzeros"])
     columns = rng.integers(0, task["d"], task["nonzeros"])
@@ -126,10 +145,15 @@ def warm(name: str) -> None:
     """Compile what will be needed, on data of no size."""
     import sparsieve
     from sparsieve.design.dense import DenseDesign
+    from sparsieve.solvers.least_squares import features, tabled_support
 
-    DenseDesign.streams_above = 0
-    X = np.random.default_rng(0).standard_normal((40, 60)).astype(np.float32)
-    getattr(sparsieve, name)(n_features_to_select=3).fit(X, np.arange(40) % 3)
+    usual = features.COMPILED
+    rng, DenseDesign.streams_above = np.random.default_rng(0), 0
+    for limit in (0, usual):
+        features.COMPILED = tabled_support.COMPILED = limit
+        for n in (40, 1000):  # a step at a time, and by blocks of columns
+            X = rng.standard_normal((n, 60)).astype(np.float32)
+            getattr(sparsieve, name)(n_features_to_select=4).fit(X, np.arange(n) % 3)
     DenseDesign.streams_above = None
 
 
@@ -145,8 +169,10 @@ def least_cpu(work) -> float:
 
 def counted_passes() -> list:
     """A list that grows by one whenever a design in memory is read as a whole."""
+    from sparsieve.design import stream
     from sparsieve.design.clipped import ClippedDense
     from sparsieve.design.dense import DenseDesign
+    from sparsieve.design.rows import Rows
     from sparsieve.design.sparse import SparseDesign
 
     seen: list[str] = []
@@ -170,6 +196,10 @@ def counted_passes() -> list:
         for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
             if hasattr(kind, name):
                 noted(kind, name)
+    noted(Rows, "product")  # for every pass of a loop that works with products at once
+    for name in ("clip_of", "column_sizes"):
+        seen_before = getattr(stream, name)
+        setattr(stream, name, lambda *args, run=seen_before: (seen.append("once"), run(*args))[1])
     return seen
 
 
@@ -259,6 +289,15 @@ def in_memory(quick: bool) -> None:
             show(name, "sparse 200,000 x 500,000, 2e7", found)
 
 
+def wide(quick: bool) -> None:
+    for names, other in WIDE_CASES[: 1 if quick else None]:
+        for name in names:
+            case = WIDE | other
+            found = run(selector=name, **case)
+            show(name, " ".join(f"{a}={b:,}" for a, b in case.items()), found)
+            print(f"{'':<22}{found['plain']:.2f} times {case['k']} plain products", flush=True)
+
+
 def robust(quick: bool) -> None:
     for name in ROBUST:
         for strong in (False, True):
@@ -297,6 +336,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--gigabytes", type=float, default=None)
     parser.add_argument("--folder", default=None)
+    parser.add_argument("--wide-only", action="store_true", help="very many features in memory")
     parser.add_argument("--files-only", action="store_true", help="leave out data in memory")
     parser.add_argument("--no-files", action="store_true", help="leave out data in files")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -305,6 +345,9 @@ def main() -> None:
         print(json.dumps(measure(json.loads(options.one))))
         return
     if not options.files_only:
+        wide(options.quick)
+        if options.wide_only:
+            return
         in_memory(options.quick)
         robust(options.quick)
     if options.no_files:

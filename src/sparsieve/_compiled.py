@@ -29,8 +29,31 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         try:
-            return njit(cache=True, **options)(function)
+            kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # "cannot cache function: no locator available"
             return njit(**options)(function)
+        _note_what_it_uses(kernel, function)
+        return kernel
 
     return decorate
+
+
+def _note_what_it_uses(kernel: Any, function: Any) -> None:
+    """Make remembered code depend on all that it was made of.
+
+    numba compiles a function anew when its own file has changed, but not when only a file has
+    from which that one imports compiled functions.
+    """
+    others = {
+        name: repr(getattr(_remembered(value), "_source_stamp", None))
+        for name, value in function.__globals__.items()
+        if hasattr(value, "py_func") and value.py_func.__module__ != function.__module__
+    }
+    file = _remembered(kernel)
+    if file is not None:
+        file._source_stamp = (file._source_stamp, tuple(sorted(others.items())))
+
+
+def _remembered(kernel: Any) -> Any:
+    """Where the code of a function is kept, if it is: not while numba is switched off."""
+    return getattr(getattr(kernel, "_cache", None), "_cache_file", None)

@@ -210,17 +210,17 @@ def strip_product(X, clip, u, first, total):
 
 @compiled(**_part)
 def product_of_rows(rows, u, total, first, p):
-    """The same for (clip(X) - centre) / scale, as ``Rows`` hold it, with ``total`` the sum of u."""
+    """The same for (clip(X) - centre) factor, as ``Rows`` hold it, with ``total`` the sum of u."""
     strip_product(rows.array, rows.clip, u, first, p)
     last = first + len(p)
     if len(rows.centre):
         centre = rows.centre[first:last]
         for j in range(len(p)):
             p[j] -= centre[j] * total
-    if len(rows.scale):
-        scale = rows.scale[first:last]
+    if len(rows.factor):
+        factor = rows.factor[first:last]
         for j in range(len(p)):
-            p[j] /= scale[j]
+            p[j] *= factor[j]
 
 
 @compiled(**_options)
@@ -278,6 +278,13 @@ def _mark_outside(x, low, high, marks):
         marks[j] = (x[j] < low[j]) | (x[j] > high[j])
 
 
+@compiled(**_part)
+def _any_mark(eights, k):
+    one, other = eights[k] | eights[k + 1], eights[k + 2] | eights[k + 3]
+    third, last = eights[k + 4] | eights[k + 5], eights[k + 6] | eights[k + 7]
+    return (one | other) | (third | last) != 0
+
+
 @compiled(**_options)
 def find_excess(X, clip, start, stop):
     """Fill the tables of ``clip``: its values outside their bounds, strip by strip.
@@ -299,16 +306,19 @@ def find_excess(X, clip, start, stop):
         for i in range(n):
             x = X[i, first:last]
             _mark_outside(x, lo, hi, marks)
-            for eight in range(len(eights)):
-                if eights[eight] == 0:
+            for sixty_four in range(0, len(eights), 8):
+                if not _any_mark(eights, sixty_four):
                     continue
-                for j in range(8 * eight, min(8 * eight + 8, last - first)):
-                    if marks[j] and at < most:
-                        excess = x[j] - (lo[j] if x[j] < lo[j] else hi[j])
-                        rows[at], columns[at], values[at] = i, j, excess
-                        if abs(excess) > FAR * (hi[j] - lo[j]) + NEAR * abs(hi[j]):
-                            at = most
-                    at += marks[j]
+                for eight in range(sixty_four, sixty_four + 8):
+                    if eights[eight] == 0:
+                        continue
+                    for j in range(8 * eight, min(8 * eight + 8, last - first)):
+                        if marks[j] and at < most:
+                            excess = x[j] - (lo[j] if x[j] < lo[j] else hi[j])
+                            rows[at], columns[at], values[at] = i, j, excess
+                            if abs(excess) > FAR * (hi[j] - lo[j]) + NEAR * abs(hi[j]):
+                                at = most
+                        at += marks[j]
             if at > min(most, most - clip.room + clip.room // 8 + clip.room * (i + 1) // n):
                 at = -1
                 break
