@@ -213,12 +213,14 @@ def product_of_rows(rows, u, total, first, p):
     """The same for (clip(X) - centre) factor, as ``Rows`` hold it, with ``total`` the sum of u."""
     strip_product(rows.array, rows.clip, u, first, p)
     last = first + len(p)
-    if len(rows.centre):
-        centre = rows.centre[first:last]
+    centre, factor = rows.centre[first:last], rows.factor[first:last]
+    if len(centre) and len(factor):
+        for j in range(len(p)):
+            p[j] = (p[j] - centre[j] * total) * factor[j]
+    elif len(centre):
         for j in range(len(p)):
             p[j] -= centre[j] * total
-    if len(rows.factor):
-        factor = rows.factor[first:last]
+    elif len(factor):
         for j in range(len(p)):
             p[j] *= factor[j]
 

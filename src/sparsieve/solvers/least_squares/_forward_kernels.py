@@ -53,12 +53,12 @@ def advance_along(rows, u, total, r, C, residual, least, ridge, start, stop):
 
 @compiled(**_part)
 def _step(p, r, C, residual, least, ridge, first, room, best, most):
-    squares, left, limit = (
-        room[: len(p)],
-        residual[first : first + len(p)],
-        least[first : first + len(p)],
-    )
-    _take_out(p, r, C, residual, first, squares)
+    last = first + len(p)
+    squares, left, limit = room[: len(p)], residual[first:last], least[first:last]
+    for k in range(len(r)):
+        _take_out(p, r[k], C[k, first:last], squares, k == 0)
+    for j in range(len(p)):
+        left[j] -= p[j] * p[j]
     if any_gains_more(squares, left, limit, ridge, most):
         most, place = largest_gain(squares, left, limit, ridge, most)
         best = first + place if place >= 0 else best
@@ -66,19 +66,18 @@ def _step(p, r, C, residual, least, ridge, first, room, best, most):
 
 
 @compiled(**_part)
-def _take_out(p, r, C, residual, first, squares):
-    """Take a direction out of these features; ``squares`` are what their products are then."""
-    last = first + len(p)
-    squares[:] = 0
-    for k in range(len(r)):
-        column, response = C[k, first:last], r[k]
+def _take_out(p, response, column, squares, is_first):
+    """Take a direction out of the products with one output, and add their squares up."""
+    if is_first:
+        for j in range(len(p)):
+            left = column[j] - p[j] * response
+            column[j] = left
+            squares[j] = left * left
+    else:
         for j in range(len(p)):
             left = column[j] - p[j] * response
             column[j] = left
             squares[j] += left * left
-    rest = residual[first:last]
-    for j in range(len(p)):
-        rest[j] -= p[j] * p[j]
 
 
 @compiled(**_part)
