@@ -134,9 +134,8 @@ def test_blas_gets_its_threads_back(monkeypatch):
 def test_few_and_many_values_outside_their_bounds(
     rng, monkeypatch, everything_is_large, dtype, n, threads
 ):
-    from sparsieve.design._product_kernels import STRIP
-
-    d = 2 * STRIP + 300
+    width = stream.NARROW
+    d = 4 * width + 300
     X = rng.standard_normal((n, d)).astype(dtype)
     X[:, 7] += 1000  # a centre far away
     X[3, 9] = 1e4  # and a value
@@ -144,13 +143,13 @@ def test_few_and_many_values_outside_their_bounds(
     X[:, -2] = 1 / 3  # constant
     centre = np.median(X, axis=0)
     low, high = centre - dtype(2.9), centre + dtype(2.9)
-    second = slice(STRIP, 2 * STRIP)
+    second = slice(width, 2 * width)
     low[second], high[second] = -0.5, 0.5  # of the second strip much is clipped
     monkeypatch.setattr(stream, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(stream, "n_threads", lambda: threads)
     design = ClippedDense(DenseDesign(X), low, high)
     known = design.clip.ends >= 0
-    assert known.tolist() == [False, False, True]
+    assert known.tolist() == [False, False, True, True, True]
     expected = np.clip(X, low, high).astype(np.float64)
     size = 1.0 if dtype == np.float64 else 1e9
     for n_outputs in range(1, 7):

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._compiled import PART, compiled
 
-STRIP = 16384  # columns
+STRIP = 16384  # columns at most
 CHUNK = 1024  # rows between two collections in double precision
 # So many widths of the interval is what lies far outside of it, were it not for rounding: NEAR of
 # the bounds themselves, where a column is constant.
@@ -168,9 +168,29 @@ def _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out):
 @compiled(**_part)
 def _subtract_excess(clip, u, first, total):
     """Take out of a sum over X what clipping takes from the values outside their bounds."""
-    strip = first // STRIP
-    for entry in range(strip * clip.room, clip.ends[strip]):
-        total[clip.columns[entry]] -= u[clip.rows[entry]] * clip.values[entry]
+    last = first + len(total)
+    for begin in range(first, last, clip.width):
+        strip, some = begin // clip.width, total[begin - first :]
+        for entry in range(strip * clip.room, clip.ends[strip]):
+            some[clip.columns[entry]] -= u[clip.rows[entry]] * clip.values[entry]
+
+
+@compiled(**_part)
+def is_known(clip, first):
+    """Whether all is known of what clipping takes from the strip that begins here."""
+    return len(clip.low) > 0 and clip.ends[first // clip.width] >= 0
+
+
+@compiled(**_part)
+def end_of_strip(clip, first, stop):
+    """Where columns that are worked on together end: of all the same is known."""
+    last = min(first + STRIP, stop)
+    if len(clip.low) == 0:
+        return last
+    edge = first + clip.width
+    while edge < last and is_known(clip, edge) == is_known(clip, first):
+        edge += clip.width
+    return min(edge, last)
 
 
 @compiled(**_part)
@@ -188,18 +208,15 @@ def _return(collected, total):
 
 @compiled(**_part)
 def strip_product(X, clip, u, first, total):
-    """Set ``total`` to clip(X)[:, first:]'u for as many columns as it has.
-
-    They lie in the strip that begins with ``first``.
-    """
+    """Set ``total`` to clip(X)[:, first:]'u for as many columns as it has, to ``end_of_strip``."""
     n = X.shape[0]
-    bounded = len(clip.low) > 0
-    known = bounded and clip.ends[first // STRIP] >= 0
+    known = is_known(clip, first)
+    clipped = len(clip.low) > 0 and not known
     total[:] = 0
     collected = np.zeros(len(total) if n > CHUNK else 0, np.float64)
     for begin in range(0, n, CHUNK):
         end = min(begin + CHUNK, n)
-        _add_rows(X, clip, bounded and not known, u, begin, end, first, total)
+        _add_rows(X, clip, clipped, u, begin, end, first, total)
         if n > CHUNK:
             _collect(total, collected)
     if n > CHUNK:
@@ -228,24 +245,28 @@ def product_of_rows(rows, u, total, first, p):
 @compiled(**_options)
 def products_by_row(X, clip, u, start, stop, out):
     """out[start:stop] = clip(X[:, start:stop])' u for X with contiguous rows."""
-    for first in range(start, stop, STRIP):
-        strip_product(X, clip, u, first, out[first : min(first + STRIP, stop)])
+    first = start
+    while first < stop:
+        last = end_of_strip(clip, first, stop)
+        strip_product(X, clip, u, first, out[first:last])
+        first = last
 
 
 @compiled(**_options)
 def several_products_by_row(X, clip, U, start, stop, out):
     """The same for an even number of outputs, rows of U and ``out``, in one reading of X."""
     n, n_outputs = X.shape[0], len(U)
-    for first in range(start, stop, STRIP):
-        last = min(first + STRIP, stop)
-        bounded = len(clip.low) > 0
-        known = bounded and clip.ends[first // STRIP] >= 0
+    first = start
+    while first < stop:
+        last = end_of_strip(clip, first, stop)
+        known = is_known(clip, first)
+        clipped = len(clip.low) > 0 and not known
         collected = np.zeros((n_outputs, last - first if n > CHUNK else 0), np.float64)
         for k in range(n_outputs):
             out[k, first:last] = 0
         for begin in range(0, n, CHUNK):
             end = min(begin + CHUNK, n)
-            _add_rows_to_all(X, clip, bounded and not known, U, begin, end, first, last, out)
+            _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out)
             if n > CHUNK:
                 for k in range(n_outputs):
                     _collect(out[k, first:last], collected[k])
@@ -254,6 +275,7 @@ def several_products_by_row(X, clip, U, start, stop, out):
                 _return(collected[k], out[k, first:last])
             if known:
                 _subtract_excess(clip, U[k], first, out[k, first:last])
+        first = last
 
 
 @compiled(**_options)
@@ -296,11 +318,11 @@ def find_excess(X, clip, start, stop):
     """
     n = X.shape[0]
     rows, columns, values, ends = clip.rows, clip.columns, clip.values, clip.ends
-    marks = np.zeros(STRIP, np.uint8)
+    marks = np.zeros(clip.width, np.uint8)
     eights = marks.view(np.uint64)
-    for first in range(start, stop, STRIP):
-        last = min(first + STRIP, stop)
-        strip = first // STRIP
+    for first in range(start, stop, clip.width):
+        last = min(first + clip.width, stop)
+        strip = first // clip.width
         at = strip * clip.room
         most = at + clip.room
         lo, hi = clip.low[first:last], clip.high[first:last]
@@ -336,9 +358,9 @@ def settle_excess(X, clip, start, stop, means, squares):
     of the step. Strips whose excess is not known are left alone.
     """
     n_samples = X.shape[0]
-    for first in range(start, stop, STRIP):
-        last = min(first + STRIP, stop)
-        strip = first // STRIP
+    for first in range(start, stop, clip.width):
+        last = min(first + clip.width, stop)
+        strip = first // clip.width
         if clip.ends[strip] < 0:
             continue
         steps = np.zeros(last - first, np.float64)

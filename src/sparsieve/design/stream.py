@@ -21,6 +21,8 @@ BLOCK = (256, 512)  # rows and columns of such a block, which stays in the secon
 # each can hold: a thirtieth of X at most. With more of them clipping itself is as fast.
 RARE = 64
 MOST_ROWS = 1 << 16
+NARROW = 1024  # columns of the narrowest strip
+ALIGNED = 64  # columns at multiples of which threads begin where nothing else decides
 # Fewer numbers than this are not worth a second thread.
 WORTH_A_THREAD = 1 << 21
 
@@ -136,12 +138,13 @@ class Clip(NamedTuple):
     values: np.ndarray
     ends: np.ndarray
     room: int
+    width: int  # of a strip, in columns
 
 
 def no_clip(dtype: np.dtype) -> Clip:
     """Columns as they are."""
     places, values = np.empty(0, np.uint16), np.empty(0, dtype)
-    return Clip(values, values, places, places, values, np.empty(0, np.int64), 0)
+    return Clip(values, values, places, places, values, np.empty(0, np.int64), 0, ALIGNED)
 
 
 def clip_of(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
@@ -149,14 +152,18 @@ def clip_of(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
     from . import _product_kernels as kernels
 
     n_samples, n_features = array.shape
-    ends = np.full(-(-n_features // kernels.STRIP), -1, dtype=np.int64)
-    room = kernels.STRIP * n_samples // RARE if n_samples <= MOST_ROWS else 0
+    # As many strips as threads may want, of the width that loops work with or parts of it.
+    width = kernels.STRIP
+    while width > NARROW and n_features < 8 * width:
+        width //= 2
+    ends = np.full(-(-n_features // width), -1, dtype=np.int64)
+    room = width * n_samples // RARE if n_samples <= MOST_ROWS else 0
     # Only what is written to takes up memory.
     rows, columns = np.empty((2, room * len(ends)), dtype=np.uint16)
-    clip = Clip(low, high, rows, columns, np.empty(len(rows), array.dtype), ends, room)
+    clip = Clip(low, high, rows, columns, np.empty(len(rows), array.dtype), ends, room, width)
     if room:
         work = partial(kernels.find_excess, array, clip)
-        in_strips(work, n_features, array.size, kernels.STRIP)
+        in_strips(work, n_features, array.size, width)
     return clip
 
 
@@ -175,7 +182,7 @@ def products(array: np.ndarray, clip: Clip, U: np.ndarray) -> np.ndarray:
         rows[:n_outputs] = U.T
     out = np.empty((*rows.shape[:-1], n_features), dtype=array.dtype)
     work = partial(_strip, kernel, (array, clip, rows), out)
-    in_strips(work, n_features, array.size, kernels.STRIP)
+    in_strips(work, n_features, array.size, clip.width)
     return out.reshape(-1, n_features)[:n_outputs].T
 
 
@@ -255,11 +262,11 @@ def moments_after(
     given = (array, clip.low, clip.high, np.ones(n_samples), everything)
 
     def anew(strip: int) -> None:
-        start, stop = strip * kernels.STRIP, min((strip + 1) * kernels.STRIP, n_features)
+        start, stop = strip * clip.width, min((strip + 1) * clip.width, n_features)
         clipped_moments_by_row(*given, start, stop, means[None], squares[None])
 
     unknown = np.flatnonzero(clip.ends < 0).tolist()
-    list(side_by_side(anew, unknown, len(unknown) * kernels.STRIP * n_samples))
+    list(side_by_side(anew, unknown, len(unknown) * clip.width * n_samples))
     return means, squares / n_samples
 
 

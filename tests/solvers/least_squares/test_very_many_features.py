@@ -37,7 +37,7 @@ def found(design, Y, ridge):
 @pytest.mark.parametrize("ridge", [0.0, 20.0])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_they_find_the_same(rng, monkeypatch, kind, dtype, ridge, threads):
-    n, d = 61, 300
+    n, d = 61, 2500  # three strips
     X = rng.standard_normal((n, d)) + 3.0
     X[:, 7] = X[:, 3]  # in the span of another: with no ridge it has nothing to add
     Y = X[:, [3, 40, 250]] @ rng.standard_normal((3, 2)) + rng.standard_normal((n, 2))

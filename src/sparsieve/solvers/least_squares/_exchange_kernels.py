@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._compiled import PART, compiled
-from ...design._product_kernels import STRIP, product_of_rows
+from ...design._product_kernels import STRIP, end_of_strip, product_of_rows
 from ._forward_kernels import any_gains_more, largest_gain
 
 BLOCK = 1024  # features worked on together: their scratch stays in the first-level cache
@@ -135,10 +135,13 @@ def enter(q, pivot, r, z, C, nu, Z, start, stop):
 def enter_along(rows, u, total, pivot, r, z, C, nu, Z, start, stop):
     """The same for a direction in X by its rows: its products are never stored whole."""
     room = np.empty(STRIP, C.dtype)
-    for first in range(start, stop, STRIP):
-        q = room[: min(STRIP, stop - first)]
+    first = start
+    while first < stop:
+        last = end_of_strip(rows.clip, first, stop)
+        q = room[: last - first]
         product_of_rows(rows, u, total, first, q)
         _entered(q, pivot, r, z, C, nu, Z, first)
+        first = last
 
 
 @compiled(**_options)

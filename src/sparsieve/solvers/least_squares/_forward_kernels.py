@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._compiled import PART, compiled
-from ...design._product_kernels import STRIP, product_of_rows
+from ...design._product_kernels import STRIP, end_of_strip, product_of_rows
 
 BLOCK = 2048  # features whose sums stay in the first-level cache
 
@@ -42,12 +42,14 @@ def advance_along(rows, u, total, r, C, residual, least, ridge, start, stop):
     """The same for a direction in X by its rows: its products are never stored whole."""
     sums, room = np.empty(STRIP, C.dtype), np.empty(BLOCK, C.dtype)
     best, most = start, C.dtype.type(0)
-    for begin in range(start, stop, STRIP):
-        end = min(begin + STRIP, stop)
+    begin = start
+    while begin < stop:
+        end = end_of_strip(rows.clip, begin, stop)
         product_of_rows(rows, u, total, begin, sums[: end - begin])
         for first in range(begin, end, BLOCK):
             p = sums[first - begin : min(first + BLOCK, end) - begin]
             best, most = _step(p, r, C, residual, least, ridge, first, room, best, most)
+        begin = end
     return best, most
 
 

@@ -183,7 +183,8 @@ class VeryManyFeatures(Features):
         self._lead(partial(self._kernels.advance, p, r, *self._state), self.C.size)
 
     def _lead(self, work, size: int) -> None:
-        found = stream.in_strips(work, len(self.C), size, self._kernels.STRIP)
+        unit = stream.ALIGNED if self._rows is None else self._rows[0].clip.width
+        found = stream.in_strips(work, len(self.C), size, unit)
         j, gain = max(found, key=lambda one: one[1])  # the first of equals
         self._best = int(j), float(gain)
 

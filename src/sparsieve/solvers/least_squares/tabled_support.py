@@ -198,6 +198,5 @@ class FusedSupport(TabledSupport):
         return self._C.T, self._nu, self._Z.T
 
     def _sweep(self, work, size: int) -> None:
-        from ._exchange_kernels import STRIP
-
-        stream.in_strips(work, len(self._C), size, STRIP)
+        unit = stream.ALIGNED if self._rows is None else self._rows[0].clip.width
+        stream.in_strips(work, len(self._C), size, unit)
