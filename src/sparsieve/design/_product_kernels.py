@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._compiled import PART, compiled
+from ._stream_kernels import clear
 
 STRIP = 16384  # columns at most
 CHUNK = 1024  # rows between two collections in double precision
@@ -212,7 +213,7 @@ def strip_product(X, clip, u, first, total):
     n = X.shape[0]
     known = is_known(clip, first)
     clipped = len(clip.low) > 0 and not known
-    total[:] = 0
+    clear(total)
     collected = np.zeros(len(total) if n > CHUNK else 0, np.float64)
     for begin in range(0, n, CHUNK):
         end = min(begin + CHUNK, n)
@@ -263,7 +264,7 @@ def several_products_by_row(X, clip, U, start, stop, out):
         clipped = len(clip.low) > 0 and not known
         collected = np.zeros((n_outputs, last - first if n > CHUNK else 0), np.float64)
         for k in range(n_outputs):
-            out[k, first:last] = 0
+            clear(out[k, first:last])
         for begin in range(0, n, CHUNK):
             end = min(begin + CHUNK, n)
             _add_rows_to_all(X, clip, clipped, U, begin, end, first, last, out)
@@ -326,7 +327,7 @@ def find_excess(X, clip, start, stop):
         at = strip * clip.room
         most = at + clip.room
         lo, hi = clip.low[first:last], clip.high[first:last]
-        marks[last - first :] = 0
+        clear(marks[last - first :])
         for i in range(n):
             x = X[i, first:last]
             _mark_outside(x, lo, hi, marks)

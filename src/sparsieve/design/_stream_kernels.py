@@ -30,6 +30,25 @@ _in_order: dict[str, Any] = {
 
 
 @compiled(**_in_order)
+def clear(x):
+    """Set all to zero; a slice set to zero takes numba a second to compile."""
+    for j in range(len(x)):
+        x[j] = 0
+
+
+@compiled(**_in_order)
+def _copy(x, out):
+    for j in range(len(x)):
+        out[j] = x[j]
+
+
+@compiled(**_in_order)
+def _copy_clipped(x, low, high, out):
+    for j in range(len(x)):
+        out[j] = min(max(x[j], low[j]), high[j])
+
+
+@compiled(**_in_order)
 def _deviate_one(x, row, sums, squares):
     for j in range(len(sums)):
         a = x[j] - row[j]
@@ -84,11 +103,11 @@ def moments_by_row(X, groups, start, stop, means, squares):
         row = base[: last - first]
         for g in range(len(sizes)):
             total, square = means[g, first:last], squares[g, first:last]
-            total[:] = 0.0
-            square[:] = 0.0
+            clear(total)
+            clear(square)
             if sizes[g] == 0.0:
                 continue
-            row[:] = X[leaders[g], first:last]
+            _copy(X[leaders[g], first:last], row)
             i, end = bounds[g], bounds[g + 1]
             while i < end:
                 a = order[i] if len(order) else i
@@ -120,11 +139,11 @@ def clipped_moments_by_row(X, low, high, weights, groups, start, stop, means, sq
         row, lo, hi = base[: last - first], low[first:last], high[first:last]
         for g in range(len(sizes)):
             total, square = means[g, first:last], squares[g, first:last]
-            total[:] = 0.0
-            square[:] = 0.0
+            clear(total)
+            clear(square)
             if sizes[g] == 0.0:
                 continue
-            row[:] = np.minimum(np.maximum(X[leaders[g], first:last], lo), hi)
+            _copy_clipped(X[leaders[g], first:last], lo, hi, row)
             i, end = bounds[g], bounds[g + 1]
             while i < end:
                 # The last row stands in for missing ones with no weight.
@@ -220,7 +239,7 @@ def largest_by_row(bits, sign, start, stop, out):
     and then all NaN behind them: one comparison finds both the size of a column and what is no
     number in it.
     """
-    out[start:stop] = 0
+    clear(out[start:stop])
     for first in range(start, stop, WIDE_STRIP):
         last = min(first + WIDE_STRIP, stop)
         for i in range(bits.shape[0]):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._compiled import PART, compiled
 from ...design._product_kernels import STRIP, end_of_strip, product_of_rows
-from ._forward_kernels import any_gains_more, largest_gain
+from ._forward_kernels import any_gains_more
 
 BLOCK = 1024  # features worked on together: their scratch stays in the first-level cache
 
@@ -29,41 +29,6 @@ def _add_to(total, factor, values):
         total[i] += factor * values[i]
 
 
-@compiled(**_part)
-def _add_squares(total, values):
-    for i in range(len(total)):
-        total[i] += values[i] * values[i]
-
-
-@compiled(**_part)
-def _exchange_pays(squares, inner, z, scale, length, nu, least, ridge, best):
-    """Whether any feature gains more than the best known by coming for one that leaves.
-
-    The one that leaves has the coefficients z and 1 / ``scale`` on the diagonal of H, and
-    ``inner`` are twice the products of C with its w.
-    """
-    found = False
-    for i in range(len(z)):
-        share = z[i] * scale
-        left = nu[i] + share * z[i]
-        power = squares[i] + share * (inner[i] + share * length)
-        found |= (power > best * (left + ridge)) & (left > least[i])
-    return found
-
-
-@compiled(**_part)
-def _best_exchange(squares, inner, z, scale, length, nu, least, ridge, best):
-    """What it gains, and its place, if there is one."""
-    place = -1
-    for i in range(len(z)):
-        share = z[i] * scale
-        left = nu[i] + share * z[i]
-        gain = (squares[i] + share * (inner[i] + share * length)) / (left + ridge)
-        if left > least[i] and gain > best:
-            best, place = gain, i
-    return best, place
-
-
 @compiled(**_options)
 def best_changes(C, Z, nu, least, places, W, h, costs, ridge, begin, end):
     """Best of the features begin to end to add, and best exchange for one of ``places``.
@@ -75,35 +40,46 @@ def best_changes(C, Z, nu, least, places, W, h, costs, ridge, begin, end):
     """
     n_outputs = len(C)
     number = C.dtype.type  # plain numbers would make all of this double precision
-    room = np.empty((2, BLOCK), C.dtype)
-    lengths = np.zeros(len(places), C.dtype)
-    for p in range(len(places)):
-        for k in range(n_outputs):
-            lengths[p] += W[p, k] * W[p, k]
+    room, more_room = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
     best_add, best_in, best_out = -1, -1, -1
     best_gain, best_decrease = number(0), number(-np.inf)
     for start in range(begin, end, BLOCK):
         stop = min(start + BLOCK, end)
-        squares, inner = room[0, : stop - start], room[1, : stop - start]
+        squares, inner = room[: stop - start], more_room[: stop - start]
         rest, limit = nu[start:stop], least[start:stop]
-        squares[:] = 0
         for k in range(n_outputs):
-            _add_squares(squares, C[k, start:stop])
+            column = C[k, start:stop]
+            for i in range(len(column)):
+                squares[i] = column[i] * column[i] + (squares[i] if k else number(0))
         if any_gains_more(squares, rest, limit, ridge, best_gain):
-            best_gain, place = largest_gain(squares, rest, limit, ridge, best_gain)
-            best_add = start + place if place >= 0 else best_add
+            for i in range(len(squares)):
+                gain = squares[i] / (rest[i] + ridge)
+                if rest[i] > limit[i] and gain > best_gain:
+                    best_gain, best_add = gain, start + i
         for p in range(len(places)):
-            inner[:] = 0
+            z, scale, length = Z[places[p], start:stop], number(1) / h[p], number(0)
             for k in range(n_outputs):
-                _add_to(inner, number(2) * W[p, k], C[k, start:stop])
-            z, scale = Z[places[p], start:stop], number(1) / h[p]
-            best = max(best_decrease + costs[p], number(0))
-            if _exchange_pays(squares, inner, z, scale, lengths[p], rest, limit, ridge, best):
-                gain, place = _best_exchange(
-                    squares, inner, z, scale, lengths[p], rest, limit, ridge, best
-                )
-                if place >= 0:
-                    best_decrease, best_in, best_out = gain - costs[p], start + place, p
+                column, twice = C[k, start:stop], number(2) * W[p, k]
+                length += W[p, k] * W[p, k]
+                for i in range(len(column)):
+                    inner[i] = twice * column[i] + (inner[i] if k else number(0))
+            best = best_decrease + costs[p]
+            best = best if best > number(0) else number(0)
+            found = False
+            for i in range(len(z)):
+                share = z[i] * scale
+                left = rest[i] + share * z[i]
+                power = squares[i] + share * (inner[i] + share * length)
+                found |= (power > best * (left + ridge)) & (left > limit[i])
+            if not found:
+                continue
+            for i in range(len(z)):
+                share = z[i] * scale
+                left = rest[i] + share * z[i]
+                gain = (squares[i] + share * (inner[i] + share * length)) / (left + ridge)
+                if left > limit[i] and gain > best:
+                    best, best_in, best_out = gain, start + i, p
+                    best_decrease = gain - costs[p]
     return best_add, best_gain, best_in, best_out, best_decrease
 
 

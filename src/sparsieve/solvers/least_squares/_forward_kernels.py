@@ -62,8 +62,10 @@ def _step(p, r, C, residual, least, ridge, first, room, best, most):
     for j in range(len(p)):
         left[j] -= p[j] * p[j]
     if any_gains_more(squares, left, limit, ridge, most):
-        most, place = largest_gain(squares, left, limit, ridge, most)
-        best = first + place if place >= 0 else best
+        for j in range(len(squares)):
+            gain = squares[j] / (left[j] + ridge)
+            if left[j] > limit[j] and gain > most:
+                best, most = first + j, gain
     return best, most
 
 
@@ -92,14 +94,3 @@ def any_gains_more(squares, left, least, ridge, best):
     for j in range(len(squares)):
         found |= (squares[j] > best * (left[j] + ridge)) & (left[j] > least[j])
     return found
-
-
-@compiled(**_part)
-def largest_gain(squares, left, least, ridge, best):
-    """What it gains, and its place, if there is one."""
-    place = -1
-    for j in range(len(squares)):
-        gain = squares[j] / (left[j] + ridge)
-        if left[j] > least[j] and gain > best:
-            best, place = gain, j
-    return best, place
