@@ -28,7 +28,8 @@ class Rows(NamedTuple):
     def product(self, v: np.ndarray) -> tuple[np.ndarray, np.floating]:
         """What X'v is made from: v, and what every column loses for its centre."""
         dtype = self.array.dtype.type
-        return np.ascontiguousarray(v, dtype), dtype(v.sum(dtype=np.float64))
+        total = v.sum(dtype=np.float64) if len(self.centre) else 0.0
+        return np.ascontiguousarray(v, dtype), dtype(total)
 
 
 def own_passes(design: DesignMatrix) -> AbstractContextManager[None]:

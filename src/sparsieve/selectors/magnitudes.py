@@ -102,8 +102,8 @@ def _may_be_extreme(X: Any, limit: float) -> bool:
     if sparse.issparse(X):
         nonzero = np.abs(values[values != 0])
         return bool(nonzero.size) and bool(nonzero.min() < 1.0 / limit)
-    some = np.abs(X[:: max(1, len(X) // _SAMPLE_ROWS)])
-    tiny = np.flatnonzero(some.max(axis=0) < 1.0 / limit)
+    some = X[:: max(1, len(X) // _SAMPLE_ROWS)]
+    tiny = np.flatnonzero(np.maximum(some.max(axis=0), -some.min(axis=0)) < 1.0 / limit)
     if not len(tiny):
         return False
     rest = np.abs(X[:, tiny]).max(axis=0)

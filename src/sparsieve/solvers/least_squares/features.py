@@ -161,7 +161,8 @@ class VeryManyFeatures(Features):
         self._advance(np.zeros(len(self.C), dtype=self.C.dtype), nothing)
 
     def winner(self) -> tuple[int, float]:
-        return self._best
+        j, gain = self._best
+        return int(j), float(gain)
 
     def take(self, j: int, new: Direction, refresh: bool) -> None:
         if self._rows is None:
@@ -183,10 +184,12 @@ class VeryManyFeatures(Features):
         self._lead(partial(self._kernels.advance, p, r, *self._state), self.C.size)
 
     def _lead(self, work, size: int) -> None:
+        if size < stream.WORTH_A_THREAD:
+            self._best = work(0, len(self.C))
+            return
         unit = stream.ALIGNED if self._rows is None else self._rows[0].clip.width
         found = stream.in_strips(work, len(self.C), size, unit)
-        j, gain = max(found, key=lambda one: one[1])  # the first of equals
-        self._best = int(j), float(gain)
+        self._best = max(found, key=lambda one: one[1])  # the first of equals
 
     def _scores(self) -> np.ndarray:
         left = self.residual + self.C.dtype.type(self.ridge)
