@@ -152,7 +152,7 @@ def warm(name: str) -> None:
     for limit in (0, usual):
         features.COMPILED = tabled_support.COMPILED = limit
         for n in (40, 1000):  # a step at a time, and by blocks of columns
-            X = rng.standard_normal((n, 60)).astype(np.float32)
+            X = rng.standard_normal((n, 300)).astype(np.float32)
             getattr(sparsieve, name)(n_features_to_select=4).fit(X, np.arange(n) % 3)
     DenseDesign.streams_above = None
 

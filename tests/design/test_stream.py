@@ -149,7 +149,7 @@ def test_few_and_many_values_outside_their_bounds(
     monkeypatch.setattr(stream, "n_threads", lambda: threads)
     design = ClippedDense(DenseDesign(X), low, high)
     known = design.clip.ends >= 0
-    assert known.tolist() == [False, False, True, True, True]
+    assert known.tolist() == [False, False, *[True] * (len(known) - 2)]
     expected = np.clip(X, low, high).astype(np.float64)
     size = 1.0 if dtype == np.float64 else 1e9
     for n_outputs in range(1, 7):

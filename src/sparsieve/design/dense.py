@@ -11,6 +11,7 @@ from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
 LONG_SUM = 2048
 # So many outputs, and no more, are served by compiled passes over X at least as fast as by BLAS.
 FEW_OUTPUTS = 8
+LONG_ROW = 256  # columns: shorter rows are for BLAS
 TALL = 1000  # samples with which columns repay to be read several at a time
 
 
@@ -45,7 +46,8 @@ class DenseDesign(DesignMatrix):
     @property
     def has_long_rows(self) -> bool:
         """Whether compiled passes over contiguous rows pay."""
-        return self._is_large(COPY_BYTES) and self.array.flags.c_contiguous
+        long = self.shape[1] >= LONG_ROW and self.array.flags.c_contiguous
+        return long and self._is_large(COPY_BYTES)
 
     def rows(self, index):
         return DenseDesign(self.array[index])._in_unit_of(self)

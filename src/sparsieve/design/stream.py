@@ -21,7 +21,7 @@ BLOCK = (256, 512)  # rows and columns of such a block, which stays in the secon
 # each can hold: a thirtieth of X at most. With more of them clipping itself is as fast.
 RARE = 64
 MOST_ROWS = 1 << 16
-NARROW = 1024  # columns of the narrowest strip
+NARROW = 128  # columns of the narrowest strip
 ALIGNED = 64  # columns at multiples of which threads begin where nothing else decides
 # Fewer numbers than this are not worth a second thread.
 WORTH_A_THREAD = 1 << 21
