@@ -56,7 +56,7 @@ class DevicePath:
     ):
         self.design, self.ridge, self.n_steps, self.watched = design, ridge, n_steps, watched
         self.dtype = getattr(torch, np.dtype(design.dtype).name)
-        self.R = design.on_device(Y, np.float64)
+        self.R = design.on_device(np.array(Y, dtype=np.float64), np.float64)  # changed below
         self.power = float(np.vdot(Y, Y))
         self.C = design.project(self.R.to(self.dtype)).T.contiguous()  # an output in every row
         norms = design.squares_there().to(self.dtype)
