@@ -196,7 +196,7 @@ def counted_passes() -> list:
         for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
             if hasattr(kind, name):
                 noted(kind, name)
-    noted(Rows, "product")  # for every pass of a loop that works with products at once
+    noted(Rows, "direction")  # for every pass of a loop that works with products at once
     for name in ("clip_of", "column_sizes"):
         seen_before = getattr(stream, name)
         setattr(stream, name, lambda *args, run=seen_before: (seen.append("once"), run(*args))[1])

@@ -25,8 +25,8 @@ class Rows(NamedTuple):
     centre: np.ndarray
     factor: np.ndarray  # one over the scale: a division takes longer than reading a number
 
-    def product(self, v: np.ndarray) -> tuple[np.ndarray, np.floating]:
-        """What X'v is made from: v, and what every column loses for its centre."""
+    def direction(self, v: np.ndarray) -> tuple[np.ndarray, np.floating]:
+        """What compiled loops take to multiply X by v: v, and its sum for the centres."""
         dtype = self.array.dtype.type
         total = v.sum(dtype=np.float64) if len(self.centre) else 0.0
         return np.ascontiguousarray(v, dtype), dtype(total)

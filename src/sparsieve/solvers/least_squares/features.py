@@ -172,7 +172,7 @@ class VeryManyFeatures(Features):
             return
         self._close(j)
         rows, weights = self._rows
-        direction = rows.product(new.v if weights is None else new.v * weights)
+        direction = rows.direction(new.v if weights is None else new.v * weights)
         given = (rows, *direction, new.responses, *self._state)
         self._lead(partial(self._kernels.advance_along, *given), self.design.stored)
 

@@ -183,7 +183,7 @@ class FusedSupport(TabledSupport):
             self._sweep(partial(enter, q, *changes), self._Z.size)
             return
         rows, weights = self._rows
-        direction = rows.product(v if weights is None else v * weights)
+        direction = rows.direction(v if weights is None else v * weights)
         self._sweep(partial(enter_along, rows, *direction, *changes), self.design.stored)
 
     def _leave(self, place, h, w, row):
