@@ -49,9 +49,11 @@ def measure(call: Callable[[], Any]) -> Measured:
 
     The memory is that of the whole process (so it includes BLAS and compiled code, which
     tracemalloc does not see, and costs no time): on Linux the peak of the resident memory during
-    the call minus its value before, with freed memory given back to the system first. Elsewhere
-    it is the growth of the largest value so far, which is 0 when an earlier call in the same
-    process needed more.
+    the call minus its value before, with freed memory given back to the system first. (The C
+    library gives back all but the free end of the heap of a thread other than the first, or of
+    one in which an allocation has failed: there up to 64 MiB of what a call needs can go unseen.)
+    Elsewhere it is the growth of the largest value so far, which is 0 when an earlier call in the
+    same process needed more.
 
     Parameters
     ----------
