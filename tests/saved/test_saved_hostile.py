@@ -5,7 +5,6 @@ import io
 import json
 import os
 import pickle
-import resource
 import subprocess
 import sys
 import zipfile
@@ -267,7 +266,6 @@ except ValueError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert "does not say that it holds an estimator" in done.stdout, done.stderr
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20
 
 
 def test_format_1_can_still_be_loaded():
