@@ -24,6 +24,16 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def sentences_of(caught: list[warnings.WarningMessage]) -> list[str]:
+    """What recorded warnings say, each once, on a line.
+
+    Not what the garbage collector says of files and sockets: it comes upon them at any time, and
+    they are somebody else's.
+    """
+    heard = [one.message for one in caught if not issubclass(one.category, ResourceWarning)]
+    return list(dict.fromkeys(" ".join(str(message).split()) for message in heard))
+
+
 def check_dimensions(X) -> None:
     """Refuse one-dimensional data."""
     if getattr(X, "ndim", 2) == 1:

@@ -34,6 +34,13 @@ def test_the_curve_is_that_of_a_pipeline_fitted_for_every_k(wine, selector):
     assert len(curve.features) == 9
 
 
+def test_warnings_are_those_of_the_fit_not_of_garbage(wine, tmp_path):
+    forgotten = [open(tmp_path / "of somebody else", "w")]  # noqa: SIM115
+    forgotten.append(forgotten)  # the collector closes it, with a ResourceWarning
+    del forgotten
+    assert accuracy_curve(FisherSelector(), *wine, ks=[1], classifiers=["1nn"]).warnings == []
+
+
 def test_own_number_of_features_and_no_selection(wine):
     curve = accuracy_curve(L21Selector(alpha=20.0), *wine, classifiers=["1nn"])
     (row,) = curve.scores

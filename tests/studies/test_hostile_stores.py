@@ -139,6 +139,25 @@ def test_other_files_are_refused_and_stay_as_they_are(tmp_path):
     assert contents(tmp_path) == before
 
 
+def test_a_store_that_another_process_makes_meanwhile(tmp_path, monkeypatch):
+    path = tmp_path / "new.sqlite"
+    query, others = Store._query, []
+
+    def made_after_the_first_query(self, *arguments):
+        rows = query(self, *arguments)
+        if not others:
+            others.append("at work")
+            others.append(Store(path))
+        return rows
+
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")  # the other process has come so far
+        connection.execute("PRAGMA user_version = 0")  # so that there is a log
+        monkeypatch.setattr(Store, "_query", made_after_the_first_query)
+        with Store(path) as store, others[1]:
+            assert store.studies() == []
+
+
 def test_a_locked_store_is_not_waited_for_long(path, monkeypatch):
     monkeypatch.setattr(reading, "_WAIT_SECONDS", 0.2)
     connection = sqlite3.connect(path, isolation_level=None)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._checks import warn_user
+from .._checks import sentences_of, warn_user
 from .._version import __version__
 from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
@@ -243,5 +243,4 @@ def _number_columns(selector: Any, table: Table) -> None:
 
 def _sentences(caught: Any) -> list[str]:
     """What the selector warned the user of, once each; warnings for developers left out."""
-    for_user = [w for w in caught if issubclass(w.category, UserWarning)]
-    return list(dict.fromkeys(" ".join(str(w.message).split()) for w in for_user))
+    return sentences_of([one for one in caught if issubclass(one.category, UserWarning)])

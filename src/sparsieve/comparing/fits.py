@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._checks import sentences_of
 from ..evaluation.curves import CLASSIFIERS
 from ..evaluation.metrics import classification_scores
 from ..selectors.target import already_told, with_task
@@ -86,7 +87,7 @@ def selection_fit(
         scores,
         seconds,
         selector.ranking_ if test is None else None,
-        list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught)),
+        sentences_of(caught),
     )
 
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from .._checks import check_choice, check_finite, check_integer, listed
+from .._checks import check_choice, check_finite, check_integer, listed, sentences_of
 from ..choose import SelectorCV
 from ..selectors.base import BaseSelector
 from ..selectors.target import already_told, with_task
@@ -222,7 +222,7 @@ def accuracy_curve(
         seconds=fit.seconds,
         peak_mib=fit.peak_mib,
         memory_source=fit.memory_source,
-        warnings=list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught)),
+        warnings=sentences_of(caught),
         n_columns=X_train.shape[1],
         feature_names=[] if made_names is None else [str(made_names[j]) for j in chosen],
     )

@@ -135,8 +135,12 @@ class StoreReader:
         return time.monotonic() > self._deadline
 
     def _check_schema(self) -> None:
-        version = self._query("PRAGMA user_version")[0][0]
-        parts = self._query("SELECT type, name FROM sqlite_master")
+        # One query, because another process may be making the store just now.
+        found = self._query(
+            "SELECT user_version, type, name FROM pragma_user_version LEFT JOIN sqlite_master"
+        )
+        version = found[0]["user_version"]
+        parts = [row for row in found if row["type"] is not None]
         if self._may_be_blank and not version and not parts:
             return
         if version != FORMAT:
