@@ -6,8 +6,8 @@ import ctypes
 import gc
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,17 +77,37 @@ def measure(call: Callable[[], Any]) -> Measured:
     >>> measure(lambda: sum(range(5))).value
     10
     """
-    before, source = _start_peak()
-    start = time.perf_counter()
-    value = call()
-    seconds = time.perf_counter() - start
-    peak = _peak(source) - before if source != "none" else float("nan")
+    with _earlier_garbage_kept():
+        before, source = _start_peak()
+        start = time.perf_counter()
+        value = call()
+        seconds = time.perf_counter() - start
+        peak = _peak(source) - before if source != "none" else float("nan")
     return Measured(value, seconds, max(peak, 0.0) if peak == peak else peak, source)
+
+
+@contextmanager
+def _earlier_garbage_kept() -> Iterator[None]:
+    """Garbage collected during a call would hide as much of what it needs: keep it until then.
+
+    To collect it beforehand would take longer than many a fit, since every object of the process
+    is looked at. Here only those are that are new.
+    """
+    if gc.get_freeze_count():  # somebody else's, who would not have it undone
+        gc.collect()
+        yield
+        return
+    gc.collect(1)
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.collect()  # what the call has left; the others are out of reach
+        gc.unfreeze()
 
 
 def _start_peak() -> tuple[float, str]:
     """Memory in use now (MiB) and where the peak is to be read after the call."""
-    gc.collect()  # garbage collected during the call would hide as much of what it needs
     with suppress(Exception):
         ctypes.CDLL(None).malloc_trim(0)  # glibc: what was freed must not hide what is needed
     try:
