@@ -124,7 +124,9 @@ def _path_here(
     R = np.array(Y, dtype=dtype, order="F")
     features = features_of(design, R, ridge, eligible, n_steps)
 
-    V = np.zeros((n_samples, 16), dtype=dtype, order="F")
+    # Columns are the directions of the augmented problem: below the samples, with a ridge only,
+    # stand their coefficients on the features, which are the rows of U, times its root.
+    A = np.zeros((n_samples + (16 if ridge > 0 else 0), 16), dtype=dtype, order="F")
     U = np.zeros((16, 16), dtype=dtype)
     responses: list[np.ndarray] = []
     order: list[int] = []
@@ -137,31 +139,34 @@ def _path_here(
         if t >= n_steps or not gain > 0:
             break
         if stop is not None:
-            freedom = float(np.vdot(V[:, :t], V[:, :t]))
+            V = A[:n_samples, :t]
+            freedom = float(np.vdot(V, V))
             if stop(Standing(t, gain, float(np.vdot(R, R)), features.pull(), freedom)):
                 break
-        if t == V.shape[1]:
-            V = np.asfortranarray(np.hstack([V, np.zeros_like(V)]))
+        if t == A.shape[1]:
+            A = np.asfortranarray(np.pad(A, ((0, t if ridge > 0 else 0), (0, t))))
             U = np.pad(U, ((0, t), (0, t)))
-        column = v = features.column(j)
-        u = np.zeros(t + 1, dtype=dtype)
-        u[t] = 1.0
-        along = np.zeros(t, dtype=dtype)
+        column = features.column(j)
+        new = np.zeros(n_samples + (t + 1 if ridge > 0 else 0), dtype=dtype)
+        new[:n_samples] = column
+        if ridge > 0:
+            new[-1] = np.sqrt(ridge)
+        old, along = A[: len(new), :t], np.zeros(t, dtype=dtype)
         for _ in range(2):  # the second pass removes what rounding left of the first
-            inner = V[:, :t].T @ v + ridge * (U[:t, : t + 1] @ u)
-            v = v - V[:, :t] @ inner
-            u[:t] -= inner @ U[:t, :t]
+            inner = new @ old
+            new -= old @ inner
             along += inner
-        length = float(np.sqrt(np.vdot(v, v) + ridge * np.vdot(u, u)))
-        v /= length
-        u /= length
+        length = float(np.sqrt(np.vdot(new, new)))
+        new /= length
+        v = new[:n_samples]
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
         r = features.correlations(j) / length if t == 0 else (column @ R) / length
         share = length**2 / (float(np.vdot(column, column)) + ridge)
         features.take(j, Direction(v, r, along, length, share), refresh=t % 8 == 7)
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
-        V[:, t] = v
-        U[t, : t + 1] = u
+        A[: len(new), t] = new
+        U[t, :t] = along @ U[:t, :t] / -length
+        U[t, t] = 1.0 / length
         responses.append(np.array(r))
         gains.append(float(np.vdot(r, r)))
         order.append(j)
