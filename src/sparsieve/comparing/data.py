@@ -21,6 +21,7 @@ from .._checks import (
 from .._cross_validation import Fold, possible_folds
 from .._frames import frame_library
 from ..evaluation.protocol import Folds, derive_seed
+from ..selectors.foreign import check_in_memory
 from ..selectors.input import _check_finite_target
 from ..selectors.plain import canonical, plain_matrix, plain_vector
 from ..selectors.target import TASKS, decide_task, how_read
@@ -65,6 +66,7 @@ class ComparisonData:
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
+        check_in_memory("compare", X)
         X = plain_matrix(X)
         check_dimensions(X)
         library, names = frame_library(X), feature_names

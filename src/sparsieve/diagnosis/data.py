@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..selectors.foreign import check_in_memory
 from ..selectors.target import encode_target
 from .columns import ALIKE, copies, numbering, repeating, separating, spread
 from .linearity import beyond_linear
@@ -144,6 +145,7 @@ def diagnose(
     >>> print(diagnose(X, y, feature_names=["age", "age_at_death"]))
     age_at_death alone predicts the target perfectly: was it known beforehand?
     """
+    check_in_memory("diagnose", X)
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)

@@ -19,7 +19,7 @@ from ..design import as_design, foreign_design
 from ..solvers.base import Result
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
-from .foreign import check_same_features, is_tensor, output_of, places_beside
+from .foreign import check_in_memory, check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
 from .input import TrainingData, training_data
 from .magnitudes import with_usual_columns
@@ -146,6 +146,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             Of a tensor a tensor on the same device.
         """
         if not is_tensor(X):
+            check_in_memory("inverse_transform", X)
             return super().inverse_transform(X)
         support = self._get_support_mask()
         if X.ndim != 2 or X.shape[1] != support.sum():

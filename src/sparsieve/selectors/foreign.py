@@ -9,7 +9,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_y
 
 from .._checks import listed
-from ..design import DesignMatrix
+from ..design import DesignMatrix, foreign_design
 from ..design.cluster import gathered
 
 # What a design that is only known through products can be selected from with, for messages.
@@ -56,6 +56,17 @@ def check_foreign(
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
     return design, y
+
+
+def check_in_memory(who: str, X: Any) -> None:
+    """Refuse an X that stays in its file or on its cluster: nobody asked to load all of it."""
+    if isinstance(X, np.ndarray) or is_tensor(X) or foreign_design(X) is None:
+        return
+    load = "X.compute()" if hasattr(X, "compute") else "numpy.asarray(X[:])"
+    raise TypeError(
+        f"{who} needs X in memory, but X is not; pass {load} if it fits there, or a part of the "
+        "samples"
+    )
 
 
 def is_tensor(X: Any) -> bool:

@@ -21,6 +21,8 @@ COMPILED = 100_000
 COMPILED_IF_MANY = 5_000
 # Columns that are read beside a product because one of them will most likely win the next step.
 CANDIDATES = 16
+# Steps after which what drifts by updates is computed anew.
+REFRESH = 8
 # A column whose residual has shrunk to this share of its squared norm lies in the span of the
 # selected ones (a duplicate, a constant): it has nothing left to add.
 SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -112,17 +114,14 @@ class Features:
             self.blocks.choose(j, self._scores)
         return self.design.dense_columns([j])[:, 0]
 
-    def take(self, j: int, new: Direction, refresh: bool) -> None:
-        """Close a feature and take its direction out of all others.
-
-        ``refresh`` says that it is time to recompute what drifts by updates.
-        """
+    def take(self, j: int, new: Direction) -> None:
+        """Close a feature and take its direction out of all others."""
         p, r, C = self._products(j, new), new.responses, self.C
         ger, gemv = get_blas_funcs(("ger", "gemv"), dtype=C.dtype)
         self.squares += p * (p * float(np.vdot(r, r)) - 2.0 * gemv(1.0, C, r))
         ger(-1.0, p, r, a=C, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         self.residual -= p * p
-        if refresh:
+        if len(new.along) % REFRESH == REFRESH - 1:
             self.squares[:] = _row_squares(C)
         self.open[j] = False
 
@@ -164,7 +163,7 @@ class VeryManyFeatures(Features):
         j, gain = self._best
         return int(j), float(gain)
 
-    def take(self, j: int, new: Direction, refresh: bool) -> None:
+    def take(self, j: int, new: Direction) -> None:
         if self._rows is None:
             p = self._products(j, new)
             self._close(j)

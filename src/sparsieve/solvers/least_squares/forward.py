@@ -162,7 +162,7 @@ def _path_here(
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
         r = features.correlations(j) / length if t == 0 else (column @ R) / length
         share = length**2 / (float(np.vdot(column, column)) + ridge)
-        features.take(j, Direction(v, r, along, length, share), refresh=t % 8 == 7)
+        features.take(j, Direction(v, r, along, length, share))
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         A[: len(new), t] = new
         U[t, :t] = along @ U[:t, :t] / -length
