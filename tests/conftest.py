@@ -1,6 +1,5 @@
 """Shared fixtures: small problems, and real data where it is at hand."""
 
-import gc
 import os
 import sys
 from pathlib import Path
@@ -10,11 +9,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
-
-
-def pytest_collection_finish():
-    gc.collect()
-    gc.freeze()  # twelve thousand tests are no garbage: the collector need not look at them again
 
 
 @pytest.fixture
