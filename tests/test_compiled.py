@@ -30,9 +30,11 @@ print(above(1), sum(above.stats.cache_hits.values()))
 def test_a_change_in_an_imported_file_is_noticed(tmp_path):
     (tmp_path / "above.py").write_text(ABOVE)
     environment = {**os.environ, "PYTHONPATH": str(Path(sparsieve.__file__).parents[1])}
-    seen = []
+    below, seen = tmp_path / "below.py", []
     for number in (1, 1, 2):
-        (tmp_path / "below.py").write_text(BELOW.format(number=number))
+        code = BELOW.format(number=number)
+        if not below.exists() or below.read_text() != code:  # older numba goes by the time alone
+            below.write_text(code)
         done = subprocess.run(
             [sys.executable, "above.py"],
             cwd=tmp_path,
