@@ -108,7 +108,8 @@ def test_pointers_of_a_matrix_without_entries_may_not_fall(tmp_path):
     content = path.read_bytes()
     assert content.count(pointers) == 1
     path.write_bytes(content.replace(pointers, falling))
-    with pytest.raises(DataError, match="the index pointers of a sparse matrix fall"):
+    # Older versions of SciPy do look.
+    with pytest.raises(DataError, match="index pointers of a sparse matrix fall|it is damaged"):
         read_table(path)
 
 
