@@ -25,7 +25,7 @@ from ...penalties import row_norms
 from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
 from ._weighted_kernel import DIRECT_SAMPLES, WeightedKernel, cholesky
-from .row_norm_problem import RowNormPoint, RowNormProblem
+from .row_norm_problem import BestSoFar, RowNormPoint, RowNormProblem
 from .smoothed_newton import SmoothedNewton, suits
 
 # Newton systems with more rows than this are solved by conjugate gradients.
@@ -186,10 +186,7 @@ class _InteriorPoint:
         problem, d = self.problem, self.n_features
         if self.trivial:
             return self._exact_fit()
-        best: RowNormPoint | None = None
-        objective, gap = np.inf, np.inf
-        converged = False
-        trace: list[float] = []
+        best = BestSoFar(exact=EXACT * self.at_zero)
         length = 0.0
         n_iter = 0
         for iteration in range(max_iter + 1):
@@ -203,38 +200,29 @@ class _InteriorPoint:
             try:
                 kernel = self._kernel(self.a)
             except np.linalg.LinAlgError:  # weights that span too many orders of magnitude
-                if best is None:
+                if best.is_empty:
                     raise
                 break
             M = kernel(problem.Y)
             W = self.a[:d, None] * (problem.X.T @ M)
             B = kernel.free_part(problem.Y)
             bound = float(np.vdot(self.m[d:], problem.Y))
-            value = problem.objective(W, B)
-            trace.append(value)
             n_iter = iteration
-            if best is None or value < objective:
-                norms = row_norms(W)
-                vanishing = norms < norms.max(initial=0.0) * slack[:d] / self.omega_sq[:d]
-                objective = value
-                best = RowNormPoint(W, B, self.m[d:], bound, self.a, vanishing)
-            elif bound > best.bound:
-                best = replace(best, bound=bound, dual=self.m[d:])
-            if objective <= EXACT * self.at_zero:
-                objective, best = 0.0, replace(best, bound=0.0)
-            gap = relative(objective - best.bound, objective)
-            converged = gap <= tol
-            enough = converged and (
+            norms = row_norms(W)
+            vanishing = norms < norms.max(initial=0.0) * slack[:d] / self.omega_sq[:d]
+            point = RowNormPoint(W, B, self.m[d:], bound, self.a, vanishing)
+            best.see(problem.objective(W, B), point)
+            gap = best.relative_gap
+            enough = gap <= tol and (
                 zero_tol is None
                 or gap <= GO_ON * tol
-                or relative(_zeroed(problem, best)[1] - best.bound, objective) <= zero_tol
+                or relative(_zeroed(problem, best.point)[1] - best.point.bound, best.objective)
+                <= zero_tol
             )
             if enough or iteration == max_iter or (iteration and length < 1e-10):
                 break
             length = self._advance(kernel, M, slack)
-        assert best is not None
-        best = replace(best, bound=min(best.bound, objective))
-        return Result(best, objective, gap, n_iter, converged, trace)
+        return best.result(n_iter, tol)
 
     def _exact_fit(self) -> Result[RowNormPoint]:
         """The free columns alone explain Y."""

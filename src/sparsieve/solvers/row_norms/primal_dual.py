@@ -17,14 +17,14 @@ balance is the ratio of the distances that W and M have to go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...design import DesignMatrix
 from ...penalties import row_norms
-from ..base import Result, relative
-from .row_norm_problem import RowNormPoint
+from ..base import Result
+from .row_norm_problem import BestSoFar, RowNormPoint
 
 # Steps between two looks at the gap; one iteration in the count of the caller.
 STEPS, EARLY = 20, (5, 10)
@@ -88,9 +88,7 @@ class PrimalDual:
         balance = max(distance / max(float(np.linalg.norm(M)), TINY), TINY)
         pace: _Relaxed | _Anchored
         pace = _Anchored(now, balance) if Y.shape[1] == 1 else _Relaxed(balance)
-        best: RowNormPoint | None = None
-        objective, gap = np.inf, np.inf
-        trace: list[float] = []
+        best = BestSoFar()
         n_iter = 0
         for step in range(1, STEPS * max(max_iter, 1) + 1):
             following = self._step(now, pace.balance)
@@ -101,28 +99,15 @@ class PrimalDual:
                     + self.alpha * row_norms(following.W).sum()
                 )
                 dual, bound = self._certificate(following)
-                if best is None or value < objective:
-                    objective = value
-                    kept = best if best is not None and best.bound > bound else None
-                    best = RowNormPoint(
-                        following.W,
-                        self.reach * following.B,
-                        dual if kept is None else kept.dual,
-                        bound if kept is None else kept.bound,
-                        np.empty(0),
-                        np.zeros(len(W), dtype=bool),
-                    )
-                elif bound > best.bound:
-                    best = replace(best, dual=dual, bound=bound)
-                trace.append(value)
-                gap = relative(objective - best.bound, objective)
+                # No multipliers: other methods do not start from here.
+                nothing = np.empty(0), np.zeros(len(W), dtype=bool)
+                B = self.reach * following.B
+                best.see(value, RowNormPoint(following.W, B, dual, bound, *nothing))
                 n_iter = -(-step // STEPS)
-                if gap <= tol or not np.isfinite(value):
+                if best.relative_gap <= tol or not np.isfinite(value):
                     break
             now = pace.go_on(now, following, self.norm, look)
-        assert best is not None
-        best = replace(best, bound=min(best.bound, objective))
-        return Result(best, objective, gap, n_iter, gap <= tol, trace)
+        return best.result(n_iter, tol)
 
     def _step(self, now: _Place, balance: float) -> _Place:
         length, dual_length = balance / self.norm, 1.0 / (balance * self.norm)
@@ -238,8 +223,8 @@ class _Anchored:
             far = float(np.linalg.norm(new.W - self._anchor.W))
             dual_far = float(np.linalg.norm(new.M - self._anchor.M))
             self.balance = _following(self.balance, far, dual_far, 0.5)
-            self._anchor, self._steps = new.copy(), 0
-            return new
+            self._anchor, self._steps = new, 0
+            return new.copy()  # which moves on, while the best point may be the other
         self._steps += 1
         share = self._steps / (self._steps + 1.0)
         return old.moved_to(new, 2.0).moved_to(self._anchor, 1.0 - share)

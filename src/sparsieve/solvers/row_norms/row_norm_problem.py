@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...penalties import row_norms
+from ..base import Result, relative
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,61 @@ class RowNormPoint:
     bound: float
     rows: np.ndarray
     vanishing: np.ndarray
+
+
+class BestSoFar:
+    """The best coefficients and the highest bound, which need not be of the same step.
+
+    Parameters
+    ----------
+    known : float
+        A lower bound of the optimum that is known already.
+    exact : float
+        An objective that counts as zero.
+    """
+
+    def __init__(self, *, known: float = -np.inf, exact: float = -np.inf):
+        self.known, self.exact = known, exact
+        self.objective = np.inf
+        self.trace: list[float] = []
+        self._point: RowNormPoint | None = None
+
+    @property
+    def point(self) -> RowNormPoint:
+        assert self._point is not None, "no step was seen"
+        return self._point
+
+    @property
+    def is_empty(self) -> bool:
+        return self._point is None
+
+    def see(self, value: float, point: RowNormPoint) -> bool:
+        """Take what is better of a step; returns whether its bound is."""
+        self.trace.append(value)
+        best = self._point or point
+        rose = best is point or point.bound > best.bound
+        surest = point if rose else best
+        if best is point or value < self.objective:
+            self.objective, best = value, point
+        self._point = replace(best, bound=surest.bound, dual=surest.dual)
+        if self.objective <= self.exact:
+            self.objective, self._point = 0.0, replace(self.point, bound=0.0)
+        return rose
+
+    @property
+    def gap(self) -> float:
+        """Between the objective and the highest bound, not relative to anything."""
+        return self.objective - max(self.point.bound, self.known)
+
+    @property
+    def relative_gap(self) -> float:
+        return relative(self.gap, self.objective)
+
+    def result(self, n_iter: int, tol: float) -> Result[RowNormPoint]:
+        """Where the steps have ended; rounding must not put the bound above the objective."""
+        point = replace(self.point, bound=min(self.point.bound, self.objective))
+        gap = self.relative_gap
+        return Result(point, self.objective, gap, n_iter, gap <= tol, self.trace)
 
 
 @dataclass(frozen=True)

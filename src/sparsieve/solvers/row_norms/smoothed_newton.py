@@ -14,15 +14,13 @@ A cost n x p x c; the preconditioner A'diag(s / psi)A + diag(omega / phi) serves
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ...penalties import row_norms
-from ..base import Result, relative
+from ..base import Result
 from ..engines.conjugate_gradients import conjugate_gradients
-from .row_norm_problem import RowNormPoint, RowNormProblem
+from .row_norm_problem import BestSoFar, RowNormPoint, RowNormProblem
 
 # Below this many samples, or this many for each feature, the interior-point method is as fast, and
 # more accurate; with very many samples it is so only where features are almost as many.
@@ -102,47 +100,26 @@ class SmoothedNewton:
 
         ``bound`` is a lower bound that is known already.
         """
-        known = bound
         problem, d = self.problem, self.d
-        best: RowNormPoint | None = None
-        objective, gap, converged = np.inf, np.inf, False
-        trace: list[float] = []
+        best = BestSoFar(known=bound, exact=EXACT * self.at_zero)
         stalled = 0
-        iteration = 0
         for iteration in range(max_iter + 1):
             norms = row_norms(self.W[:d])
             value = float(problem.weights @ row_norms(self.R) + problem.strengths @ norms)
             dual, pulls, bound = self._certificate()
-            trace.append(value)
-            stalled = stalled + 1 if best is not None and bound <= best.bound else 0
-            if best is None or value < objective:
-                objective = value
-                slack = 1.0 - (pulls / problem.strengths) ** 2
-                rows = np.concatenate(
-                    [self._phi(self.W) / problem.strengths, self._psi(self.R) / problem.weights]
-                )
-                kept = best if best is not None and best.bound > bound else None
-                best = RowNormPoint(
-                    self.W[:d],
-                    self.W[d:],
-                    dual if kept is None else kept.dual,
-                    bound if kept is None else kept.bound,
-                    rows,
-                    norms < norms.max(initial=0.0) * slack,
-                )
-            elif bound > best.bound:
-                best = replace(best, bound=bound, dual=dual)
-            if objective <= EXACT * self.at_zero:
-                objective, best = 0.0, replace(best, bound=0.0)
-            gap = relative(objective - max(best.bound, known), objective)
-            converged = gap <= tol
-            if converged or iteration == max_iter or stalled >= 10 or not np.isfinite(value):
+            slack = 1.0 - (pulls / problem.strengths) ** 2
+            rows = np.concatenate(
+                [self._phi(self.W) / problem.strengths, self._psi(self.R) / problem.weights]
+            )
+            vanishing = norms < norms.max(initial=0.0) * slack
+            point = RowNormPoint(self.W[:d], self.W[d:], dual, bound, rows, vanishing)
+            stalled = 0 if best.see(value, point) else stalled + 1
+            enough = best.relative_gap <= tol
+            if enough or iteration == max_iter or stalled >= 10 or not np.isfinite(value):
                 break
-            self._sharpen(objective - max(best.bound, known))
+            self._sharpen(best.gap)
             self._step()
-        assert best is not None
-        best = replace(best, bound=min(best.bound, objective))
-        return Result(best, objective, gap, iteration, converged, trace)
+        return best.result(iteration, tol)
 
     def _certificate(self) -> tuple[np.ndarray, np.ndarray, float]:
         """A feasible dual point, its pull on every feature, and the bound it gives."""
