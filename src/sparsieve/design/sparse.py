@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from . import compressed
 from .base import DesignMatrix
 
 
 class SparseDesign(DesignMatrix):
     """A CSR or CSC matrix; never densified beyond the columns asked for."""
+
+    compiled_from: int = compressed.LARGE  # entries
 
     def __init__(self, X):
         if X.format not in ("csr", "csc"):
@@ -23,11 +26,21 @@ class SparseDesign(DesignMatrix):
     def stored(self) -> int:
         return int(self.matrix.nnz)
 
+    def _is_for_compiled(self, V: np.ndarray) -> bool:
+        return self.matrix.nnz >= self.compiled_from and compressed.serves(self.matrix, V)
+
     def matmul(self, W):
-        return self.matrix @ W
+        if not self._is_for_compiled(W):
+            return self.matrix @ W
+        product = compressed.along if self.matrix.format == "csr" else compressed.across
+        return product(self.matrix, W)
 
     def rmatmul(self, R):
-        return self.matrix.T @ R
+        if not self._is_for_compiled(R):
+            return self.matrix.T @ R
+        if self._by_column is not None:
+            return compressed.along(self._by_column, R)
+        return compressed.across(self.matrix, R)
 
     def rows(self, index):
         return SparseDesign(self.matrix[index])._in_unit_of(self)
