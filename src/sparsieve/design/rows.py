@@ -12,6 +12,7 @@ from .base import DesignMatrix
 from .clipped import ClippedDense
 from .dense import DenseDesign
 from .scaled import Scaled
+from .sparse import SparseDesign
 
 
 class Rows(NamedTuple):
@@ -35,7 +36,11 @@ class Rows(NamedTuple):
 def own_passes(design: DesignMatrix) -> AbstractContextManager[None]:
     """The context of small work between passes: BLAS alone where these are not its own."""
     base = design.base if isinstance(design, Scaled) else design
-    compiled = isinstance(base, ClippedDense | DenseDesign) and base.has_long_rows
+    compiled = (
+        base.is_large
+        if isinstance(base, SparseDesign)
+        else isinstance(base, ClippedDense | DenseDesign) and base.has_long_rows
+    )
     return stream.blas_alone() if compiled else nullcontext()
 
 

@@ -26,8 +26,13 @@ class SparseDesign(DesignMatrix):
     def stored(self) -> int:
         return int(self.matrix.nnz)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether products are taken by compiled passes."""
+        return self.matrix.nnz >= self.compiled_from
+
     def _is_for_compiled(self, V: np.ndarray) -> bool:
-        return self.matrix.nnz >= self.compiled_from and compressed.serves(self.matrix, V)
+        return self.is_large and compressed.serves(self.matrix, V)
 
     def matmul(self, W):
         if not self._is_for_compiled(W):
@@ -84,5 +89,9 @@ class SparseDesign(DesignMatrix):
     def by_column(self):
         """The same matrix in CSC format, converted once when first needed."""
         if self._by_column is None:
-            self._by_column = sparse.csc_array(self.matrix)
+            made = sparse.csc_array(self.matrix)
+            if max(*made.shape, made.nnz) <= np.iinfo(np.int32).max:  # a quarter less to read
+                made.indices = made.indices.astype(np.int32, copy=False)
+                made.indptr = made.indptr.astype(np.int32, copy=False)
+            self._by_column = made
         return self._by_column

@@ -40,7 +40,7 @@ LEADING = 12
 SMALL = 30
 # A decrease below this share of the objective is not worth an exchange.
 WORTHWHILE = 1e-6
-# Fits to no more samples than this are too small for a second thread of BLAS.
+# Fits to so few samples, as those to sparse columns, are too small for a second thread of BLAS.
 FEW_SAMPLES = 2000
 
 
@@ -220,7 +220,7 @@ class RobustGreedy:
         gain that is estimated and by the pull alone, since neither rule is always the better one.
         They need not be nested. Objectives are a little above what an exact fit gives.
         """
-        small = self.data.design.shape[0] <= FEW_SAMPLES
+        small = self._sparsely or self.data.design.shape[0] <= FEW_SAMPLES
         with own_passes(self.data.design) if small else nullcontext():
             return self._path(n_steps, callback)
 
