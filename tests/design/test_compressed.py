@@ -6,6 +6,8 @@ from scipy import sparse
 
 from sparsieve.design import SparseDesign, compressed, stream
 
+INDEX = np.int32, np.int32  # of places and of starts
+
 
 def matrix(kind, dtype, index, shape=(70, 90)):
     """Empty rows and columns, and one row and one column that hold most entries."""
@@ -15,7 +17,7 @@ def matrix(kind, dtype, index, shape=(70, 90)):
     X[10:20] = X[:, 30:50] = 0.0
     X[3], X[:, 7] = 1.5, -2.0
     made = kind(X.astype(dtype))
-    made.indices, made.indptr = made.indices.astype(index), made.indptr.astype(index)
+    made.indices, made.indptr = made.indices.astype(index[0]), made.indptr.astype(index[1])
     return made
 
 
@@ -27,7 +29,7 @@ def threads(request, monkeypatch):
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2, 3, 4, 5, 7, 8, 10])
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("index", [INDEX, (np.int64, np.int64), (np.int32, np.int64)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
 def test_products_are_those_of_scipy(kind, dtype, index, n_outputs, threads, rng):
@@ -43,7 +45,7 @@ def test_products_are_those_of_scipy(kind, dtype, index, n_outputs, threads, rng
 
 @pytest.mark.parametrize("product", [compressed.along, compressed.across])
 def test_threads_change_nothing(product, monkeypatch, rng):
-    X, V = matrix(sparse.csc_array, np.float64, np.int32, (300, 300)), rng.random((300, 10))
+    X, V = matrix(sparse.csc_array, np.float64, INDEX, (300, 300)), rng.random((300, 10))
     monkeypatch.setattr(stream, "WORTH_A_THREAD", 1)
     found = []
     for n_threads in (1, 2, 5):
@@ -69,7 +71,7 @@ def test_what_is_small_or_of_another_precision_is_left_to_scipy(monkeypatch, rng
 
     monkeypatch.setattr(compressed, "along", never)
     monkeypatch.setattr(compressed, "across", never)
-    design = SparseDesign(matrix(sparse.csr_array, np.float32, np.int32))
+    design = SparseDesign(matrix(sparse.csr_array, np.float32, INDEX))
     design.matmul(rng.random((90, 2)).astype(np.float32))
     design.compiled_from = 0
     assert design.matmul(rng.random((90, 2))).dtype == np.float64

@@ -101,6 +101,7 @@ def _even_ranges(starts: np.ndarray, n_ranges: int) -> list[tuple[int, int]]:
 
 def _unsigned(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values, their places in a line and where lines start."""
-    kind = np.dtype(f"u{matrix.indices.itemsize}")
-    starts = matrix.indptr.astype(matrix.indices.dtype, copy=False)
-    return matrix.data, matrix.indices.view(kind), starts.view(kind)
+    places, starts = (
+        index.view(np.dtype(f"u{index.itemsize}")) for index in (matrix.indices, matrix.indptr)
+    )
+    return matrix.data, places, starts
