@@ -55,6 +55,13 @@ def test_threads_change_nothing(product, monkeypatch, rng):
     assert np.array_equal(found[0], found[2])
 
 
+def test_data_that_must_not_be_written_to(rng):
+    X, V = matrix(sparse.csr_array, np.float64, INDEX), rng.random((90, 3))
+    for part in (X.data, X.indices, X.indptr, V):
+        part.flags.writeable = False
+    np.testing.assert_allclose(compressed.along(X, V), X @ V)
+
+
 def test_ranges_hold_as_many_entries_each():
     starts = np.array([0, 100, 100, 100, 110, 120, 200])
     assert compressed._even_ranges(starts, 1) == [(0, 6)]
