@@ -1,7 +1,7 @@
 """Products with a large compressed sparse matrix, on as many threads as the user allows.
 
-SciPy uses one thread, and adds what every entry gives to the outputs in memory. Here four outputs at
-a time are summed in registers. Results do not depend on the number of threads: every number is
+SciPy uses one thread, and adds what every entry gives to the outputs in memory. Here four outputs
+at a time are summed in registers. Results do not depend on the number of threads: every number is
 summed by one of them, in the order of the entries.
 """
 
