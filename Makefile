@@ -50,7 +50,8 @@ OLDEST ?= .venv-oldest
 OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_commands.py \
   tests/solvers/engines tests/solvers/minimax tests/selectors/hinge tests/report/test_selection.py \
   tests/saved tests/test_odd_numbers.py tests/test_package.py tests/test_compiled.py \
-  tests/design/test_stream.py tests/solvers/least_squares/test_very_many_features.py
+  tests/design/test_stream.py tests/design/test_compressed.py \
+  tests/solvers/least_squares/test_very_many_features.py
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) tests/lower_bounds.py data report > $(OLDEST)/constraints.txt
