@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparsieve import FisherSelector, RidgeForwardSelector
+from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector
 from sparsieve.selectors.base import FeatureScores
 from sparsieve.selectors.fixed import FixedColumns
 
@@ -79,3 +79,21 @@ def test_zero_weight_samples_do_not_count(rng):
         FisherSelector().fit(X, y, sample_weight=np.zeros(30))
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         FisherSelector().fit(X, y, sample_weight=-weights)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("damage", ["large index", "negative index", "pointers fall", "too far"])
+def test_a_damaged_sparse_matrix_is_refused_before_anything_is_done_with_it(kind, damage):
+    X = kind(sparse.random(60, 70, density=0.2, random_state=0))
+    X.indices, X.indptr = X.indices.copy(), X.indptr.copy()
+    if damage == "large index":
+        X.indices[5] = 1000
+    elif damage == "negative index":
+        X.indices[5] = -1
+    elif damage == "pointers fall":
+        X.indptr[10] = X.indptr[12] + 5
+    else:
+        X.indptr[-1] += 7
+    for selector in (RidgeForwardSelector(3), L21Selector(3)):
+        with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+            selector.fit(X, np.arange(60) % 2)

@@ -43,6 +43,7 @@ def plain_matrix(X: Any) -> Any:
         return X
     if sparse.issparse(X):
         _check_kind("X", X.dtype)
+        _check_structure(X)
         return X
     X = _plain("X", X)
     if isinstance(X, np.ndarray):
@@ -73,6 +74,22 @@ def plain_vector(name: str, values: Any) -> Any:
         if len({isinstance(value, str) for value in array.ravel()}) == 2:
             raise TypeError(f"{name} mixes text with other labels; turn them all into text")
     return plain
+
+
+def _check_structure(X: Any) -> None:
+    """Refuse a compressed matrix whose indices lead outside: products with it may crash."""
+    if X.format not in ("csr", "csc"):
+        return
+    n_lines, n_places = X.shape if X.format == "csr" else X.shape[::-1]
+    starts = X.indptr
+    sound = len(starts) == n_lines + 1 and starts[0] == 0 and bool((np.diff(starts) >= 0).all())
+    sound = sound and starts[-1] <= min(len(X.indices), len(X.data))
+    places = X.indices[: starts[-1]] if sound else np.empty(0)
+    if not sound or (len(places) and not 0 <= places.min() <= places.max() < n_places):
+        raise ValueError(
+            "X is a damaged sparse matrix: its indices lead outside of its shape or its index "
+            "pointers fall; make it anew from its entries"
+        )
 
 
 def _check_table(X: Any) -> None:
