@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._checks import check_sparse
 from .._frames import check_numbers
 from ..design.cluster import gathered
 
@@ -80,16 +81,13 @@ def _check_structure(X: Any) -> None:
     """Refuse a compressed matrix whose indices lead outside: products with it may crash."""
     if X.format not in ("csr", "csc"):
         return
-    n_lines, n_places = X.shape if X.format == "csr" else X.shape[::-1]
-    starts = X.indptr
-    sound = len(starts) == n_lines + 1 and starts[0] == 0 and bool((np.diff(starts) >= 0).all())
-    sound = sound and starts[-1] <= min(len(X.indices), len(X.data))
-    places = X.indices[: starts[-1]] if sound else np.empty(0)
-    if not sound or (len(places) and not 0 <= places.min() <= places.max() < n_places):
+    same = sparse.csr_array if X.format == "csr" else sparse.csc_array
+    try:  # SciPy's check may shorten what it looks at, which must not be the user's own
+        check_sparse(same((X.data, X.indices, X.indptr), shape=X.shape))
+    except ValueError as error:
         raise ValueError(
-            "X is a damaged sparse matrix: its indices lead outside of its shape or its index "
-            "pointers fall; make it anew from its entries"
-        )
+            f"X is a damaged sparse matrix: {error}; make it anew from its entries"
+        ) from None
 
 
 def _check_table(X: Any) -> None:
