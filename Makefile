@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-oldest odd-inputs fuzz lint format bench reproduce docs docs-check pictures dist clean
+.PHONY: help demo test test-slow test-oldest odd-inputs everyday fuzz lint format bench reproduce docs docs-check pictures dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions
 
 odd-inputs: $(VENV)/.dev  ## run every kind of odd input, and write docs/odd_inputs.md
 	$(ONE_THREAD) $(BIN)/python docs/make_odd_inputs.py
+
+everyday: $(VENV)/.dev  ## every selector on everyday kinds of data (hours), and write docs/everyday.md
+	$(ONE_THREAD) $(BIN)/python tests/everyday.py
 
 FUZZ_SECONDS ?= 180
 fuzz: $(VENV)/.dev  ## attack readers, stores, studies, saved files and estimators for 3 minutes

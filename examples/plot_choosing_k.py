@@ -13,7 +13,7 @@ from sparsieve import AccuracyCurveDisplay, EnsembleSelector, RidgeForwardSelect
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 search = SelectorCV(RidgeForwardSelector(), rule="one_se").fit(X, y)
-print(search.report())
+print(search.summary())
 print("each rule would keep:", search.k_by_rule_)
 print("kept:", ", ".join(search.get_feature_names_out()))
 

@@ -16,7 +16,7 @@ data = make_shared_features(100, 400, n_relevant=6, n_classes=2, signal=0.8, ran
 stable = StabilitySelection(
     RidgeForwardSelector(), expected_false_positives=1.0, n_subsamples=60
 ).fit(data.X, data.y)
-print(stable.report())
+print(stable.summary())
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
 StabilityPathDisplay.from_estimator(stable, ax=left)

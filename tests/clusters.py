@@ -22,7 +22,7 @@ class Processes:
         self.folder = tempfile.TemporaryDirectory()
         file = Path(self.folder.name) / "scheduler.json"
         self.scheduler = self._start("dask_scheduler", "--scheduler-file", file, "--port", "0")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not file.exists() or not file.stat().st_size:
             assert time.monotonic() < deadline, "the scheduler did not start"
             time.sleep(0.1)
@@ -32,7 +32,7 @@ class Processes:
     def add(self, count):
         """Start more workers."""
         limits = ("--nthreads", "1", "--no-nanny", "--memory-limit", self.memory)
-        limits += ("--death-timeout", "30")  # where a run of the tests was killed
+        limits += ("--death-timeout", "300")  # where a run of the tests was killed
         for _ in range(count):
             given = ("--scheduler-file", self.file, *limits, "--local-directory", self.folder.name)
             self.workers.append(self._start("dask_worker", *given))

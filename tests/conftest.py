@@ -6,9 +6,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
+settings.register_profile("without a clock", deadline=None)
+settings.load_profile("without a clock")
+
+
+class TickingClock:
+    """Seconds that pass only where somebody looks at the clock: ``step`` with every look."""
+
+    def __init__(self, step=1.0):
+        self.step, self.seconds = step, 0.0
+
+    def __call__(self):
+        self.seconds += self.step
+        return self.seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of all time limits, whose second is one look: no test waits for the real one."""
+    ticking = TickingClock()
+    monkeypatch.setattr("sparsieve._clock.clock", ticking)
+    return ticking
 
 
 @pytest.fixture

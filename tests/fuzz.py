@@ -1,7 +1,8 @@
 """Attack everything that opens files, and the estimators, for a bounded time: `make fuzz`.
 
-Hypothesis makes the attacks: damaged files of every kind, studies with values of other kinds,
-estimators with any parameter and any numbers. Each is answered or refused in words. What gets
+Hypothesis makes the attacks: damaged files of every kind, saved estimators and records with values
+of other kinds or without some, studies with values of other kinds, estimators with any parameter
+and any numbers. Each is answered or refused in words. What gets
 through is made as small as it can be, printed, and kept in fuzz-corpus/: the file itself, and the
 example, which is tried first the next time. The attacks run in a process of their own: what kills
 it is kept as well, and the next round starts a new one.
@@ -10,8 +11,11 @@ it is kept as well, and the next round starts a new one.
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,7 +30,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "io"))
+sys.path.insert(0, str(Path(__file__).parent / "saved"))
 
+import forging
 import numpy as np
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
@@ -38,8 +44,12 @@ from test_io_damaged import mutated, write
 import sparsieve
 from odd_cells import cell
 from odd_inputs import KINDS, small
+from sparsieve.datasets.registry import PAPERS
 from sparsieve.evaluation import Folds
 from sparsieve.io import read_table
+from sparsieve.papers import RecordError, read_record
+from sparsieve.report import reproduction_report
+from sparsieve.saved.container import packed, unpacked
 from sparsieve.studies import StoreReader, Study, result_rows, run_study
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "180"))
@@ -101,6 +111,17 @@ trees = st.recursive(
     max_leaves=5,
 )
 
+plain = trees.filter(lambda tree: _is_plain(tree))
+
+
+def _is_plain(tree: Any) -> bool:
+    """Whether JSON can hold it."""
+    try:
+        json.dumps(tree, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
 
 def attack_files(files: dict[str, tuple[bytes, Callable]], folder: Path) -> Callable:
     @given(st.sampled_from(sorted(files)), st.randoms(use_true_random=False))
@@ -114,6 +135,62 @@ def attack_files(files: dict[str, tuple[bytes, Callable]], folder: Path) -> Call
         _allowed(lambda: use(path), (ValueError, OSError))
 
     return damaged_file
+
+
+@functools.cache
+def _saved(name: str) -> tuple[dict, dict]:
+    with tempfile.TemporaryDirectory() as folder:
+        return unpacked(forging.saved(forging.fitted(name), Path(folder)))
+
+
+def attack_saved(folder: Path) -> Callable:
+    @given(st.sampled_from(sorted(sparsieve.all_estimators())), st.data())
+    def forged_estimator(name, data):
+        document, pools = _saved(name)
+        forged = copy.deepcopy(document)
+        _spoil(forged["estimator"], data, forging.nodes)
+        path = folder / "attack.sparsieve"
+        path.write_bytes(packed(forged, pools))
+        _allowed(lambda: forging.use(path), (ValueError, TypeError))
+
+    return forged_estimator
+
+
+def attack_records(folder: Path) -> Callable:
+    home = Path(sparsieve.__file__).parent / "papers" / "records"
+
+    @given(st.sampled_from(PAPERS), st.data(), st.randoms(use_true_random=False))
+    def forged_record(paper, data, random):
+        copied = folder / "attacked-record"
+        shutil.rmtree(copied, ignore_errors=True)
+        shutil.copytree(home / paper, copied)
+        file = data.draw(st.sampled_from(sorted(copied.iterdir())))
+        if file.suffix == ".json":
+            content = json.loads(file.read_text(encoding="utf-8"))
+            _spoil(content, data, lambda tree: _places(tree)[1:])
+            file.write_text(json.dumps(content), encoding="utf-8")
+        else:
+            file.write_bytes(mutated(file.read_bytes(), random))
+        _allowed(lambda: _shown(paper, copied), (RecordError,))
+
+    return forged_record
+
+
+def _shown(paper: str, folder: Path) -> None:
+    record = read_record(paper, folder)
+    reproduction_report(record.reproduction)
+    assert record.in_words
+
+
+def _spoil(tree: Any, data: Any, places: Callable) -> None:
+    """Put something else in the place of a part of a tree, or leave it out."""
+    *above, last = data.draw(st.sampled_from(list(places(tree))))
+    for key in above:
+        tree = tree[key]
+    if isinstance(tree, dict) and data.draw(st.booleans()):
+        del tree[last]
+    else:
+        tree[last] = data.draw(plain)
 
 
 def _places(tree: Any, at: tuple = ()) -> list[tuple]:
@@ -193,8 +270,9 @@ def work(first_seed: int, number: int, end: float, folder: Path) -> None:
         database=DirectoryBasedExampleDatabase(KEPT / "examples"),
         suppress_health_check=list(HealthCheck),
     )
-    made = (another_study, other_parameters, any_numbers, odd_kinds)
-    attacks = [bounded(attack) for attack in (attack_files(wholes(folder), folder), *made)]
+    on_files = (attack_files(wholes(folder), folder), attack_saved(folder), attack_records(folder))
+    made = (*on_files, another_study, other_parameters, any_numbers, odd_kinds)
+    attacks = [bounded(attack) for attack in made]
     while time.time() < end:
         print(AT, number, flush=True)
         attack = attacks[number % len(attacks)]
@@ -204,7 +282,7 @@ def work(first_seed: int, number: int, end: float, folder: Path) -> None:
             kept = [_kept(path, first_seed, number) for path in folder.glob("attack.*")]
             print(f"{attack.__name__} {kept}\n{traceback.format_exc(limit=-4)}", flush=True)
         for path in folder.glob("attack*"):
-            path.unlink()
+            path.unlink() if path.is_file() else shutil.rmtree(path)
         number += 1
 
 

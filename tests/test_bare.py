@@ -83,7 +83,7 @@ def test_every_estimator_fits_as_another_user_without_home_on_a_read_only_copy(r
             cwd="/",
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
         )
     finally:
         for place in places:

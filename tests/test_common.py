@@ -337,7 +337,7 @@ def test_classifiers_and_selectors_do_not_mix():
         assert name.endswith("Classifier") == (is_classifier(estimator) and "Sel" not in name)
 
 
-# -- invariances ---------------------------------------------------------------------------
+# -- invariances (order and names: tests/test_invariance.py) ---------------------------------
 
 INVARIANT = [
     clone(s).set_params(n_features_to_select=3)
@@ -365,39 +365,6 @@ def assert_same_scores(found, wanted):
     size = np.abs(wanted.scores_[finite]).max(initial=0.0)
     np.testing.assert_allclose(found.scores_, wanted.scores_, rtol=0, atol=1e-3 * (size or 1.0))
     np.testing.assert_array_equal(found.support_, wanted.support_)
-
-
-@each_invariant
-@pytest.mark.filterwarnings("ignore")
-def test_the_order_of_samples_makes_no_difference(selector, clear_case):
-    if type(selector).__name__ in DRAWS_BY_PLACE:
-        pytest.skip("draws samples by their place")
-    X, y = clear_case
-    order = np.random.default_rng(0).permutation(len(y))
-    assert_same_scores(fitting(selector, X[order], y[order]), fitting(selector, X, y))
-
-
-@each_invariant
-@pytest.mark.filterwarnings("ignore")
-def test_the_order_of_features_makes_no_difference(selector, clear_case):
-    X, y = clear_case
-    order = np.random.default_rng(1).permutation(X.shape[1])
-    found, wanted = fitting(selector, X[:, order], y), fitting(selector, X, y)
-    back = np.argsort(order)
-    found.scores_, found.support_ = found.scores_[back], found.support_[back]
-    assert_same_scores(found, wanted)
-    best = np.argsort(wanted.ranking_)[:3]
-    assert set(order[np.argsort(found.ranking_)[:3]]) == set(best)
-
-
-@each_invariant
-@pytest.mark.filterwarnings("ignore")
-def test_the_names_of_classes_make_no_difference(selector, clear_case):
-    """Also where their order turns around."""
-    X, y = clear_case
-    wanted = fitting(selector, X, y)
-    for names in (np.array(["a", "b"]), np.array([7, -3])):
-        assert_same_scores(fitting(selector, X, names[y]), wanted)
 
 
 @each_invariant

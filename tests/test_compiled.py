@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import sparsieve
 
 BELOW = """
@@ -45,3 +47,47 @@ def test_a_change_in_an_imported_file_is_noticed(tmp_path):
         )
         seen.append(done.stdout.split())
     assert seen == [["2", "0"], ["2", "1"], ["3", "0"]]
+
+
+PLANT = """
+import pathlib, pickle, sys
+
+class Planted:
+    def __reduce__(self):
+        return pathlib.Path.touch, (pathlib.Path({planted!r}),)
+
+for index in pathlib.Path({cache!r}).rglob("*.nbi"):
+    index.write_bytes(pickle.dumps(Planted()))
+    print(index.name)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes tell nothing there")
+@pytest.mark.parametrize("place", ["the folder", "the one above"])
+def test_code_that_others_may_have_put_there_is_not_run(tmp_path, place):
+    """What numba keeps are pickles: they run what they say when they are looked at."""
+    (tmp_path / "below.py").write_text(BELOW.format(number=1) + "\nprint(below(1))\n")
+    cache, planted = tmp_path / "above" / "cache", tmp_path / "planted"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(sparsieve.__file__).parents[1]),
+        "NUMBA_CACHE_DIR": str(cache),
+    }
+
+    def run(*command):
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert not run("below.py").stderr
+    assert run("-c", PLANT.format(planted=str(planted), cache=str(cache))).stdout
+    {"the folder": next(cache.iterdir()), "the one above": cache.parent}[place].chmod(0o777)
+    done = run("below.py")
+    assert done.stdout == "2\n"
+    assert "other users can write to" in done.stderr
+    assert not planted.exists()

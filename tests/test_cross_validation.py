@@ -1,10 +1,11 @@
-"""Calls on a Dask cluster whose workers take the data with them when they die."""
+"""Folds that overlap; calls on a Dask cluster whose workers die with the data."""
 
+import numpy as np
 import pytest
 from sklearn.utils.parallel import delayed
 
 from sparsieve import _cross_validation
-from sparsieve._cross_validation import one_by_one
+from sparsieve._cross_validation import make_folds, one_by_one, overlap
 
 distributed = pytest.importorskip("distributed")
 
@@ -45,3 +46,14 @@ def test_workers_that_always_die_are_given_up(forgetful, monkeypatch):
     monkeypatch.setattr(_cross_validation, "MOST_DEATHS", 1)
     with pytest.raises(RuntimeError, match="died with the data 2 times and nothing was fitted"):
         list(one_by_one((delayed(abs)(-i) for i in range(7)), 2))
+
+
+def test_overlapping_folds_are_named():
+    every = np.arange(12)
+    assert overlap(make_folds(every % 2, 3, seed=0), 12) == ""
+    assert overlap([(every < 6, every >= 6)], 12) == ""  # by mask
+    folds = [(every[:6], every[6:]), (every[:8], every[6:]), (every, every)]
+    assert overlap(folds, 12).startswith("fold 1 of cv is trained on 2 of the 6 samples")
+    assert "trained on 12 of the 12 samples" in overlap([(every, every)], 12)
+    assert "trained on 1 of the 1 samples" in overlap([(every, [3, 3])], 12)
+    assert "trained on 1 of the 3 samples" in overlap([([-1], [0, 1, 11])], 12)  # from the end

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import re
 import runpy
@@ -191,3 +192,25 @@ def test_docstrings_are_numpydoc():
             if code not in OTHERWISE:
                 wrong.append(f"{name}: {code} {message}")
     assert wrong == []
+
+
+def test_folds_are_cv_n_repeats_and_random_state():
+    """A study and its protocols are named like the keys of their files; all else is alike."""
+    like_files = {"Study", "Folds", "RepeatedSplits", "TimeOrdered"}
+    found = []
+    for name, thing in public_things():
+        is_class = isinstance(thing, type)
+        if thing.__name__ in like_files or (is_class and issubclass(thing, Exception)):
+            continue
+        other = {"folds", "repeats", "seed"} | ({"n_folds"} if not is_class else set())
+        found += [f"{name}: {one}" for one in inspect.signature(thing).parameters if one in other]
+    assert found == []
+
+
+def test_a_report_is_a_page_and_a_summary_is_text():
+    for name, thing in public_things():
+        if isinstance(thing, type) and hasattr(thing, "report"):
+            assert "path" in inspect.signature(thing.report).parameters, name
+    for name in ("SelectorCV", "StabilitySelection"):
+        assert not hasattr(getattr(sparsieve, name), "report")
+        assert inspect.signature(getattr(sparsieve, name).summary).return_annotation == "str"

@@ -96,7 +96,7 @@ def usual_answer(estimator, case, X, y, **fit):
 
 def answer(estimator, X, y, **fit):
     """The fitted estimator, or the one sentence of its refusal."""
-    start = time.perf_counter()
+    start = time.process_time()  # whatever else the machine is doing
     fitted = clone(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -104,7 +104,7 @@ def answer(estimator, X, y, **fit):
             fitted.fit(X, y, **fit)
         except (ValueError, TypeError) as error:
             fitted = str(error)
-    assert time.perf_counter() - start < SECONDS
+    assert time.process_time() - start < SECONDS
     if isinstance(fitted, str):
         assert 10 < len(fitted) < 600
         assert "\n" not in fitted.strip()

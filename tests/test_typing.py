@@ -59,7 +59,7 @@ study = Study("small", ["wine"], ["fisher", "ridge-forward"], Folds(3), ks=[1, 2
 summary = run_study(study, "small.sqlite", n_jobs=1)
 total: int = summary.total
 study_report("small.sqlite").save(Path("study.html"))
-report: Report = selector_report(selector, data.X, data.y, folds=3)
+report: Report = selector_report(selector, data.X, data.y, cv=3)
 page: str = report.to_html()
 display = RankingDisplay.from_estimator(selector, n_features=10)
 names: list[str] = display.names
@@ -76,7 +76,7 @@ MISTAKES = {
     "RidgeForwardSelector(ridge='much')": '"ridge"',
     'RidgeForwardSelector().fit(data.X, data.y).at("all")': '"at"',
     "wrong: str = RidgeForwardSelector().fit(data.X, data.y).scores_": "Incompatible types",
-    'selector_report(selector, data.X, data.y, folds="five")': '"folds"',
+    'selector_report(selector, data.X, data.y, cv="five")': '"cv"',
     'RankingDisplay.from_estimator(selector, n_features="ten")': '"n_features"',
     "make_shared_features(n_samples='100')": '"n_samples"',
     "study_report('a.sqlite').save(1.5)": '"save"',

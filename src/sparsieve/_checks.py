@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -170,3 +171,21 @@ def resolve_count(n_features_to_select, n_features: int, default: int) -> int:
             "pass an integer to ask for a number of features"
         )
     return max(1, round(float(wanted) * n_features))
+
+
+def are_row_names(cells: Iterable[str]) -> bool:
+    """Whether a column without a name holds names or numbers of rows, and not values.
+
+    Examples
+    --------
+    >>> from sparsieve._checks import are_row_names
+    >>> [are_row_names(cells) for cells in (["a", "b"], ["1", "2"], ["1", "1"], ["0.5", "2"])]
+    [True, True, False, False]
+    """
+    values, cells = set(), [cell for cell in cells if cell.strip() not in ("", "NA", "?")]
+    for cell in cells:
+        try:
+            values.add(float(cell))
+        except ValueError:
+            return True
+    return len(values) == len(cells) and all(value.is_integer() for value in values)

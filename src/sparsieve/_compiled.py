@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import warnings
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import njit
@@ -22,7 +27,8 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
 
     Compiled code is kept beside the source or in the user's cache folder. Where neither can be
     written (a read-only installation without a home), numba refuses to cache, and the function
-    is compiled anew in every process.
+    is compiled anew in every process. So it is where others can write to the folder: what is
+    kept there runs as code.
     """
     # Nothing calls kernels from C: leaving that entry out saves a tenth of the compilation.
     options = {"no_cfunc_wrapper": True, **options}
@@ -31,6 +37,9 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
         try:
             kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # "cannot cache function: no locator available"
+            return njit(**options)(function)
+        file = _remembered(kernel)
+        if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
             return njit(**options)(function)
         _note_what_it_uses(kernel, function)
         return kernel
@@ -57,3 +66,35 @@ def _note_what_it_uses(kernel: Any, function: Any) -> None:
 def _remembered(kernel: Any) -> Any:
     """Where the code of a function is kept, if it is: not while numba is switched off."""
     return getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+
+
+@cache
+def _is_private(folder: str, source: str) -> bool:
+    """Whether nobody can put code there who could not change the source as well."""
+    if os.name == "nt":  # modes tell nothing there
+        return True
+    place, beside = Path(folder).absolute(), set(Path(source).absolute().parents)
+    try:
+        place.mkdir(0o700, parents=True, exist_ok=True)
+        trusted = {0, os.getuid(), os.stat(source).st_uid}
+        states = {path: path.stat() for path in (place, *place.parents) if path not in beside}
+    except OSError:
+        return True  # numba will say what is the matter
+    for path, state in states.items():
+        is_open = state.st_mode & stat.S_IWOTH
+        sticks = (
+            path != place and state.st_mode & stat.S_ISVTX
+        )  # others cannot rename what is in it
+        if state.st_uid not in trusted or (is_open and not sticks):
+            _warn_of(path)
+            return False
+    return True
+
+
+@cache
+def _warn_of(folder: Path) -> None:
+    warnings.warn(
+        f"functions are compiled anew in every process: other users can write to {folder}, and "
+        "what is kept there would be run; set NUMBA_CACHE_DIR to a folder of your own",
+        stacklevel=2,
+    )

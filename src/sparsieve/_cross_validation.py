@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib.parallel import get_active_backend
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 # How often the data of one call may be lost with a worker of a cluster.
@@ -82,6 +84,47 @@ def checked_groups(groups: Any, n_samples: int, n_needed: int, what: str) -> np.
             f"{'is' if n_groups == 1 else 'are'} {n_groups}; ask for fewer, or leave out groups"
         )
     return codes[1]
+
+
+def overlap(folds: Iterable[Fold], n_samples: int) -> str:
+    """A sentence where a fold is tested on samples that it is trained on, else nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve._cross_validation import overlap
+    >>> overlap([(np.arange(5), np.arange(3, 8))], 8).partition(":")[0]
+    'fold 0 of cv is trained on 2 of the 5 samples that it is tested on'
+    """
+    every = np.arange(n_samples)
+    for number, (train, test) in enumerate(folds):
+        trained = np.zeros(n_samples, dtype=bool)
+        trained[train] = True
+        tested = np.unique(every[test])
+        times = int(trained[tested].sum())
+        if times:
+            return (
+                f"fold {number} of cv is trained on {times:,} of the {len(tested):,} samples that "
+                "it is tested on: such scores say nothing about other samples; give folds whose "
+                "training and test samples are different ones"
+            )
+    return ""
+
+
+def seed_of(random_state: Any) -> int:
+    """The whole number that stands for a random state: itself, or one drawn from it.
+
+    Examples
+    --------
+    >>> from sparsieve._cross_validation import seed_of
+    >>> seed_of(5)
+    5
+    """
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state must be at least 0, got {random_state}")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def possible_folds(y: Any, n_folds: int) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ._checks import check_sparse
+from .memory import machine_memory
 
 _SECONDS = 60  # and one more for every megabyte
 _SCRIPT = Path(__file__).with_name("_mat_child.py")
@@ -33,7 +34,7 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
             "file": os.fspath(path.resolve()),
             "wanted": list(dict.fromkeys(wanted)),
             "output": os.fspath(output),
-            "memory": _memory(),
+            "memory": machine_memory() or 64 << 30,
             "seconds": seconds,
         }
         try:
@@ -76,11 +77,3 @@ def _answer(text: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return answer if isinstance(answer, dict) and ("error" in answer or "names" in answer) else None
-
-
-def _memory() -> int:
-    """All there is, as far as it is known."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 64 << 30

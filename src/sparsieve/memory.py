@@ -83,10 +83,29 @@ def memory_limit() -> int:
     """The limit in bytes."""
     if _limit is not None:
         return _limit
+    whole = machine_memory()
+    return _FALLBACK if whole is None else whole // _SHARE
+
+
+def machine_memory() -> int | None:
+    """The memory of this machine in bytes, where that is known."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _SHARE
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
-        return _FALLBACK
+        return None
+
+
+def check_memory(what: str, n_bytes: float, remedy: str) -> None:
+    """Refuse what this machine cannot hold, in a sentence before the work.
+
+    ``what`` is the beginning of the sentence, up to "take", and ``remedy`` what to do instead.
+    """
+    whole = machine_memory()
+    if whole is not None and n_bytes > whole:
+        raise MemoryError(
+            f"{what} would take {n_bytes / 2**30:.1f} GiB of memory, but this machine has "
+            f"{whole / 2**30:.1f} GiB; {remedy}"
+        )
 
 
 def explicit_limit() -> int | None:

@@ -1,5 +1,7 @@
 """SelectorCV: the curve over k, the rules, and no leak."""
 
+import re
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -27,7 +29,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector, SelectorCV
 from sparsieve.choose.ridge_curve import default_estimator
-from sparsieve.choose.rules import CountCurve, best, elbow, one_se
 from sparsieve.choose.trials import grouped_folds
 
 
@@ -163,6 +164,7 @@ def test_predicts_like_its_final_model(classes):
     assert fitted.selector_.n_features_to_select == fitted.best_k_
     with pytest.raises(NotFittedError, match="made by at"):
         fitted.at(9).predict(X)
+    assert fitted.at(9).at(4).get_support().sum() == 4
     assert (fitted.at(None).predict(X) == fitted.predict(X)).all()
 
 
@@ -180,74 +182,6 @@ def test_parallel_and_sparse_give_the_same(classes):
 # -- rules -----------------------------------------------------------------------------------
 
 
-def curve_of(means, deviation):
-    """Scores with these means, and errors that neighbours do not share."""
-    noise = np.random.default_rng(0).standard_normal((len(means), 20))
-    noise -= noise.mean(axis=1, keepdims=True)
-    noise *= deviation / noise.std(axis=1, keepdims=True)
-    # Steps of 10 in k are wider than the bandwidth, so the curve stays close to the means.
-    return CountCurve(10 ** np.arange(len(means)), np.asarray(means)[:, None] + noise)
-
-
-def local_line(curve, i, bandwidth=0.8):
-    """The value at k_i of a weighted straight line over log k, by a general solver."""
-    x = np.log(curve.ks)
-    variances = curve.scores.var(axis=1)
-    variances = variances + 0.1 * variances.mean()
-    weights = np.exp(-0.5 * ((x - x[i]) / bandwidth) ** 2) / variances
-    line = np.polynomial.Polynomial.fit(x, curve.scores.mean(axis=1), 1, w=np.sqrt(weights))
-    return line(x[i])
-
-
-def test_the_smooth_curve_is_a_local_line(rng):
-    curve = CountCurve(np.array([1, 2, 3, 5, 9, 20, 50]), rng.random((7, 8)))
-    np.testing.assert_allclose(curve.smooth, [local_line(curve, i) for i in range(7)], atol=1e-8)
-    straight = CountCurve(2 ** np.arange(6), np.arange(6.0)[:, None] + rng.random(4) * 0.0)
-    np.testing.assert_allclose(straight.smooth, np.arange(6.0), atol=1e-8)
-    alone = CountCurve(np.array([7]), np.array([[0.5, 0.7]]))
-    np.testing.assert_allclose(alone.smooth, [0.6])
-    assert [rule(alone) for rule in (best, one_se, elbow)] == [0, 0, 0]
-
-
-def test_standard_errors_allow_for_shared_training_samples(rng):
-    scores = rng.random((3, 20))
-    curve = CountCurve(np.array([1, 10, 100]), scores, test_share=0.25)
-    by_hand = scores.std(axis=1, ddof=1) * np.sqrt(1 / 20 + 0.25)
-    np.testing.assert_allclose(curve.standard_errors, by_hand)
-    assert curve.errors[curve.top] == 0.0
-
-
-def test_best_is_the_middle_of_what_is_as_good():
-    curve = curve_of([0.5, 0.7, 0.9, 0.905, 0.9, 0.7, 0.5], 0.04)
-    assert curve.plateau == (2, 4)
-    assert best(curve) == 3
-    assert one_se(curve) == 2
-    # No errors: nothing but the top is as good.
-    sharp = CountCurve(10 ** np.arange(4), np.tile([[0.5], [0.7], [0.9], [0.8]], 3))
-    assert sharp.plateau == (2, 2)
-    # Large errors: still no more than 4 % of the score, but one_se follows the error.
-    noisy = curve_of([0.5, 0.84, 0.87, 0.89, 0.9], 1.0)
-    assert noisy.plateau[0] == 2
-    assert one_se(noisy) == 0
-
-
-def test_ties_go_to_more_features():
-    flat = CountCurve(np.array([1, 2, 4, 8]), np.full((4, 3), 0.7))
-    assert flat.top == 3
-    assert flat.plateau == (0, 3)
-    assert best(flat) == 2  # 2 and 4 are equally far from the middle
-    assert one_se(flat) == 0
-
-
-def test_elbow_on_a_curve_worked_out_by_hand():
-    ks = np.array([1, 2, 3, 5, 10])
-    means = np.array([0.5, 0.8, 0.88, 0.9, 0.9])
-    scores = means[:, None] + np.array([-0.03, 0.0, 0.03])
-    # Above the line from (1, 0.5) to (5, 0.9): 0.2 at 2 and 0.18 at 3.
-    assert ks[elbow(CountCurve(ks, scores))] == 2
-    assert elbow(CountCurve(ks, np.full((5, 3), 0.7))) == 0
-
-
 def test_rules_in_the_object(classes):
     fits = {rule: SelectorCV(rule=rule).fit(*classes) for rule in ("best", "one_se", "elbow")}
     fitted = fits["best"]
@@ -255,20 +189,43 @@ def test_rules_in_the_object(classes):
     results = fitted.cv_results_
     first, last = fitted.plateau_
     assert first <= fitted.best_k_ <= last
-    top = results["param_k"][np.argmax(results["smooth_test_score"])]
+    top = results["param_k"][np.argmax(results["mean_test_score"])]
     assert first <= top <= last
     assert fits["one_se"].best_k_ <= top
     assert len({len(np.atleast_1d(v)) for v in results.values()}) == 1
 
 
-def test_the_report_says_how_flat_the_curve_is(classes):
+def test_the_summary_says_how_flat_the_curve_is(classes):
     search = SelectorCV().fit(*classes)
-    text = " ".join(search.report().split())
+    text = " ".join(search.summary().split())
+    means = dict(zip(search.ks_.tolist(), search.cv_results_["mean_test_score"], strict=True))
     first, last = search.plateau_
-    assert f"anything from {first} to {last} features is as good" in text
-    assert f"Best: {search.k_by_rule_['best']} features" in text
-    assert f"Smallest adequate: {search.k_by_rule_['one_se']} with" in text
+    ends = f"from {first} ({means[first]:.3f}) to {last} ({means[last]:.3f}) features is as good"
+    assert f"anything {ends}" in text
+    for rule, k in search.k_by_rule_.items():
+        assert f"{rule} {k} ({means[k]:.3f})" in text
     assert f"Kept: {search.best_k_} (rule 'best')" in text
+    assert search.best_score_ == means[search.best_k_]
+
+
+def saturated(n_samples=120, n_features=300, n_relevant=40, shift=0.8):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_samples) % 2
+    X = rng.standard_normal((n_samples, n_features))
+    X[:, :n_relevant] += shift * (2 * y[:, None] - 1)
+    return X, y
+
+
+@pytest.mark.parametrize("n_repeats", [1, 4])
+def test_where_all_from_some_number_on_classify_everything_the_fewest_are_kept(n_repeats):
+    search = SelectorCV(rule="one_se", n_repeats=n_repeats).fit(*saturated())
+    means = search.cv_results_["mean_test_score"]
+    full = int(search.ks_[np.argmax(means == 1.0)])
+    assert full < 20
+    assert search.best_k_ <= full
+    assert search.k_by_rule_["best"] <= full
+    printed = [float(x) for x in re.findall(r"\d\.\d{3}", search.summary())]
+    assert max(printed) == 1.0
 
 
 def test_file_order_does_not_matter_much_and_runs_repeat(classes):
@@ -416,22 +373,25 @@ def test_pure_noise_scores_at_chance_and_selecting_outside_the_folds_does_not():
 def test_what_scores_the_same_on_every_split_is_as_good():
     X = np.random.default_rng(0).standard_normal((80, 200))
     y = np.arange(80) % 2
-    X[:, 5] = y  # alone perfect, and the smooth curve bends away from 1 at its end
+    X[:, 5] = y  # alone perfect
     search = SelectorCV().fit(X, y)
     perfect = search.ks_[search.cv_results_["mean_test_score"] == 1.0]
     assert perfect[0] == 1
     assert search.plateau_[0] == 1
+    assert search.best_k_ == search.k_by_rule_["one_se"] == 1
 
 
 def test_the_report_says_when_nothing_beats_a_guess():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((80, 20)), np.arange(80) % 2
-    assert "a guess without features (0.500)" in " ".join(SelectorCV().fit(X, y).report().split())
+    assert "a guess without features (accuracy 0.500)" in " ".join(
+        SelectorCV().fit(X, y).summary().split()
+    )
     X[:, 3] = y
     sure = SelectorCV().fit(X, y)
-    assert "guess" not in sure.report()
-    numbers = SelectorCV().fit(X, rng.standard_normal(80)).report()
-    assert "a guess without features (0.000)" in " ".join(numbers.split())
+    assert "guess" not in sure.summary()
+    numbers = SelectorCV().fit(X, rng.standard_normal(80)).summary()
+    assert "a guess without features (R squared 0.000)" in " ".join(numbers.split())
 
 
 def test_groups_stay_together_in_folds_of_our_own(rng):

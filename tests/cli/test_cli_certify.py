@@ -138,10 +138,10 @@ def test_an_interrupt_before_anything_was_found_prints_nothing(sparsieve, hard, 
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    for where in ("greedy_supports", "BoundSearch", "best_subsets"):
+    for where in ("l20_exact.greedy_supports", "proof.BoundSearch", "l20_exact.best_subsets"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"sparsieve.selectors.least_squares.l20_exact.{where}", interrupt)
-            arguments = ("--param", "lam=1.0") if where == "BoundSearch" else ("-k", 3)
+            patched.setattr(f"sparsieve.selectors.least_squares.{where}", interrupt)
+            arguments = ("--param", "lam=1.0") if "BoundSearch" in where else ("-k", 3)
             result = sparsieve("select", hard, "-t", "y", *arguments, *EXACT)
         assert (result.code, result.out) == (ExitCode.INTERRUPTED, "")
         assert "stopped early" not in result.err

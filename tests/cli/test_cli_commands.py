@@ -6,6 +6,7 @@ import pytest
 from sparsieve import __version__, all_selectors
 from sparsieve.cli import demo as demo_module
 from sparsieve.cli.catalogue import all_methods
+from sparsieve.cli.errors import report
 
 
 def test_version_and_help(sparsieve):
@@ -91,15 +92,22 @@ def test_demo(sparsieve, monkeypatch, tmp_path):
     monkeypatch.setattr(demo_module, "N_FEATURES", 2_000)
     result = sparsieve("demo")
     assert result.code == 0
-    assert re.search("method .* enough .* of the 5 found .* accuracy .* seconds", result.out)
+    assert re.search("method .* kept .* of the 5 found .* accuracy .* seconds", result.out)
     assert re.search(r"all features .* 2,000 of\s+2,000", result.out)
     for name in demo_module.METHODS:
         assert name in result.out
-    assert "as good" in result.err  # how many are enough, in words
+    assert "as good" in result.err  # how many, in words
+    assert "(rule 'best')" in result.err.replace("\n", " ")  # as select does, and -k auto
     assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
     assert str(tmp_path / "sparsieve-demo.html") in result.err
     page = (tmp_path / "sparsieve-demo.html").read_text(encoding="utf-8")
     assert re.search(r"kept \d+ of 2,000 features", page)
+    assert "How many, says SelectorCV: The mean score over 5 folds is highest" in page
+    monkeypatch.setattr(demo_module, "METHODS", ("fisher",))
+    fewer, more = (
+        sparsieve("demo", "--json", "--rule", rule).json() for rule in ("one_se", "best")
+    )
+    assert fewer[1]["kept"] < more[1]["kept"]
 
 
 def test_demo_keeps_its_promise(sparsieve):
@@ -108,7 +116,7 @@ def test_demo_keeps_its_promise(sparsieve):
     assert whole["kept"] == whole["n_features"] == 5_000
     assert forward["method"] == "ridge-forward"
     assert forward["found"] == 5
-    assert forward["kept"] == len(forward["features"]) <= 12
+    assert forward["kept"] == len(forward["features"]) <= 20
     assert forward["accuracy"] > whole["accuracy"] + 0.02
     assert len(others) == 2
 
@@ -128,5 +136,25 @@ def test_demo_selects_inside_the_folds():
     rng = np.random.default_rng(0)
     noise = Dataset(name="noise", X=rng.normal(size=(60, 3000)), y=np.arange(60) % 2)
     noise.relevant = np.empty(0, dtype=int)
-    row, _ = demo_module._searched("fisher", noise)
+    row, _ = demo_module._searched("fisher", noise, "best")
     assert row["accuracy"] < 0.7
+
+
+@pytest.mark.parametrize("name", ["a\u202eb", "a\u2067b", "a\x1b[31mb", "a\udcffb"])
+def test_names_do_not_act_on_a_terminal(capsys, monkeypatch, name):
+    from sparsieve.cli.output import print_names, print_rows, say
+
+    spelled = name.encode("unicode_escape").decode()
+    print_rows(("name", "score"), [(name, "1")], for_reading=True)
+    say(f"kept {name}")
+    report(ValueError(f"no column {name}"), debug=False)
+    whole = "\udcff" not in name  # half a character cannot be printed
+    if whole:
+        print_names([name])  # for another program
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    print_names([name])
+    out, err = capsys.readouterr()
+    assert err.count(spelled) == 2
+    assert out.count(spelled) == 2
+    assert name not in err
+    assert out.count(name) == whole

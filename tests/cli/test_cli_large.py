@@ -115,9 +115,9 @@ def test_npy_needs_a_second_file_with_as_many_values(sparsieve, data, tmp_path):
 )
 def test_labels_of_parquet_are_what_they_were(labels):
     pyarrow = pytest.importorskip("pyarrow")
-    from sparsieve.io.stored import _plain_values
+    from sparsieve.io.columnar import plain_values
 
     column = pyarrow.chunked_array([labels, labels[::-1]])
-    found = _plain_values(column)
+    found = plain_values(column)
     np.testing.assert_array_equal(found, np.array([*labels, *labels[::-1]]))
-    assert _plain_values(pyarrow.chunked_array([[*labels, None]])) == [*labels, None]
+    assert plain_values(pyarrow.chunked_array([[*labels, None]])) == [*labels, None]

@@ -369,11 +369,25 @@ def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
     result = sparsieve("select", flowers, "-t", "kind", "-k", "auto")
     names = [line.split("\t")[1] for line in result.out.splitlines()[1:]]
     assert set(names[:2]) == {"q", "t"}
-    assert "how many: The mean score is highest" in result.err
+    assert "how many: The mean score over 20 folds is highest" in result.err
     assert f"Kept: {len(names)} (rule 'best')." in result.err
-    found = sparsieve("select", flowers, "-t", "kind", "-k", "auto", "--json", "-q", *FISHER)
-    assert found.json()["n_selected"] == found.json()["parameters"]["n_features_to_select"]
-    assert found.json()["choice"].startswith("The mean score is highest")
+    auto = ("select", flowers, "-t", "kind", "-k", "auto", "--json", "-q", *FISHER)
+    found = sparsieve(*auto).json()
+    assert found["n_selected"] == found["parameters"]["n_features_to_select"]
+    assert found["choice"].startswith("The mean score over 20 folds is highest")
+    assert "(rule 'best')" in found["choice"]
+    for point in found["curve"]:
+        if f"{point['k']} (" in found["choice"]:
+            assert f"{point['k']} ({point['mean']:.3f})" in found["choice"]
+    fewer = sparsieve(*auto, "--rule", "one_se").json()
+    assert f"Kept: {fewer['n_selected']} (rule 'one_se')." in fewer["choice"]
+    assert fewer["curve"] == found["curve"]
+    assert fewer["n_selected"] < found["n_selected"]
+    assert (
+        sparsieve("select", flowers, "-t", "kind", "-k", 2, "--json", "-q").json()["curve"] is None
+    )
+    useless = sparsieve("select", flowers, "-t", "kind", "-k", 2, "--rule", "one_se")
+    assert (useless.code, "--rule is for -k auto" in useless.err) == (2, True)
     wrong = sparsieve("select", flowers, "-t", "kind", "-k", "some")
     assert (wrong.code, "a fraction such as 0.1, or auto, got 'some'" in wrong.err) == (2, True)
 
@@ -394,7 +408,32 @@ def test_how_a_target_of_whole_numbers_is_read_is_said_once(sparsieve, tmp_path)
     quiet = sparsieve("select", path, "-t", "age", "-k", 1, "--task", "regression")
     assert "holds" not in quiet.err
     classes = sparsieve("select", path, "-t", "age", "-k", 1, *FISHER)
-    assert classes.err.count("fisher is for classes and reads each as one") == 1
+    assert "holds" not in classes.err  # there is nothing to decide for a method that knows classes
+
+
+def test_every_selection_is_checked_on_held_out_samples(sparsieve, tmp_path, monkeypatch):
+    path = tmp_path / "noise.csv"
+    rng = np.random.default_rng(1)
+    rows = [
+        ",".join(map(str, [*row, "ab"[i % 2]])) for i, row in enumerate(rng.normal(size=(60, 9)))
+    ]
+    path.write_text("\n".join([",".join([*"cdefghijk", "group"]), *rows]) + "\n")
+    asked = ("select", path, "-t", "group", "-k", 3)
+    shown = sparsieve(*asked)
+    assert shown.err.startswith("warning: Nothing predicts better than a guess without features")
+    assert shown.err.count("On held-out samples: accuracy ") == 1
+    assert "a guess 50.0 %; stability of the list" in shown.err
+    told = sparsieve(*asked, "--json").json()
+    assert set(told["held_out"]) >= {"score", "interval", "guess", "p_value", "stability"}
+    assert told["held_out"]["better_than_guess"] is False
+    assert told["warnings"][0] == told["held_out"]["warning"]
+    declined = sparsieve(*asked, "--no-check", "--json")
+    assert declined.json()["held_out"] is None
+    assert "guess" not in declined.err
+    now = iter(range(0, 10_000, 30))
+    monkeypatch.setattr("sparsieve._clock.clock", lambda: next(now))
+    assert "which takes about 300 s: --check makes it." in sparsieve(*asked).err
+    assert "On held-out samples" in sparsieve(*asked, "--check").err
 
 
 # -- without a target ---------------------------------------------------------------------------
@@ -451,3 +490,69 @@ def test_files_without_a_target(tmp_path, unlabelled):
         np.testing.assert_array_equal(table.X, frame.to_numpy())
         assert table.y.shape == (45, 0)
         assert len(table.columns()) == 6
+
+
+@pytest.fixture
+def expression(tmp_path):
+    """A CSV file of raw counts, eight genes of which tell ill from well."""
+    rng = np.random.default_rng(0)
+    ill = rng.permutation(np.arange(60) % 2)
+    mean = rng.lognormal(3.0, 1.5, 120) * rng.lognormal(0.0, 0.6, (60, 1))
+    mean[:, :8] *= np.where(ill[:, None], 4.0, 1.0)
+    counts = rng.negative_binomial(3.0, 3.0 / (3.0 + mean))
+    path = tmp_path / "expression.csv"
+    header = ",".join([*(f"g{j}" for j in range(120)), "ill"])
+    np.savetxt(path, np.column_stack([counts, ill]), "%d", ",", header=header, comments="")
+    return path
+
+
+@pytest.mark.parametrize("count", ["6", "auto"])
+def test_counts_are_prepared_on_request(sparsieve, expression, tmp_path, count):
+    from sparsieve import LogCPM, RidgeForwardSelector
+    from sparsieve.io import read_table
+
+    raw = sparsieve("select", expression, "-t", "ill", "-k", count)
+    assert "note: the values look like raw counts" in raw.err
+    assert "take logarithms, with --log-cpm" in raw.err
+    out = tmp_path / "kept.csv"
+    found = sparsieve("select", expression, "-t", "ill", "-k", count, "--log-cpm", "--json")
+    assert "raw counts" not in found.err
+    result = found.json()
+    assert result["prepare"] == "log-cpm"
+    table = read_table(expression, "ill")
+    logs = LogCPM().fit_transform(table.X)
+    alone = RidgeForwardSelector(n_features_to_select=result["n_selected"]).fit(logs, table.y)
+    kept = {table.feature_names[j] for j in alone.get_support(indices=True)}
+    assert set(result["selected"]) == kept
+    sparsieve("select", expression, "-t", "ill", "-k", count, "--log-cpm", "-o", out)
+    assert read_table(out, "ill").X.max() > 20  # the counts, as they were
+
+
+def test_what_is_no_count_is_refused_in_a_sentence(sparsieve, flowers):
+    refused = sparsieve("select", flowers, "-t", "kind", "-k", "2", "--log-cpm")
+    assert refused.code != 0
+    assert "Negative values" in refused.err
+
+
+def test_copies_of_samples_are_noted(sparsieve, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = np.tile(rng.standard_normal((30, 20)), (3, 1)), np.tile(np.arange(30) % 2, 3)
+    path = tmp_path / "thrice.csv"
+    header = ",".join([*(f"g{j}" for j in range(20)), "ill"])
+    np.savetxt(path, np.column_stack([X, y]), "%.9g", ",", header=header, comments="")
+    said = "note: 90 of 90 samples have copies or near copies among the others"
+    assert said in sparsieve("select", path, "-t", "ill", "-k", "3").err
+    compared = sparsieve("compare", path, "-t", "ill", "-m", "fisher", "-k", "3", "--json")
+    assert compared.err.index(said) < compared.err.index("chosen by most methods")
+    assert compared.json()["diagnosis"][0] in compared.err
+
+
+def test_comparing_prepared_counts(sparsieve, expression):
+    raw, made = (
+        sparsieve("compare", expression, "-t", "ill", "-m", "fisher", "-k", "5", "--json", *option)
+        for option in ([], ["--log-cpm"])
+    )
+    assert raw.json()["diagnosis"][0].endswith("with --log-cpm")
+    assert made.json()["diagnosis"] == []
+    score, better = (found.json()["methods"][0]["accuracy"] for found in (raw, made))
+    assert better > score

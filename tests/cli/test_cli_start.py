@@ -19,7 +19,7 @@ def started(*arguments):
     """(exit code, what was imported) of a fresh process."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -160,6 +160,26 @@ def test_failures_and_skipped_data_are_told(sparsieve, study_file):
     assert retried.json()["computed"] == 3
 
 
+def test_the_exit_code_tells_the_state_of_the_study(sparsieve, study_file, monkeypatch):
+    from sparsieve import studies
+
+    def unreadable(*_):
+        raise studies.StoreError("the store cannot be read at this moment")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(studies, "standings", unreadable)
+        done = sparsieve("study", "run", study_file)
+    assert done.code == 0
+    assert "9 of 9 cells done" in done.err
+    assert "who is ahead cannot be told: the store cannot be read" in done.err
+    for elsewhere, code in ((2, 0), (0, 1)):
+        found = studies.RunSummary(total=9, done=7, failed=0, computed=7, elsewhere=elsewhere)
+        monkeypatch.setattr(studies, "run_study", lambda *_, found=found, **__: found)
+        ended = sparsieve("study", "run", study_file)
+        assert ended.code == code
+        assert ("2 still open: run it again" in ended.err) == (elsewhere == 0)
+
+
 def test_bad_usage_and_bad_files_get_one_sentence(sparsieve, study_file, tmp_path):
     missing = sparsieve("study", "run", tmp_path / "no.toml")
     assert (missing.code, missing.err.count("\n")) == (1, 1)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -26,7 +26,7 @@ FAST = ["f-statistic", "fisher", "mrmr"]
 
 @pytest.fixture(scope="module")
 def wine():
-    return compare(X, Y, FAST, ks=[1, 3, 6], folds=4, repeats=2, seed=5)
+    return compare(X, Y, FAST, ks=[1, 3, 6], cv=4, n_repeats=2, random_state=5)
 
 
 def test_a_curve_is_that_of_a_plain_loop(wine):
@@ -46,10 +46,28 @@ def test_a_curve_is_that_of_a_plain_loop(wine):
     np.testing.assert_allclose(wine.guess["accuracy"], guess)
 
 
+def test_splits_can_be_given():
+    """As a splitter or as pairs, with the scores of the same folds made by number."""
+    arguments = {"ks": [1, 3], "n_repeats": 1}
+    numbered = compare(X, Y, FAST, cv=3, random_state=5, **arguments)
+    splits = numbered.data.splits(3, 1, 5)
+    pairs = compare(X, Y, FAST, cv=splits, **arguments)
+    folds = StratifiedKFold(3, shuffle=True, random_state=derive_seed(5, "split", 0))
+    for given in (pairs, compare(X, Y, FAST, cv=folds, **arguments)):
+        for name in FAST:
+            scores = given.methods[name].scores["accuracy"]
+            np.testing.assert_array_equal(scores, numbered.methods[name].scores["accuracy"])
+        assert (given.n_folds, given.n_repeats, given.random_state) == (3, 1, None)
+    assert numbered.random_state == 5
+    state = np.random.RandomState(2)
+    drawn = compare(X, Y, FAST, cv=2, random_state=state, **arguments).random_state
+    assert drawn == np.random.RandomState(2).randint(2**31 - 1)
+
+
 def test_regression_is_a_plain_loop_too():
     Z, y = load_diabetes(return_X_y=True)
     with pytest.warns(UserWarning, match="is read as numbers"):
-        found = compare(Z, y, ["mrmr", "ridge-forward"], ks=[2, 4], folds=3, repeats=1)
+        found = compare(Z, y, ["mrmr", "ridge-forward"], ks=[2, 4], cv=3, n_repeats=1)
     assert (found.metric, found.model, found.data.task) == ("r2", "ridge", "regression")
     for j, (train, test) in enumerate(found.data.splits(3, 1, 0)):
         selector = sparsieve.RidgeForwardSelector(4, task="regression").fit(Z[train], y[train])
@@ -98,7 +116,7 @@ def test_no_winner_within_the_error_and_losers_beyond_it(rng):
     y = np.arange(120) % 2
     noise[:, 7] += 6 * y
     worst = ("worst", _Backwards())
-    found = compare(noise, y, ["f-statistic", "fisher", worst], ks=[1], repeats=1)
+    found = compare(noise, y, ["f-statistic", "fisher", worst], ks=[1], n_repeats=1)
     assert found.verdict.separable == ["worst"]
     assert found.verdict.level_with_best == ["f-statistic", "fisher"]
     assert "f-statistic (100.0 %) and fisher (100.0 %) are not separable" in found.recommendation
@@ -109,7 +127,7 @@ def test_no_winner_within_the_error_and_losers_beyond_it(rng):
 def test_on_noise_nothing_predicts(rng):
     noise = rng.standard_normal((60, 40))
     for y in (np.arange(60) % 2, rng.standard_normal(60)):
-        found = compare(noise, y, ["f-statistic", "mrmr"], ks=[2, 10], repeats=1)
+        found = compare(noise, y, ["f-statistic", "mrmr"], ks=[2, 10], n_repeats=1)
         assert found.verdict.predictive == []
         assert found.recommendation.startswith("None of the 2 methods predicts better than a guess")
 
@@ -117,7 +135,7 @@ def test_on_noise_nothing_predicts(rng):
 def test_a_copy_of_the_target_is_found_by_everybody(rng):
     y = np.arange(60) % 3
     data = np.column_stack([rng.standard_normal((60, 6)), y])
-    found = compare(data, y, FAST, ks=[1], repeats=1)
+    found = compare(data, y, FAST, ks=[1], n_repeats=1)
     assert found.consensus["feature"].tolist() == ["x6"]
     assert found.consensus["methods"].tolist() == [3]
     assert (found.table["accuracy"] == 1.0).all()
@@ -125,46 +143,46 @@ def test_a_copy_of_the_target_is_found_by_everybody(rng):
 
 
 def test_who_fails_is_left_out_and_the_others_stay():
-    found = compare(X, Y, ["fisher", ("broken", _Broken())], ks=[2], folds=2, repeats=1)
+    found = compare(X, Y, ["fisher", ("broken", _Broken())], ks=[2], cv=2, n_repeats=1)
     assert list(found.methods) == ["fisher"]
     assert found.left_out == {"broken": "ValueError: out of order"}
     assert "broken was left out: ValueError: out of order." in found.recommendation
     with pytest.raises(ValueError, match=r"every method failed: broken: .*out of order"):
-        compare(X, Y, [("broken", _Broken())], ks=[2], folds=2, repeats=1)
+        compare(X, Y, [("broken", _Broken())], ks=[2], cv=2, n_repeats=1)
 
 
 def test_a_method_that_ranks_few_says_so():
     short = ("short", L0MPMSelector(delta=0.6))
     y = (Y == 0).astype(int)
-    found = compare(X, y, ["fisher", short], ks=[1, 12], folds=2, repeats=1)
+    found = compare(X, y, ["fisher", short], ks=[1, 12], cv=2, n_repeats=1)
     if found.methods["short"].n_reached == 1:
         assert found.k == 1
         assert "short ranks fewer than 12 features" in found.notes[0]
 
 
 def test_defaults_take_the_data():
-    found = compare(X, Y, ks=[2], folds=2, repeats=1)
+    found = compare(X, Y, ks=[2], cv=2, n_repeats=1)
     assert len(found.methods) == 6
     assert not found.left_out
-    lighter = compare(sparse.csr_array(X.to_numpy()), Y, ks=[2], folds=2, repeats=1)
+    lighter = compare(sparse.csr_array(X.to_numpy()), Y, ks=[2], cv=2, n_repeats=1)
     assert list(lighter.methods) == list(found.methods)
     assert not lighter.left_out
-    two = compare(X.iloc[:, :6], X.iloc[:, 6:8], ["l21", "ridge-forward"], ks=[2], repeats=1)
+    two = compare(X.iloc[:, :6], X.iloc[:, 6:8], ["l21", "ridge-forward"], ks=[2], n_repeats=1)
     assert two.data.task == "regression"
 
 
 def test_jobs_groups_and_samples_drawn():
     groups = np.arange(len(Y)) // 3
-    one = compare(X, Y, ["fisher", "mrmr"], ks=[2], folds=3, repeats=1, groups=groups)
+    one = compare(X, Y, ["fisher", "mrmr"], ks=[2], cv=3, n_repeats=1, groups=groups)
     with parallel_config("threading", n_jobs=2):  # processes take seconds to start
-        two = compare(X, Y, ["fisher", "mrmr"], ks=[2], folds=3, repeats=1, groups=groups)
+        two = compare(X, Y, ["fisher", "mrmr"], ks=[2], cv=3, n_repeats=1, groups=groups)
     np.testing.assert_array_equal(one.table["accuracy"], two.table["accuracy"])
     for train, test in one.data.splits(3, 1, 0):
         assert not set(groups[train]) & set(groups[test])
-    few = compare(X, Y, ["fisher"], ks=[2], folds=2, repeats=1, max_samples=60)
+    few = compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, max_samples=60)
     assert few.notes[0].startswith("60 of the 178 samples")
     seen = []
-    compare(X, Y, ["fisher"], ks=[2], folds=2, repeats=1, on_progress=seen.append)
+    compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, on_progress=seen.append)
     assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -180,7 +198,10 @@ def test_jobs_groups_and_samples_drawn():
         ({"model": "forest"}, ValueError, "model must be one of"),
         ({"metric": "r2"}, ValueError, "metric must be one of"),
         ({"task": "regression", "methods": ["fisher"]}, ValueError, "fisher selects for class"),
-        ({"folds": 1}, ValueError, "folds must be at least 2"),
+        ({"cv": 1}, ValueError, "cv must be at least 2"),
+        ({"cv": [3]}, ValueError, "cv is a list of something else"),
+        ({"cv": KFold(3), "max_samples": 60}, ValueError, "set max_samples=None"),
+        ({"random_state": -1}, ValueError, "random_state must be at least 0"),
         ({"groups": np.zeros(178)}, ValueError, "1 groups are too few for 5 folds"),
     ],
 )
@@ -193,7 +214,7 @@ def test_views(wine, monkeypatch):
     assert "not separable" in repr(wine)
     assert "flavanoids" in wine._repr_html_()
     evil = X.rename(columns={X.columns[6]: "<b>bold</b>"})
-    shown = compare(evil, Y, ["fisher"], ks=[3], folds=2, repeats=1)._repr_html_()
+    shown = compare(evil, Y, ["fisher"], ks=[3], cv=2, n_repeats=1)._repr_html_()
     assert "<b>bold</b>" not in shown
     pytest.importorskip("matplotlib")
     assert len(wine.plot().lines_) == 3

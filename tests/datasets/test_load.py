@@ -353,6 +353,8 @@ def test_pickled_objects_are_refused(home):
         ({"X": X, "y": LABELS * 1j}, "the target must hold numbers or text, got dtype complex"),
         ({"X": X, "y": LABELS, "class_names": ["a", "b"]}, "y must hold integers from 0 to 1"),
         ({"X": X, "y": LABELS, "feature_names": ["a"]}, "X has 3 columns but 1 feature names"),
+        ({"X": X, "y": LABELS, "self": LABELS}, "truncated or damaged .*'self'"),
+        ({"X": X, "y": LABELS, "feature_names": [b"\xff"] * 3}, "truncated or damaged"),
     ],
 )
 def test_npz_with_wrong_content(home, arrays, message):
@@ -386,11 +388,21 @@ def test_mat_with_wrong_content(home):
         ("a,b,target\n1,2,x\n3,4,\n", "target column 'target' has empty cells"),
         ("a,b,target\n1,2,0\n3,4,nan\n", "the target has missing or infinite values"),
         (",target\n0,x\n1,y\n", "X must have two dimensions"),
+        # in an array of text all cells would be as long
+        (f"a,b,target\n1,2,x\n3,4,{'y' * 2000}\n", "'target' holds a text of 2000 characters"),
     ],
 )
 def test_csv_with_wrong_content(home, text, message):
     (home / "mine.csv").write_text(text)
     refused(home, message)
+
+
+def test_an_unnamed_first_column_of_values_is_kept(home):
+    (home / "mine.csv").write_text(",a,target\n0.5,1,x\n1.5,2,y\n")
+    with pytest.warns(UserWarning, match=r"first column of mine.csv has no name: it is called x0"):
+        found = load("mine", home)
+    assert found.feature_names.tolist() == ["x0", "a"]
+    assert found.X.tolist() == [[0.5, 1.0], [1.5, 2.0]]
 
 
 def test_importing_stays_light():

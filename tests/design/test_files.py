@@ -1,5 +1,6 @@
 """X in files: the same selection as in memory, few passes, little memory, clear sentences."""
 
+import os
 import tracemalloc
 
 import numpy as np
@@ -146,7 +147,9 @@ def test_options_that_need_more_than_products(counts, tmp_path):
         for feature, others in due.find_substitutes(X, threshold=0.2).items()
     }
     certificate, other = found.certify(stored, y), due.certify(X, y)
-    np.testing.assert_allclose(certificate.gap, other.gap, atol=1e-6)
+    # Inner products of files are known less well, and the proven gap allows for it.
+    assert (certificate.gap >= other.gap - 1e-9).all()
+    np.testing.assert_allclose(certificate.gap, other.gap, atol=1e-3)
     real = X[:, 3] - 2.0 * X[:, 7]
     assert_same(RidgeForwardSelector().fit(stored, real), RidgeForwardSelector().fit(X, real))
     assert_same(RobustL20Selector(3).fit(stored, real), RobustL20Selector(3).fit(X, real))
@@ -288,6 +291,13 @@ def test_a_block_is_a_whole_chunk_where_that_fits(counts, tmp_path, monkeypatch)
     assert FileDesign(files.ChunkedArray(zarr_array(X, tmp_path / "2"), "X")).block_rows == 5
 
 
+def test_chunks_beyond_all_memory_are_refused(counts, tmp_path, monkeypatch):
+    """Of a chunk no part can be had; a Zarr array may be one chunk of any size."""
+    monkeypatch.setattr(files, "machine_memory", lambda: 8 * 30 * 9 - 1)
+    with pytest.raises(ValueError, match=r"X is stored in chunks .* in smaller chunks"):
+        files.ChunkedArray(zarr_array(counts[0], tmp_path), "X")
+
+
 def test_large_row_groups_of_parquet_are_read_in_parts(counts, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     X, y, _ = counts
@@ -327,6 +337,19 @@ def test_columns_too_small_or_too_large_to_square_are_named(counts, tmp_path):
         for selector in (RidgeForwardSelector(3), FStatisticSelector(3)):
             with pytest.raises(ValueError, match=r"squares are no numbers in 1 column \(3\)"):
                 selector.fit(mapped(odd, tmp_path), y)
+
+
+def test_a_file_that_takes_the_place_of_another_of_the_same_size_and_time(counts, tmp_path):
+    X, y, _ = counts
+    design = foreign_design(mapped(X, tmp_path))
+    path, other = tmp_path / "X.npy", tmp_path / "other.npy"
+    np.save(other, X[::-1].copy())
+    now = path.stat()
+    os.utime(other, ns=(now.st_atime_ns, now.st_mtime_ns))
+    assert other.stat().st_size == now.st_size
+    other.replace(path)
+    with pytest.raises(ValueError, match="has changed since it was opened"):
+        RidgeForwardSelector(3).fit(design, y)
 
 
 def test_files_that_change_or_end(counts, tmp_path):

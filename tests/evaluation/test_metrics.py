@@ -110,7 +110,7 @@ def _measured_alone(code):
     code = "import gc, json\nimport numpy as np\nfrom sparsieve.evaluation import measure\n" + code
     code += "print(json.dumps([[float(m.value), *m[1:]] for m in measured]))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     )
     return [Measured(*numbers) for numbers in json.loads(done.stdout)]
 

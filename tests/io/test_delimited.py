@@ -97,6 +97,26 @@ def test_unnamed_row_names_are_left_out(tmp_path, header):
     assert any("row names" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("cells", [("0.5", "1"), ("3", "3"), ("", "1.5"), ("7", "nan")])
+def test_a_first_column_of_values_is_kept_under_a_made_up_name(tmp_path, cells):
+    one, other = cells
+    table = read(tmp_path, f",a,label\n{one},1,x\n{other},3,y\n")
+    assert table.feature_names == ("x0", "a")
+    np.testing.assert_array_equal(table.X[:, 0], [float(cell or "nan") for cell in cells])
+    assert table.notes == ("the first column has no name but holds values: it is called x0",)
+    assert read(tmp_path, f",a,label\n{one},1,x\n{other},3,y\n", drop=["x0"]).X.shape == (2, 1)
+
+
+@pytest.mark.parametrize(("cells", "kept"), [(("0", "1"), False), (("0.5", "1"), True)])
+def test_made_up_names_are_not_those_of_other_columns(tmp_path, cells, kept):
+    table = read(tmp_path, f",x0,label\n{cells[0]},1,x\n{cells[1]},3,y\n")
+    assert table.feature_names == (("unnamed x0", "x0") if kept else ("x0",))
+
+
+def test_a_first_column_of_values_with_decimal_commas(tmp_path):
+    assert read(tmp_path, ";a;label\n0,5;1,5;x\n1,5;3;y\n").feature_names == ("x0", "a")
+
+
 def test_unnamed_inner_column_gets_a_name(tmp_path):
     table = read(tmp_path, "a,,label\n1,2,x\n3,4,y\n", drop=["x1"])
     assert table.feature_names == ("a",)

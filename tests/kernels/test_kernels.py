@@ -167,3 +167,39 @@ def test_a_kernel_without_numbers_is_refused_wherever_it_shows():
     ):
         with pytest.raises(ValueError, match="kernel values are not finite"):
             work()
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], *KERNELS[2:4]], ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("centred", [True, False])
+def test_a_sum_of_kernels_in_the_directions_that_it_reaches(kernel, centred):
+    values = standard_values(5, 500)
+    values[4] = values[3]  # a copy adds no direction
+    rng = np.random.default_rng(1)
+    weights, d = rng.uniform(0.5, 3.0, size=500), rng.uniform(size=5)
+    bank = KernelBank(values, kernel, weights, centred=centred)
+    for features in (np.arange(5), np.array([0, 2, 3]), np.array([4])):
+        wanted = np.tensordot(
+            d[features], plain_matrices(values[features], kernel, weights, centred), axes=1
+        )
+        found = bank.combined(features, d[features])
+        assert found.basis.shape[1] < 250
+        size = np.abs(wanted).max()
+        made = found.basis @ found.inner @ found.basis.T
+        np.testing.assert_allclose(made, wanted, atol=1e-9 * size)
+        lowest = np.linalg.eigvalsh(wanted)[0]
+        assert found.shift() == pytest.approx(max(0.0, -lowest), abs=1e-8 * size)
+    assert bank.combined(np.arange(0), np.empty(0)).basis is None
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
+def test_products_with_kernels_of_other_samples(kernel):
+    values, beta = standard_values(3, 200), np.random.default_rng(2).normal(size=200)
+    bank = KernelBank(values, kernel)
+    others = 3.0 * standard_values(2, 50, seed=3)  # some of them beyond all values seen
+    assert np.abs(others).max() > 1.5 * np.abs(values).max()
+    found = bank.cross(np.array([0, 2]), np.array([0.5, 2.0]), others, beta)
+    wanted = sum(
+        weight * kernel(row[:, None], values[m][None, :]) @ beta
+        for m, weight, row in zip((0, 2), (0.5, 2.0), others, strict=True)
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8 * np.abs(wanted).max())

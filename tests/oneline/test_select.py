@@ -37,9 +37,35 @@ def test_auto_is_the_search_around_the_method():
     assert selected.selector.score_meaning == RidgeForwardSelector().score_meaning
 
 
+def test_one_rule_by_default_and_any_other_by_name(tmp_path):
+    found = {rule: select(X, Y, rule=rule) for rule in (None, "best", "one_se", "elbow")}
+    kept = found[None].selector.k_by_rule_
+    assert {rule: len(one.features) for rule, one in found.items() if rule} == kept
+    assert len(found[None].features) == kept["best"]
+    assert select(X, Y, method=SelectorCV(rule="one_se")).selector.rule == "one_se"
+    with pytest.raises(ValueError, match="rule must be"):
+        select(X, Y, rule="two_se")
+    with pytest.raises(ValueError, match='is for k="auto", where it finds the number; got k=3'):
+        select(X, Y, k=3, rule="one_se")
+
+
+def test_a_page_says_why_so_many_features(tmp_path):
+    pytest.importorskip("jinja2")
+    selected = select(X, Y, rule="one_se")
+    selected.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    said = " ".join(selected.selector.summary().split()).partition(" Kept")[0]
+    assert f"How many, says SelectorCV: {said}" in page
+    mean = selected.selector.cv_results_["mean_test_score"][
+        selected.selector.ks_ == selected.selector.best_k_
+    ]
+    assert f"one_se {len(selected.features)} ({mean[0]:.3f})" in page
+    assert selected.accuracy == mean[0]
+
+
 def test_accuracy_of_a_given_number_chooses_anew_in_every_fold():
     selected = select(X, Y, k=3)
-    search = SelectorCV(RidgeForwardSelector(), ks=[3], n_repeats=1).fit(X, Y)
+    search = SelectorCV(RidgeForwardSelector(), ks=[3], n_repeats=2).fit(X, Y)
     assert selected.accuracy == search.best_score_
 
 
@@ -114,7 +140,7 @@ def test_leaks_are_said_where_a_selection_is_shown():
     X[:, 2] = y
     said = "x2 alone predicts the target perfectly: was it known beforehand?"
     found = select(X, y, k=2)
-    assert repr(found).endswith(f"\nnote: {said}")
+    assert repr(found).startswith(f"note: {said}\n")
     assert said in found._repr_html_()
     frame = pd.DataFrame(X, columns=[*"ab", "death", *"cd"])
     assert select(frame, y, k=2).leaks == [said.replace("x2", "death")]
@@ -125,15 +151,15 @@ def test_leaks_are_said_where_a_selection_is_shown():
 
 def test_noise_is_said_first_and_little_of_it_kept():
     noise = np.random.default_rng(1).normal(size=(100, 200))
-    with pytest.warns(UserWarning, match="predicts clearly better than a guess"):
+    with pytest.warns(UserWarning, match="Nothing predicts better than a guess"):
         selected = select(noise, np.arange(100) % 2)
     assert len(selected.features) <= 5
     said = r"there may be nothing to find\."
     assert re.match(
-        f"No number of features .*{said} {len(selected.features)} of 200", str(selected)
+        f"Nothing predicts better .*{said}\n{len(selected.features)} of 200", str(selected)
     )
     assert selected._repr_html_().index("nothing to find") < selected._repr_html_().index("of 200")
-    assert selected.selector.report().startswith("No number of features")
+    assert selected.selector.summary().startswith("Nothing predicts better")
     assert select(X, Y).nothing_found == ""
 
 
@@ -157,11 +183,11 @@ def test_the_notebook_view_shows_bars_accuracy_and_escapes():
     assert "&lt;script&gt;proline" in html
     assert "<script>" not in html
     assert "width: 100.0%" in html
-    assert re.search(r"9\d\.\d% accuracy in cross-validation", html)
+    assert re.search(r"accuracy 9\d\.\d % \(95 % interval 8\d\.\d % to 9\d\.\d %\)", html)
     Z, z = make_regression(60, 8, n_informative=2, random_state=0)
-    assert "R² of" in select(Z, z, k=2)._repr_html_()
+    assert "R² 0." in select(Z, z, k=2)._repr_html_()
     few = select(X[57:61], Y[57:61], k=1)._repr_html_()
-    assert "not cross-validated" in few
+    assert "4 samples are too few" in few
 
 
 def test_report_and_plot(tmp_path):

@@ -159,6 +159,8 @@ def test_a_record_of_an_older_protocol_or_version_says_so(
         (lambda content: content["exhibits"][0].update(file="other.csv"), "other.csv is missing"),
         (lambda content: content["exhibits"][0]["kinds"].update(number="code"), "is damaged"),
         (lambda content: content["exhibits"][0].update(drawings=[{"z": 1}]), "is damaged"),
+        (lambda content: content["exhibits"][0].update(drawings=[{"x": [], "y": ""}]), "damaged"),
+        (lambda content: content.update(cells=float("inf")), "is damaged"),
     ],
 )
 def test_a_damaged_record_is_refused_in_one_sentence(
@@ -169,6 +171,20 @@ def test_a_damaged_record_is_refused_in_one_sentence(
     content = json.loads(file.read_text())
     damage(content)
     file.write_text(json.dumps(content))
+    with pytest.raises(RecordError, match=message):
+        read_record("l20", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda file: file.write_text("work,dataset\n" + "x" * 300_000 + ",y\n"), "is damaged"),
+        (lambda file: (file.unlink(), file.mkdir()), "times.csv of the record .* cannot be read"),
+    ],
+)
+def test_tables_of_a_record_that_are_none(reproduction, store, tmp_path, damage, message):
+    saved(reproduction, store, tmp_path)
+    damage(tmp_path / "times.csv")
     with pytest.raises(RecordError, match=message):
         read_record("l20", tmp_path)
 

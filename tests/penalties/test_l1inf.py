@@ -32,6 +32,20 @@ def test_prox_is_the_best_of_all_cuts(row, step):
         assert_allclose(np.abs(V - W).sum(), 1.5 * step, rtol=1e-9)
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, -1.0, 3.0, 0.1, 1e-9, 1e9, 1 / 3, -2 / 3]), min_size=1),
+    st.sampled_from([1e-12, 0.1, 1 / 3, 1.0, 2.0, 1e9]),
+)
+def test_the_compiled_sweep_cuts_at_the_same_level(row, alpha):
+    from sparsieve.solvers.least_squares._cut_rows_kernels import cut_row_epochs
+
+    v = np.array(row)
+    W, R = np.zeros((1, len(v))), v[:, None].copy()  # one sample, one feature of norm one
+    cut_row_epochs(np.ones((1, 1)), np.ones(1), W, R, alpha, np.arange(1), 1, np.empty(len(v)))
+    assert_allclose(W, L1Inf(alpha).prox(v[None], 0.5), rtol=1e-9, atol=1e-9 * np.abs(v).max())
+
+
 def test_rows_and_precision():
     V = np.array([[3.0, -2.0, 0.5], [0.1, 0.1, 0.0]], dtype=np.float32)
     W = L1Inf(1.0).prox(V, 1.0)

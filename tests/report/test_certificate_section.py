@@ -23,7 +23,7 @@ def wine():
 
 def test_only_when_asked_for(wine):
     X, y, selector = wine
-    plain = selector_report(selector, X, y, folds=0, null=None)
+    plain = selector_report(selector, X, y, cv=0, null=None)
     assert panel(plain) is None
     assert not hasattr(selector, "certificate_")
 
@@ -31,7 +31,7 @@ def test_only_when_asked_for(wine):
 def test_chart_and_words(wine):
     X, y, _ = wine
     selector = RidgeForwardSelector(4).fit(X, y)
-    report = selector_report(selector, X, y, folds=0, null=None, certify=True)
+    report = selector_report(selector, X, y, cv=0, null=None, certify=True)
     section, certificate = panel(report), selector.certificate_
     assert section.text[0] == certificate.sentence(4)
     assert "not about accuracy" in section.text[1]
@@ -43,8 +43,8 @@ def test_chart_and_words(wine):
     assert TITLE in page
     assert "certify=True" in page
     # A selector that was certified shows it; one that is fitted again does not.
-    assert panel(selector_report(selector, X, y, folds=0, null=None)) is not None
-    assert panel(selector_report(selector.fit(X, y), X, y, folds=0, null=None)) is None
+    assert panel(selector_report(selector, X, y, cv=0, null=None)) is not None
+    assert panel(selector_report(selector.fit(X, y), X, y, cv=0, null=None)) is None
 
 
 def test_weights_are_certified_by_the_user(wine):
@@ -52,12 +52,12 @@ def test_weights_are_certified_by_the_user(wine):
     weights = np.linspace(1.0, 3.0, len(y))
     selector = RidgeForwardSelector(3).fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight is not what"):
-        selector_report(selector, X, y, folds=0, null=None, certify=True)
+        selector_report(selector, X, y, cv=0, null=None, certify=True)
     selector.certify(X, y, sample_weight=weights)
-    assert panel(selector_report(selector, X, y, folds=0, null=None, certify=True)) is not None
+    assert panel(selector_report(selector, X, y, cv=0, null=None, certify=True)) is not None
 
 
 def test_methods_that_cannot_say(wine):
     X, y, _ = wine
     with pytest.raises(ValueError, match=r"nothing can be proven about .* FisherSelector"):
-        selector_report(FisherSelector(3).fit(X, y), X, y, folds=0, certify=True)
+        selector_report(FisherSelector(3).fit(X, y), X, y, cv=0, certify=True)

@@ -11,7 +11,7 @@ pytest.importorskip("jinja2")
 
 @pytest.fixture(scope="session")
 def compared(nasty_wine):
-    return compare(*nasty_wine, ["fisher", "mrmr", "l21"], ks=[1, 3, 5], folds=3, repeats=1)
+    return compare(*nasty_wine, ["fisher", "mrmr", "l21"], ks=[1, 3, 5], cv=3, n_repeats=1)
 
 
 def test_everything_is_there_and_escaped(compared):
@@ -33,6 +33,6 @@ def test_everything_is_there_and_escaped(compared):
 
 
 def test_one_method_and_one_number(nasty_wine):
-    found = compare(*nasty_wine, ["fisher"], ks=[2], folds=2, repeats=1)
+    found = compare(*nasty_wine, ["fisher"], ks=[2], cv=2, n_repeats=1)
     titles = [section.title for section in comparison_report(found).sections]
     assert "How alike the methods are" not in titles

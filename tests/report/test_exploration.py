@@ -47,7 +47,7 @@ def report(wine):
 def test_every_step_is_the_selection_at_that_number(wine):
     X, y = wine
     for selector in (RidgeForwardSelector(5).fit(X, y), L20Selector(5, ridge=0.0).fit(X, y)):
-        report = selector_report(selector, X, y, folds=0, null=None)
+        report = selector_report(selector, X, y, cv=0, null=None)
         for step in explorer_of(report).steps:
             assert set(step.names) == set(selector.at(step.k).get_feature_names_out())
             assert [X.columns[j] for j in step.features] == list(step.names)
@@ -64,7 +64,7 @@ def test_confusions_at_every_step_come_from_the_honest_folds(report, wine):
         assert found["count"] == confusion_matrix(y, guessed).ravel().tolist()
         said = explorer_of(report).steps[k - 1].text[0]
         scores = [np.mean(guessed[test] == y[test]) for _, test in folds.split(X, y)]
-        error = np.std(scores, ddof=1) / np.sqrt(5)
+        error = np.std(scores, ddof=1) * np.sqrt(1 / 5 + 1 / 4)  # Nadeau and Bengio
         assert f"linear SVM {100 * np.mean(scores):.1f} % ± {100 * error:.1f}" in said
 
 
@@ -102,7 +102,7 @@ def test_the_clustered_map_holds_every_sample_and_feature_once(report, wine):
 def test_many_samples_are_drawn_in_part_and_it_is_said(rng):
     X, y = rng.standard_normal((900, 4)), np.repeat(["a", "b"], [300, 600])
     X[:, 0] += 3 * (y == "a")
-    report = selector_report(FStatisticSelector(1).fit(X, y), X, y, folds=0, null=None)
+    report = selector_report(FStatisticSelector(1).fit(X, y), X, y, cv=0, null=None)
     found = at_step(explorer_of(report), "The samples in two dimensions", 1)
     assert [found["series"].count(label) for label in "ab"] == [67, 133]
     assert "200 of 900 samples, drawn at random" in explorer_of(report).charts[0].note
@@ -113,7 +113,7 @@ def test_many_samples_are_drawn_in_part_and_it_is_said(rng):
 def test_numbers_are_predicted_and_correlated():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     selector = RidgeForwardSelector(4, task="regression").fit(X, y)
-    explorer = explorer_of(selector_report(selector, X, y, folds=3, null=None))
+    explorer = explorer_of(selector_report(selector, X, y, cv=3, null=None))
     assert [chart.title for chart in explorer.charts] == [
         "Held-out samples: predicted and true target",
         "The samples in two dimensions",
@@ -131,7 +131,7 @@ def test_profiles_hold_values_ranks_and_substitutes(rng):
     X[7, 1] = 40.0
     y = np.where(X[:, 2] + 0.3 * rng.standard_normal(60) > 0, "yes", "no")
     selector = RidgeForwardSelector(1).fit(X, y)
-    profiles = selector_report(selector, X, y, folds=0, null=None).profiles
+    profiles = selector_report(selector, X, y, cv=0, null=None).profiles
     filters = [FStatisticSelector().fit(X, y), InfoGainSelector(discretize="frequency").fit(X, y)]
     methods = list(profiles.ranks)
     assert methods == ["RidgeForwardSelector", "F-statistic", "information gain, 5 levels"]
@@ -165,7 +165,7 @@ def test_missing_values_leave_gaps_and_are_not_fatal(rng):
     X, y = rng.standard_normal((40, 4)), np.arange(40) % 2
     X[:, 1] += 3 * y
     X[:5, 1] = np.nan
-    report = selector_report(ReliefFSelector(2).fit(X, y), X, y, folds=0, null=None, oddities=())
+    report = selector_report(ReliefFSelector(2).fit(X, y), X, y, cv=0, null=None, oddities=())
     place = report.profiles.features.index(1)
     assert report.profiles.levels[place][:5] == b"\xff" * 5
     found = at_step(explorer_of(report), "Samples and selected features, clustered", 1)
@@ -177,7 +177,7 @@ def test_features_with_the_same_name_stay_apart(rng):
     X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
     X[:, 1:] += y[:, None]
     selector = FStatisticSelector(2).fit(X, y)
-    report = selector_report(selector, X, y, feature_names=["a", "b", "b"], folds=0, null=None)
+    report = selector_report(selector, X, y, feature_names=["a", "b", "b"], cv=0, null=None)
     assert set(explorer_of(report).steps[-1].names) == {"b", "b (column 2)"}
 
 
@@ -186,5 +186,5 @@ def test_size_of_a_page_with_20_000_features(rng):
     X[:, :40] += (y == 1)[:, None]
     selector = FStatisticSelector(60).fit(X, y)  # with p-values
     names = [f"ENSG{j:011d}" for j in range(20_000)]
-    report = selector_report(selector, X, y, feature_names=names, folds=0, null=None, oddities=())
+    report = selector_report(selector, X, y, feature_names=names, cv=0, null=None, oddities=())
     assert len(report.to_html().encode()) < 3_000_000

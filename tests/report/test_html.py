@@ -1,9 +1,12 @@
+import errno
 import json
+import os
+import pathlib
 import re
 
 import pytest
 
-from sparsieve.report import Chart, Column, Facts, Listing, Report, Section, Table
+from sparsieve.report import Chart, Column, Facts, Listing, Report, Section, Table, vega
 from sparsieve.report.packing import shown
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
@@ -22,35 +25,35 @@ def chart_data(html):
     return json.loads(found[1])
 
 
+def everywhere(text):
+    """A report with a text in every place that there is."""
+    columns = {"x": Column(text, [1.0]), "y": Column(text, [text])}
+    blocks = [
+        Table(text, [Column(text, [text])], note=text),
+        Facts(text, {text: text}),
+        Listing(text, text),
+        Chart(text, "bars", columns, controls=("y",), note=text),
+    ]
+    sections = [Section(text, [text], blocks)]
+    return Report(text, text, sections, figures={text: text}, warnings=[text])
+
+
 def test_all_text_is_escaped_wherever_it_stands():
-    html = Report(
-        title=NASTY,
-        headline=NASTY,
-        sections=[
-            Section(
-                NASTY,
-                [NASTY],
-                [
-                    Table(NASTY, [Column(NASTY, [NASTY])], note=NASTY),
-                    Facts(NASTY, {NASTY: NASTY}),
-                    Listing(NASTY, NASTY),
-                    Chart(
-                        NASTY,
-                        "bars",
-                        {"x": Column(NASTY, [1.0]), "y": Column(NASTY, [NASTY])},
-                        controls=("y",),
-                        note=NASTY,
-                    ),
-                ],
-            )
-        ],
-        figures={NASTY: NASTY},
-        warnings=[NASTY],
-    ).to_html()
+    html = everywhere(NASTY).to_html()
     assert NASTY not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 15
     # As data it comes back as it was.
     assert chart_data(html)[0]["columns"][1]["names"] == [NASTY]
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\u061c"])
+def test_no_text_turns_the_direction_of_what_is_beside_it(mark):
+    spelled = f"a\\u{ord(mark):04x}b"
+    html = everywhere(f"a{mark}b").to_html()
+    assert mark not in html
+    assert html.count(spelled) >= 15
+    assert chart_data(html)[0]["columns"][1]["names"] == [spelled]  # not the mark itself again
+    assert mark not in everywhere(f"a{mark}b")._repr_html_()
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "&amp;", "' \" `"])
@@ -73,6 +76,47 @@ def test_nothing_comes_from_a_network():
 
 def test_a_page_without_charts_needs_no_script_library():
     assert len(page(Table("t", [Column("a", [1])]))) < 60_000
+
+
+@pytest.fixture
+def script_cache(tmp_path, monkeypatch):
+    """Where the script is kept, and the script itself made anew."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    converter = pytest.importorskip("vl_convert")
+    made = vega.vega_script.__wrapped__()
+    monkeypatch.setattr(converter, "javascript_bundle", lambda vl_version: made)
+    return tmp_path / "sparsieve" / f"vega-{converter.__version__}-{vega.VEGA_LITE}.js", made
+
+
+def test_a_script_from_the_cache_is_the_one_that_was_put_there(script_cache, monkeypatch):
+    path, made = script_cache
+    if not path.exists():
+        pytest.skip("no digest is known of the script of this version of vl-convert")
+    whole = path.read_text(encoding="utf-8")
+    assert whole == made
+    for planted in ("alert('planted')", whole + ";alert('planted')", whole[:1000], "\udcff"):
+        path.write_bytes(planted.encode("utf-8", "surrogateescape"))
+        assert vega.vega_script.__wrapped__() == made
+        assert path.read_text(encoding="utf-8") == made  # mended
+    path.unlink()
+    os.mkfifo(path)  # nobody ever writes to it
+    assert vega.vega_script.__wrapped__() == made
+
+
+def test_a_cache_that_cannot_be_used_costs_only_time(script_cache, monkeypatch, tmp_path):
+    path, made = script_cache
+    path.unlink(missing_ok=True)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pathlib.Path, "write_text", full)
+        assert vega.vega_script.__wrapped__() == made
+    assert not list(path.parent.glob("*"))  # and nothing is left behind
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))  # no folder
+    assert vega.vega_script.__wrapped__() == made
 
 
 def test_missing_and_infinite_numbers_are_empty():

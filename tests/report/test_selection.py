@@ -79,7 +79,7 @@ def test_accuracy_is_that_of_a_pipeline_that_selects_inside_the_folds(report, na
         if k == 6 and model == "linear SVM"
     ]
     assert columns["y"].values[place[0]] == pytest.approx(expected.mean())
-    error = expected.std(ddof=1) / np.sqrt(5)
+    error = expected.std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)  # Nadeau and Bengio
     assert columns["error"].values[place[0]] == pytest.approx(error)
 
 
@@ -133,7 +133,7 @@ def test_substitutes(rng):
     X[:, 4] = -X[:, 0] + 0.01 * rng.standard_normal(60)
     y = X[:, 0] > 0
     selector = FisherSelector(n_features_to_select=1).fit(X, y)
-    table = blocks(selector_report(selector, X, y, folds=0), Table)["Substitutes"]
+    table = blocks(selector_report(selector, X, y, cv=0), Table)["Substitutes"]
     names = {table.columns[0].values[0], table.columns[1].values[0]}
     assert names == {"column 0", "column 4"}
     assert table.columns[2].values[0] < -0.99
@@ -199,7 +199,7 @@ def test_classes_of_different_size(rng):
 def test_columns_kept_by_request_are_called_by_name(nasty_wine):
     X, y = nasty_wine
     selector = RidgeForwardSelector(3, always_keep=["a & b"], never_keep=["x.y[0]"]).fit(X, y)
-    report = selector_report(selector, X, y, folds=3)
+    report = selector_report(selector, X, y, cv=3)
     assert not any("cannot be fitted" in line for line in report.warnings)
     chart = blocks(report, Chart)["Scores of the first features"].columns
     assert chart["series"].values[0] == "kept by request"
@@ -211,7 +211,7 @@ def test_columns_kept_by_request_are_called_by_name(nasty_wine):
 def test_filters_show_their_pvalues():
     X, y = load_wine(return_X_y=True)
     selector = FStatisticSelector(n_features_to_select=2).fit(X, y)
-    report = selector_report(selector, X, y, folds=0, null=None)
+    report = selector_report(selector, X, y, cv=0, null=None)
     titles = [column.title for column in blocks(report, Table)["Ranking"].columns]
     assert titles[3:5] == ["p-value", "p-value, FDR-adjusted"]
 
@@ -221,7 +221,7 @@ def test_oddities_and_the_level_of_noise_are_said(rng):
     y = np.arange(60) % 2
     X[:, 2] = y + 0.1 * rng.random(60)
     selector = FisherSelector(n_features_to_select=1).fit(X, y)
-    report = selector_report(selector, X, y, folds=0, feature_names=[*"ab", "leak", *"de"])
+    report = selector_report(selector, X, y, cv=0, feature_names=[*"ab", "leak", *"de"])
     assert report.warnings[0] == (
         "leak alone predicts the target perfectly: was it known beforehand?"
     )
@@ -229,7 +229,7 @@ def test_oddities_and_the_level_of_noise_are_said(rng):
     assert chart.options["line"] == permutation_null(selector, X, y).level
     assert "level of noise" in chart.note
     with pytest.raises(ValueError, match='null must be a PermutationNull, "auto" or None'):
-        selector_report(selector, X, y, folds=0, null=3)
+        selector_report(selector, X, y, cv=0, null=3)
 
 
 def test_the_level_of_noise_is_not_misread(rng):
@@ -237,7 +237,7 @@ def test_the_level_of_noise_is_not_misread(rng):
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
     notes = {}
     for selector in (RidgeForwardSelector(3), L21Selector(3), FisherSelector(3)):
-        found = selector_report(selector.fit(X, y), X, y, folds=0)
+        found = selector_report(selector.fit(X, y), X, y, cv=0)
         chart = blocks(found, Chart)["Scores of the first features"]
         notes[type(selector).__name__] = chart.note, chart.options["line"]
     note, line = notes["RidgeForwardSelector"]
@@ -253,7 +253,7 @@ def test_two_folds_give_no_interval_of_stability(rng):
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
     selector = FisherSelector(3).fit(X, y)
     for folds, shown in ((2, False), (3, True)):
-        found = selector_report(selector, X, y, folds=folds, null=None)
+        found = selector_report(selector, X, y, cv=folds, null=None)
         [section] = [part for part in found.sections if part.title == "Stability"]
         assert ("95 % interval" in section.text[0]) == shown
 
@@ -262,7 +262,7 @@ def test_what_is_exact_about_a_greedy_choice(rng):
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
     said = {}
     for selector in (RidgeForwardSelector(3), RFSSelector(3)):
-        found = selector_report(selector.fit(X, y), X, y, folds=0, null=None)
+        found = selector_report(selector.fit(X, y), X, y, cv=0, null=None)
         [section] = [part for part in found.sections if part.title == "Convergence"]
         said[type(selector).__name__] = "not about their choice" in " ".join(section.text)
     assert said == {"RidgeForwardSelector": True, "RFSSelector": False}
@@ -277,7 +277,7 @@ def test_sparse_data_are_not_densified(rng, monkeypatch):
         sparse.csr_array, "toarray", lambda self: largest.append(self.shape[1]) or dense(self)
     )
     selector = FisherSelector(n_features_to_select=5).fit(X, y)
-    report = selector_report(selector, X, y, folds=2)
+    report = selector_report(selector, X, y, cv=2)
     assert "kept 5 of 3,000 features" in report.headline
     assert max(largest, default=0) <= 40
 
@@ -287,7 +287,7 @@ def test_every_selector_has_a_report(method, rng):
     X = np.abs(rng.standard_normal((40, 6)))  # chi-square wants no negative values
     y = np.where(X[:, 0] + 0.1 * rng.standard_normal(40) > 0.7, "yes", "no")
     selector = method.cls(n_features_to_select=2).fit(X, y)
-    report = selector_report(selector, X, y, folds=2, null=None)
+    report = selector_report(selector, X, y, cv=2, null=None)
     assert "kept 2 of 6 features" in report.headline
     assert [s.title for s in report.sections][-1] == "How it was made"
 
@@ -305,7 +305,7 @@ def test_every_selector_has_a_report(method, rng):
 )
 def test_other_selectors(selector, folds):
     X, y = load_wine(return_X_y=True)
-    report = selector_report(selector.fit(X, y), X, y, folds=folds)
+    report = selector_report(selector.fit(X, y), X, y, cv=folds)
     assert f"{type(selector).__name__} kept " in report.headline
     assert report.to_html()
 
@@ -342,30 +342,38 @@ def test_an_unfinished_solver_is_said(nasty_wine):
     with pytest.warns(ConvergenceWarning):
         selector = L21Selector(alpha=1.0, tol=1e-300).fit(X, y)
     assert not selector.converged_
-    report = selector_report(selector, X, y, folds=0)
+    report = selector_report(selector, X, y, cv=0)
     assert any("is above tol=1e-300; raise max_iter or tol" in line for line in report.warnings)
 
 
-def test_an_exact_search_out_of_time_is_told_of_its_limit(rng):
+def test_an_exact_search_out_of_time_is_told_of_its_limit(rng, clock):
     X, y = rng.standard_normal((40, 30)), rng.standard_normal(40)
-    search = L20Selector(8, solver=ExactSearch(time_limit=1e-9), ridge=0.01)
+    search = L20Selector(8, solver=ExactSearch(time_limit=0.5), ridge=0.01)
     with pytest.warns(ConvergenceWarning):
         search.fit(X, y)
-    report = selector_report(search, X, y, folds=0, null=None)
+    report = selector_report(search, X, y, cv=0, null=None)
     ends = [line for line in report.warnings if "did not reach" in line]
-    assert ends[0].endswith("raise the solver's time_limit, which was 1e-09 s.")
+    assert ends[0].endswith("raise the solver's time_limit, which was 0.5 s.")
 
 
 def test_how_many_are_enough_is_said(report):
     text = " ".join(report.sections[0].text)
     assert "How many, by the curve of the linear SVM below" in text
-    assert re.search(r"anything from \d+ to \d+ features is as good", text)
+    ends = re.search(r"anything from (\d+) \((\S+)\) to (\d+) \((\S+)\) features is as good", text)
+    drawn = blocks(report, Chart)["Cross-validated accuracy over the number of features"].columns
+    means = {
+        x: y
+        for x, y, model in zip(*(drawn[key].values for key in ("x", "y", "series")), strict=True)
+        if model == "linear SVM"
+    }
+    for k, mean in (ends.groups()[:2], ends.groups()[2:]):
+        assert f"{means[int(k)]:.3f}" == mean
     X, y = load_wine(return_X_y=True)
     search = SelectorCV(FisherSelector(), n_repeats=1).fit(X, y)
-    found = selector_report(search, X, y, folds=2, null=None)
-    assert any(" ".join(search.report().split()) in line for line in found.sections[0].text)
+    found = selector_report(search, X, y, cv=2, null=None)
+    assert any(" ".join(search.summary().split()) in line for line in found.sections[0].text)
     assert found.figures["accuracy, linear SVM"]
-    without = selector_report(search, X, y, folds=0, null=None)
+    without = selector_report(search, X, y, cv=0, null=None)
     assert without.sections[0].title == "How many features"
 
 
@@ -375,7 +383,7 @@ def test_how_many_are_enough_is_said(report):
         ({"X": np.ones((178, 2))}, "fitted on 13 features"),
         ({"y": np.ones(3)}, "X has 178 samples and y 3"),
         ({"feature_names": ["a"]}, "feature_names holds 1 names for 13 features"),
-        ({"folds": -1}, "folds must be"),
+        ({"cv": -1}, "cv must be"),
     ],
 )
 def test_bad_input(nasty_selector, nasty_wine, change, message):
@@ -414,18 +422,22 @@ def test_the_headline_says_what_a_guess_gets():
     assert "no better than their mean does (R² = -" in headline
 
 
-def test_folds_that_agree_by_chance_do_not_make_noise_a_finding():
-    from sparsieve.report.selection import _least_error
+def test_the_page_shows_what_held_out_samples_said():
+    from sparsieve.evaluation.held_out import held_out_check
 
-    assert _least_error({"mean": 0.6, "error": 0.0}, 60) == pytest.approx(0.0632, abs=1e-4)
-    assert _least_error({"mean": 0.6, "error": 0.1}, 60) == 0.1
-    assert _least_error({"mean": 1.0, "error": 0.0}, 60) == 0.0
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 30)), np.arange(80) % 2
+    selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
+    check = held_out_check(selector, X, y, n_kept=3, task="classification")
+    page = selector_report(selector, X, y, null=None, check=check)
+    assert page.warnings[0].startswith("Nothing predicts better than a guess without features")
+    [section] = [one for one in page.sections if one.title == "How well it predicts"]
+    assert section.text[0].startswith("On held-out samples: accuracy ")
 
 
 def test_classes_that_a_selector_had_to_read_are_shown_as_classes():
     y = np.repeat([20, 35, 41, 60, 77, 90, 13], 3)
     X = np.random.default_rng(0).standard_normal((21, 5))
-    with pytest.warns(UserWarning, match="is for classes"):
-        selector = FisherSelector(n_features_to_select=2).fit(X, np.append(y[:-1], 14))
-    report = selector_report(selector, X, np.append(y[:-1], 14), folds=0, null=None)
+    selector = FisherSelector(n_features_to_select=2).fit(X, np.append(y[:-1], 14))
+    report = selector_report(selector, X, np.append(y[:-1], 14), cv=0, null=None)
     assert report.figures["classes"] == "8"

@@ -1,15 +1,16 @@
 """Saved files with right checksums and wrong values, for every estimator there is.
 
 ``python tests/saved/forging.py Name ...`` forges every array and every number of a saved
-estimator in turn, loads each file and uses what was loaded. One line per file that got through:
-an exception that is no sentence. The number of the file at hand is written first, so that a crash
-of compiled code can be told from outside.
+estimator in turn and leaves out every attribute of every object in it, loads each file and uses
+what was loaded. One line per file that got through: an exception that is no sentence. The number
+of the file at hand is written first, so that a crash of compiled code can be told from outside.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import inspect
 import signal
 import tempfile
 import traceback
@@ -26,8 +27,8 @@ from sparsieve.saved.container import packed, unpacked
 
 X, Y = make_classification(24, 6, n_informative=3, n_redundant=0, class_sep=2.0, random_state=1)
 X = np.abs(X)
-METHODS = ("transform", "predict", "decision_function", "predict_proba", "pvalues_", "heatmap_")
-SECONDS = 20
+TRAINING = {"fit", "fit_transform", "partial_fit", "path", "report"}  # nothing that was fitted
+SECONDS = 20  # of CPU, whatever else the machine is doing
 
 
 def fitted(name: str) -> Any:
@@ -92,15 +93,42 @@ ARRAYS = ("array", "words", "text")
 VALUES = (None, -1, 0, 2**40, 2**70, 1.5, {"float": "nan"}, "x", [], True, {"array": None})
 
 
+def objects(node: Any, where: tuple = ()) -> Iterator[tuple]:
+    """Where the document holds objects of ours."""
+    if isinstance(node, dict) and str(node.get("object")).startswith("sklearn."):
+        return
+    if isinstance(node, dict) and "object" in node:
+        yield where
+    inside = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in inside:
+        if isinstance(value, dict | list):
+            yield from objects(value, (*where, key))
+
+
+def _at(node: Any, where: tuple) -> Any:
+    for key in where:
+        node = node[key]
+    return node
+
+
+def without_attributes(whole: bytes) -> Iterator[tuple[str, bytes]]:
+    """(what was left out, the file), every attribute of every object in turn."""
+    document, pools = unpacked(whole)
+    for where in list(objects(document["estimator"])):
+        for name in _at(document["estimator"], where)["fields"]:
+            forged = copy.deepcopy(document)
+            del _at(forged["estimator"], where)["fields"][name]
+            yield f"{'.'.join(map(str, (*where, name)))}: left out", packed(forged, pools)
+
+
 def forgeries(whole: bytes) -> Iterator[tuple[str, bytes]]:
     """(what was changed, the file), every array and every value in turn."""
+    yield from without_attributes(whole)
     document, pools = unpacked(whole)
     for where in list(nodes(document["estimator"])):
         for said, content, value in _changes(document["estimator"], where, pools):
             forged = copy.deepcopy(document)
-            place = forged["estimator"]
-            for key in where[:-1]:
-                place = place[key]
+            place = _at(forged["estimator"], where[:-1])
             place[where[-1]] = content
             more = pools
             if value is not None:
@@ -113,9 +141,7 @@ def forgeries(whole: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _changes(root: Any, where: tuple, pools: dict[str, np.ndarray]):
-    node = root
-    for key in where:
-        node = node[key]
+    node = _at(root, where)
     if isinstance(node, dict) and isinstance(node.get("array"), list):
         kind, offset, shape = node["array"][:3]
         array = pools[kind][offset : offset + int(np.prod(shape))].reshape(shape)
@@ -142,33 +168,44 @@ def use(path: Path) -> None:
 
 
 def _use(estimator: Any) -> None:
-    for name in METHODS:
+    """Call every public method that uses what was fitted, and look at every property."""
+    for name in dir(type(estimator)):
+        if name.startswith(("_", "set_")) or name in TRAINING:
+            continue
         try:
-            method = getattr(estimator, name, None)
-            method(X) if callable(method) else method
+            found = getattr(estimator, name, None)
+            if callable(found):
+                found(*_arguments(found))
         except (ValueError, TypeError):
             pass
+
+
+def _arguments(method: Any) -> tuple:
+    needed = [p for p in inspect.signature(method).parameters.values() if p.default is p.empty]
+    several = any(p.kind is p.VAR_POSITIONAL or p.kind is p.VAR_KEYWORD for p in needed)
+    return () if several else (X, Y)[: len(needed)]
 
 
 def _too_long(*_: Any) -> None:
     raise TimeoutError("took too long")
 
 
-def main(names: list[str], every: int, first: int) -> None:
+def main(names: list[str], every: int, first: int, *, only_left_out: bool = False) -> None:
+    made = without_attributes if only_left_out else forgeries
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     with tempfile.TemporaryDirectory() as folder:
         path, tried = Path(folder) / "forged", 0
         for name in names:
             whole = saved(fitted(name), Path(folder))
-            for count, (said, content) in enumerate(forgeries(whole)):
+            for count, (said, content) in enumerate(made(whole)):
                 if count < first or count % every:
                     continue
                 print("at", count, name, said, flush=True)
                 path.write_bytes(content)
-                signal.alarm(SECONDS)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)
                 wrong = _what_escapes(path)
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0.0)
                 tried += 1
                 if wrong:
                     print("wrong", count, name, said, "|", wrong)
@@ -192,5 +229,6 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="+")
     parser.add_argument("--every", type=int, default=1, help="only every so many files")
     parser.add_argument("--first", type=int, default=0, help="go on from this one")
-    arguments = parser.parse_args()
-    main(arguments.names, arguments.every, arguments.first)
+    parser.add_argument("--left-out", action="store_true", help="only files that lack something")
+    given = parser.parse_args()
+    main(given.names, given.every, given.first, only_left_out=given.left_out)

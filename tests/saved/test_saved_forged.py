@@ -16,14 +16,25 @@ from sparsieve import all_estimators
 FORGING = Path(__file__).parent / "forging.py"
 # One of every family that keeps more than arrays.
 SAMPLE = ("L0MKLSelector", "L0SVMSelector", "L20Selector", "RobustL20Selector")
+# And those whose methods read attributes of their own.
+OWN_ATTRIBUTES = (
+    "ExclusiveL21Selector",
+    "L1MPMSelector",
+    "MPMClassifier",
+    "RPMFSSelector",
+    "RidgeForwardSelector",
+    "SelectorCV",
+    "SparseKernelMPMClassifier",
+    "StabilitySelection",
+)
 
 
-def forged(tmp_path_factory, *arguments):
+def forged(tmp_path_factory, *arguments, checked=True):
     cache = tmp_path_factory.getbasetemp() / "checked"
-    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}
+    checks = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)} if checked else {}
     return subprocess.run(
         [sys.executable, str(FORGING), *arguments],
-        env=environment,
+        env={**os.environ, **checks},
         capture_output=True,
         text=True,
         timeout=1200,
@@ -41,6 +52,11 @@ def test_some_forged_files(tmp_path_factory):
     done = forged(tmp_path_factory, *SAMPLE, "--every", "41")
     assert_held(done)
     assert int(done.stdout.split()[-1]) > 50
+
+
+def test_no_attribute_can_be_left_out(tmp_path_factory):
+    """It is refused, or does without: nothing fails later for want of it."""
+    assert_held(forged(tmp_path_factory, *SAMPLE, *OWN_ATTRIBUTES, "--left-out", checked=False))
 
 
 @pytest.mark.slow

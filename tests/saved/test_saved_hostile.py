@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import struct
 import subprocess
 import sys
 import zipfile
@@ -16,6 +17,8 @@ from sklearn.datasets import make_classification
 
 import sparsieve
 from sparsieve import L20Selector, SelectorCV
+from sparsieve.saved import SavedFileError
+from sparsieve.saved.container import packed
 
 X, Y = make_classification(40, 8, random_state=1)
 GOLDEN = Path(__file__).parent / "format-1.sparsieve"
@@ -264,7 +267,7 @@ try:
 except ValueError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert "does not say that it holds an estimator" in done.stdout, done.stderr
 
 
@@ -292,3 +295,19 @@ def test_another_scikit_learn_is_mentioned(tmp_path, whole):
     (tmp_path / "old").write_bytes(forged(whole, older))
     with pytest.warns(UserWarning, match=r"saved with scikit-learn 1\.2\.0"):
         sparsieve.load(tmp_path / "old")
+
+
+def test_a_list_of_members_of_any_length_is_not_read(tmp_path, monkeypatch):
+    """Their number stands in two places, and Python's reader goes by neither but by the length."""
+    whole = packed({"format": "x"}, {})[:-64]
+    end = whole.rindex(b"PK\x05\x06")
+    first = struct.unpack_from("<I", whole, end + 16)[0]
+    many = whole[first:end] * 1000
+    finish = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, len(many), first, 64)
+    monkeypatch.setattr("zipfile.ZipFile", None)  # it would read them all
+    for last in (finish, finish + b"x"):
+        forged = whole[:first] + many + last
+        path = tmp_path / "forged"
+        path.write_bytes(forged + hashlib.sha256(forged).hexdigest().encode())
+        with pytest.raises(SavedFileError, match=r"members that no such file has|not where it"):
+            sparsieve.load(path)

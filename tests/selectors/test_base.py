@@ -1,11 +1,26 @@
 """What BaseSelector offers on top of ranking."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparsieve import FisherSelector, L21Selector, RidgeForwardSelector
+from sparsieve import (
+    ExactPenaltySVMSelector,
+    ExclusiveL21Selector,
+    FisherSelector,
+    L0MKLSelector,
+    L0SVMSelector,
+    L21Selector,
+    LInfSelector,
+    MIKFSSelector,
+    RFSSelector,
+    RidgeForwardSelector,
+    SMPMSelector,
+)
 from sparsieve.selectors.base import FeatureScores
 from sparsieve.selectors.fixed import FixedColumns
 
@@ -97,3 +112,36 @@ def test_a_damaged_sparse_matrix_is_refused_before_anything_is_done_with_it(kind
     for selector in (RidgeForwardSelector(3), L21Selector(3)):
         with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
             selector.fit(X, np.arange(60) % 2)
+
+
+@pytest.mark.parametrize(
+    "strong",
+    [
+        L0SVMSelector(C=1e-3),
+        ExactPenaltySVMSelector(C=1e-3),
+        L21Selector(alpha=1e4),
+        LInfSelector(alpha=1e4),
+        ExclusiveL21Selector(alpha=1e4),
+        RFSSelector(alpha=1e4),
+        L0MKLSelector(lambda2=1e4),
+        MIKFSSelector(lambda2=1e4),
+        SMPMSelector(alpha=1.5),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_more_features_than_carry_weight_are_said_in_one_sentence(strong, rng):
+    X = rng.normal(size=(60, 8))
+    y = (X[:, 2] > 0).astype(int)
+    strong.set_params(n_features_to_select=5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        strong.fit(X, y)
+    few = [str(one.message) for one in caught if "weight in this model" in str(one.message)]
+    assert len(few) == 1
+    assert re.match(
+        r"(No feature carries|Only \d features? carr\w+) weight in this model; .* ranked by .*; "
+        r".*ask for fewer$",
+        few[0],
+    )
+    # The first of those without weight is the one that the classes follow.
+    assert strong.support_[2]

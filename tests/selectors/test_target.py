@@ -2,6 +2,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Lasso, Ridge
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -12,12 +15,14 @@ from sparsieve import (
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
+    compare,
     diagnose,
     permutation_null,
+    select,
 )
 from sparsieve.evaluation import accuracy_curve, tune
 from sparsieve.report.assessment import assess
-from sparsieve.selectors.target import decide_task, encode_target, how_read, with_task
+from sparsieve.selectors.target import encode_target, read_task, with_task
 
 
 def encode(y, task="auto", dtype=np.float64):
@@ -43,61 +48,73 @@ def test_real_numbers_are_regression():
     np.testing.assert_array_equal(target.Y, [[0.5], [1.5], [2.5]])
 
 
-def test_task_overrules_the_guess():
+def test_task_overrules_the_reading():
     counts = [3, 1, 4, 1, 5, 9]
-    with pytest.warns(UserWarning, match='read as numbers; pass task="classification"'):
-        assert encode(counts).task == "regression"
+    assert encode(counts).task == "classification"
     assert encode(counts, task="classification").task == "classification"
     assert encode(counts, task="regression").task == "regression"
 
 
-DIABETES = 25 + np.arange(442) % 214
+AGES = 25 + np.arange(442) % 214
 TABLE = {
     "booleans": ([True, False, True], "classification"),
     "text": (["a", "b", "c", "a"], "classification"),
-    "numbers as text": (["1", "2", "3", "1"], "classification"),
+    "numbers as text": ([str(i % 30) for i in range(60)], "classification"),
     "two whole numbers": ([7, 300, 7, 300], "classification"),
-    "two real numbers": ([0.5, 1.5, 0.5], "classification"),
+    "two real numbers": ([0.5, 1.5, 0.5], "regression"),
     "three real numbers": ([0.5, 1.5, 2.5], "regression"),
     "real numbers that repeat": (np.repeat([0.1, 0.2, 0.7], 100), "regression"),
-    "few whole numbers, u <= sqrt(n)": (np.arange(900) % 30 * 3, "classification"),
-    "just too many for the root": (np.arange(899) % 30 * 3, "regression"),
-    "twenty values, three of each": (np.arange(60) % 20 * 2, "classification"),
-    "twenty values, fewer than three of each": (np.arange(59) % 20 * 2, "regression"),
-    "21 values, three of each": (np.arange(63) % 21 * 2, "regression"),
-    "0..u-1, five of each": (np.arange(150) % 30, "classification"),
-    "1..u, five of each": (1 + np.arange(150) % 30, "classification"),
-    "0..u-1, one has four": (np.arange(149) % 30, "regression"),
-    "2..u+1, five of each": (2 + np.arange(150) % 30, "regression"),
+    "one fraction among whole numbers": ([1.0, 2.0, 2.0, 1.5], "regression"),
+    "twenty values, one or two of each": (np.arange(21) % 20, "classification"),
+    "21 values, five of each": (np.arange(105) % 21 * 3, "classification"),
+    "21 values, fewer than five on average": (np.arange(104) % 21 * 3, "doubtful"),
+    "five on average though not of each": (np.r_[np.zeros(84), np.arange(1, 22)], "doubtful"),
+    "so with one more": (np.r_[np.zeros(89), np.arange(1, 22)], "classification"),
     "whole numbers as floats": (np.arange(60.0) % 3, "classification"),
-    "whole quantities as floats": (DIABETES.astype(float), "regression"),
-    "ages": (DIABETES, "regression"),
+    "whole quantities as floats": (AGES.astype(float), "doubtful"),
+    "ages": (AGES, "doubtful"),
     "python numbers": (np.array([1, 2, 3] * 5, dtype=object), "classification"),
-    "python quantities": (np.array(range(10, 40), dtype=object), "regression"),
+    "python quantities": (np.array([*range(10, 40)] * 2, dtype=object), "doubtful"),
+    "python fractions": (np.array([0.5, 1, 2] * 5, dtype=object), "regression"),
 }
 
 
-@pytest.mark.filterwarnings("ignore:y holds")
 @pytest.mark.parametrize("case", TABLE)
 def test_how_auto_reads_a_target(case):
     y, expected = TABLE[case]
-    assert decide_task(y) == expected
-    assert encode(y).task == expected
+    task, sentence = read_task(y)
+    if expected == "doubtful":
+        assert task == "regression"
+        assert "different whole numbers" in sentence
+        with pytest.raises(ValueError, match='pass task="classification" or task="regression" to'):
+            encode(y)
+        assert encode(y, task="classification").task == "classification"
+        assert encode(y, task="regression").task == "regression"
+    else:
+        assert (task, sentence) == (expected, "")
+        assert encode(y).task == expected
 
 
-def test_selectors_for_classes_read_classes_and_say_so():
-    with pytest.warns(UserWarning, match="TestSelector is for classes and reads each as one"):
-        target = encode_target(
-            DIABETES, task="auto", dtype=float, owner="TestSelector", classes_only=True
-        )
-    assert target.task == "classification"
+def test_categories_are_classes_whatever_their_labels():
+    pd = pytest.importorskip("pandas")
+    y = pd.Series(np.arange(90) % 30).astype("category")
+    assert read_task(y) == ("classification", "")
+    X = np.random.default_rng(0).standard_normal((90, 4))
+    assert len(RidgeForwardSelector(2).fit(X, y).classes_) == 30
+    assert len(SelectorCV(ks=[1, 2], cv=3, n_repeats=1).fit(X, y).classes_) == 30
 
 
-def test_many_classes_get_a_hint():
-    with pytest.warns(UserWarning, match="read as 30 classes"):
-        assert encode(np.arange(900) % 30).task == "classification"
-    with pytest.warns(UserWarning, match="numbers as text"):
-        assert encode([str(i % 25) for i in range(50)]).task == "classification"
+def test_selectors_for_classes_and_for_numbers_have_no_doubt(recwarn):
+    for knows, task in (("classes", "classification"), ("numbers", "regression")):
+        target = encode_target(AGES, task="auto", dtype=float, owner="TestSelector", knows=knows)
+        assert target.task == task
+    X = np.random.default_rng(0).standard_normal((442, 3))
+    assert len(FisherSelector().fit(X, AGES).classes_) == 214
+    search = SelectorCV(Lasso(), ks=[1, 2], cv=3, n_repeats=1).fit(X, AGES)
+    assert not hasattr(search, "classes_")
+    search = SelectorCV(ks=[1, 2], cv=3, n_repeats=1, estimator=Ridge()).fit(X, AGES)
+    assert not hasattr(search, "classes_")
+    assert not recwarn
 
 
 def test_ordinary_targets_need_no_words(recwarn):
@@ -121,7 +138,8 @@ def test_dtype_follows_x():
 @pytest.mark.parametrize(
     ("y", "task", "message"),
     [
-        ([0.5, 1.5, 2.5], "classification", "holds real numbers"),
+        ([0.5, 1.5, 2.5], "classification", "bin them into classes or turn them into text"),
+        ([0.5, 1.5, 0.5], "classification", "numbers with fractions"),
         (["a", "b", "a"], "regression", "y holds text"),
         ([[0.5, 1.0], [2.0, 3.0]], "classification", "2 columns"),
         ([0, 1, 1], "clasification", "task must be one of"),
@@ -135,7 +153,8 @@ def test_bad_targets(y, task, message):
 
 # -- decided once, on the whole of y -----------------------------------------------------------
 
-DIGITS = np.repeat(np.arange(10), 12)  # in a third or half of it no rule sees 5 of each
+CODES = np.repeat(np.arange(30), 6)  # in a half of it there is doubt
+NUMBERS = np.r_[np.arange(160) % 30, 0.5]  # a part of it has no fractions
 
 
 @pytest.mark.parametrize(
@@ -199,15 +218,14 @@ def _everywhere(X, y, task):
     yield lambda X, y: diagnose(X, y)
     yield lambda X, y: permutation_null(RidgeForwardSelector(), X, y, n_repeats=2)
     if task == "classification":
-        part = np.arange(len(y)) % 4 == 0
+        part = np.arange(len(y)) % 4 != 0
         yield lambda X, y: accuracy_curve(
             RidgeForwardSelector(), X[part], y[part], X[~part], y[~part], ks=[2]
         )
         yield lambda X, y: tune(RidgeForwardSelector(), {"ridge": [1.0]}, X[part], y[part], ks=[2])
 
 
-@pytest.mark.filterwarnings("ignore:y holds")
-@pytest.mark.parametrize(("y", "task"), [(DIABETES, "regression"), (DIGITS, "classification")])
+@pytest.mark.parametrize(("y", "task"), [(NUMBERS, "regression"), (CODES, "classification")])
 def test_parts_are_read_as_the_whole(y, task, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((len(y), 6))
@@ -218,57 +236,82 @@ def test_parts_are_read_as_the_whole(y, task, monkeypatch):
         assert set(seen) == {task}
 
 
-def test_a_third_of_the_digits_would_be_read_otherwise():
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.repeat(np.arange(1, 26), 5))
-    assert decide_task(y) == "classification"
-    assert decide_task(y[:75]) == "regression"
-    X = rng.standard_normal((125, 4))
-    stable = StabilitySelection(n_subsamples=4, n_features_per_run=2)
-    with pytest.warns(UserWarning, match="read as 25 classes") as caught:
-        stable.fit(X, y)
-    assert len(caught) == 1
-    assert len(stable.classes_) == 25
-
-
 @pytest.mark.parametrize(
-    ("wrapper", "sentence"),
+    "wrapper",
     [
-        (SelectorCV(ks=[1, 2], n_repeats=1), "read as numbers"),
-        (SelectorCV(FisherSelector(), ks=[1, 2], n_repeats=1, cv=3), "SelectorCV is for classes"),
-        (StabilitySelection(n_subsamples=4, n_features_per_run=2), "read as numbers"),
-        (EnsembleSelector([FisherSelector(), RidgeForwardSelector()]), "is for classes"),
+        SelectorCV(ks=[1, 2], n_repeats=1),
+        StabilitySelection(n_subsamples=4, n_features_per_run=2),
+        EnsembleSelector([RidgeForwardSelector(), L21Selector()]),
+        SelectorCV(EnsembleSelector(), ks=[1, 2], n_repeats=1, cv=3),
     ],
+    ids=lambda w: type(w).__name__,
 )
-def test_one_sentence_not_one_per_fold(wrapper, sentence):
-    y = np.repeat(DIABETES[:214], 3)
-    X = np.random.default_rng(0).standard_normal((len(y), 4))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        wrapper.fit(X, y)
-    said = [str(w.message) for w in caught if "y holds" in str(w.message)]
-    assert len(said) == 1
-    assert sentence in said[0]
+def test_wrappers_ask_once_for_the_task_of_their_selectors(wrapper):
+    X = np.random.default_rng(0).standard_normal((len(AGES), 4))
+    asks = (
+        f'to the selectors inside {type(wrapper).__name__}, such as RidgeForwardSelector\\(task="'
+    )
+    with pytest.raises(ValueError, match=asks) as caught:
+        wrapper.fit(X, AGES)
+    assert "\n" not in str(caught.value)
+    assert not hasattr(with_task(wrapper, "regression").fit(X, AGES), "classes_")
 
 
-def test_wrappers_read_classes_where_a_member_can_do_nothing_else():
+def test_wrappers_read_classes_where_a_member_can_do_nothing_else(recwarn):
     y = np.repeat(np.arange(30) * 7, 3)
     X = np.random.default_rng(0).standard_normal((90, 4))
-    with pytest.warns(UserWarning, match="is for classes"):
-        search = SelectorCV(FisherSelector(), ks=[1, 2], cv=3, n_repeats=1).fit(X, y)
+    search = SelectorCV(FisherSelector(), ks=[1, 2], cv=3, n_repeats=1).fit(X, y)
     assert len(search.classes_) == 30
+    assert not recwarn
     with pytest.raises(ValueError, match="needs one column of class labels"):
         SelectorCV(FisherSelector(), ks=[1, 2]).fit(X, X[:, 0])
 
 
-def test_two_real_values_stay_two_classes_when_handed_on():
-    y = np.tile([0.5, 1.5], 20)
-    X = np.random.default_rng(0).standard_normal((40, 3))
-    StabilitySelection(n_subsamples=4, n_features_per_run=2).fit(X, y)
-    assert encode(y, task="classification").task == "classification"
+# -- a target of whole quantities, of which folds and parts hold fewer values ------------------
 
 
-def test_the_sentence_names_the_readers_option():
-    assert "pass --task classification if" in how_read(DIABETES, option="--task {}")
-    assert how_read([0, 1, 2] * 5) == ""
-    assert how_read([0.5, 1.25, 2.0] * 5) == ""
+def _reading(X, y):
+    """What a plain selector makes of a y without being told."""
+    try:
+        return hasattr(RidgeForwardSelector(3).fit(X, y), "classes_")
+    except ValueError as error:
+        return str(error).partition("; ")[2]
+
+
+def test_no_fold_and_no_part_of_a_target_flips():
+    X, y = load_diabetes(return_X_y=True)
+    y = np.round(y / 16)  # 22 different values
+    folds = [train for train, _ in KFold(5, shuffle=True, random_state=0).split(X)]
+    parts = [np.arange(n) for n in (40, 60, 80, 100, 110, 150, 200, 300, 442)]
+    found = {str(_reading(X[part], y[part])) for part in [*folds, *parts]}
+    # Classes, or a question: never numbers here and classes there.
+    asks = 'pass task="classification" or task="regression" to RidgeForwardSelector'
+    assert found <= {"True", asks}
+    whole = RidgeForwardSelector(3, task="regression").fit(X, y)
+    for part in [*folds, *parts]:
+        fitted = RidgeForwardSelector(3, task="regression").fit(X[part], y[part])
+        assert not hasattr(fitted, "classes_")
+    assert not hasattr(whole, "classes_")
+
+
+def test_functions_decide_in_doubt_and_say_so_once():
+    X = np.random.default_rng(0).standard_normal((len(AGES), 4))
+    X[:, 1] += AGES / 50
+    calls = {
+        "select": lambda: select(X, AGES, k=2),
+        "select, k found": lambda: select(X, AGES, method=SelectorCV(ks=[1, 2], n_repeats=1)),
+        "compare": lambda: compare(X, AGES, ["ridge-forward", "f-statistic"], ks=[1], n_repeats=1),
+        "diagnose": lambda: diagnose(X, AGES),
+    }
+    for name, call in calls.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = call()
+        said = [str(w.message) for w in caught if "y holds" in str(w.message)]
+        assert said == [
+            "y holds 214 different whole numbers in 442 samples and is read as numbers; pass "
+            'task="classification" if they are classes'
+        ], name
+        if hasattr(found, "selector"):
+            assert not hasattr(found.selector, "classes_")
+    assert len(select(X, AGES % 200, k=2, task="classification").selector.classes_) == 200

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -158,17 +157,15 @@ def test_a_store_that_another_process_makes_meanwhile(tmp_path, monkeypatch):
             assert store.studies() == []
 
 
-def test_a_locked_store_is_not_waited_for_long(path, monkeypatch):
+def test_a_locked_store_is_not_waited_for_forever(path, monkeypatch):
     monkeypatch.setattr(reading, "_WAIT_SECONDS", 0.2)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("BEGIN EXCLUSIVE")
-    start = time.monotonic()
     with pytest.raises(StoreError, match="locked by another program"):
         StoreReader(path)
     with pytest.raises(StoreError, match="locked by another program"):
         Store(path)
-    assert time.monotonic() - start < 12
     connection.close()
 
 
@@ -223,22 +220,21 @@ def test_a_store_in_a_read_only_folder(finished):
 
 def test_a_store_is_read_while_others_write(path):
     """Also when the first look found nobody at work."""
-    stop = threading.Event()
+    stop, written = threading.Event(), []
 
     def write():
-        number = 0
         while not stop.is_set():
             with Store(path) as store:
-                store.plan("other", {f"{number}-{i}": {"a": "b" * 3000} for i in range(40)})
-            number += 1
+                cells = {f"{len(written)}-{i}": {"a": "b" * 3000} for i in range(40)}
+                store.plan("other", cells)
+            written.append(cells)
 
     with StoreReader(path) as store:
         assert len(store.cells("small")) == 2
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            deadline = time.monotonic() + 3
-            while time.monotonic() < deadline:
+            while len(written) < 30 and writer.is_alive():
                 assert len(store.cells("small")) == 2
         finally:
             stop.set()
@@ -295,12 +291,10 @@ DEEP = "[" * 100_000 + "]" * 100_000
         [("UPDATE cells SET result = ?", ('{"scores": ' + "9" * 5000 + "}",))],
     ],
 )  # fmt: skip
-def test_a_damaged_store_gets_one_sentence(path, statements):
+def test_a_damaged_store_gets_one_sentence(path, statements, clock):
     change(path, *statements)
-    start = time.monotonic()
     with pytest.raises(StoreError, match=r"study\.sqlite") as caught:
         read_everything(path)
-    assert time.monotonic() - start < 10
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400 + len(str(path))
 
@@ -316,9 +310,8 @@ def test_texts_and_queries_have_limits(path, monkeypatch):
         read_everything(path)
 
 
-def test_a_query_that_never_ends_is_ended(path, monkeypatch):
-    monkeypatch.setattr(reading, "_QUERY_SECONDS", 0.3)
-    with StoreReader(path) as store, pytest.raises(StoreError, match=r"takes over 0\.3 s"):
+def test_a_query_that_never_ends_is_ended(path, clock):
+    with StoreReader(path) as store, pytest.raises(StoreError, match=r"takes over 60 s"):
         store._rows(f"{ENDLESS} max(i) FROM n")
 
 

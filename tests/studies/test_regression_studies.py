@@ -171,7 +171,7 @@ def test_reports_and_pictures(mixed, rows, tmp_path):
         (np.linspace(0, 1, 30), None, None, "numbers"),
         (np.arange(30) % 3, None, "regression", "numbers"),
         (np.arange(30), None, "classification", "30 classes"),
-        (np.where(np.arange(30) % 2, 0.5, 1.5), None, None, "2 classes"),
+        (np.where(np.arange(30) % 2, 0.5, 1.5), None, None, "numbers"),
         (np.ones((30, 2)), None, None, "2 columns of numbers"),
         (np.arange(30.0)[:, None] / 7, None, None, "numbers"),
         (["x", "y"] * 15, None, None, "2 classes"),
@@ -191,7 +191,7 @@ def test_codes_stand_for_their_numbers():
     [
         (["a", "b"] * 9, "regression", "is to be read as numbers .* but its target holds"),
         (["1", "2"] * 9, "regression", "its target holds text"),
-        (np.linspace(0, 1, 20), "classification", 'real numbers; set task = "regression"'),
+        (np.linspace(0, 1, 20), "classification", 'with fractions; set task = "regression"'),
         (np.ones((9, 2)), "classification", "2 target columns; classes are read from one"),
         ([1.0, np.nan, 2.5], "regression", "missing or infinite values"),
         ([None, 1, "a"], None, "a target must be a column of numbers or text"),

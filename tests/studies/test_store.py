@@ -121,3 +121,29 @@ def test_a_store_of_another_version_is_left_as_it_is(tmp_path):
             opened(path)
         assert "name another file" in str(caught.value)
     assert path.read_bytes() == before
+
+
+def test_one_store_under_two_names(tmp_path):
+    """Locks and the log lie beside the file, not beside the link that leads to it."""
+    link = tmp_path / "elsewhere" / "link.sqlite"
+    link.parent.mkdir()
+    link.symlink_to(tmp_path / "study.sqlite")  # which another process may not have made yet
+    with Store(tmp_path / "study.sqlite") as one, Store(link) as other:
+        one.plan("demo", {"a": {}, "b": {}})
+        assert one.claim("a")
+        assert not other.claim("a")
+        assert other.claim("b")
+        assert other.counts("demo")["running"] == 2
+        with StoreReader(link) as reader:  # while all is in the log
+            assert reader.states("demo") == {"a": "running", "b": "running"}
+    assert os.listdir(link.parent) == ["link.sqlite"]
+
+
+def test_hard_links_of_a_store_are_not_worked_on(path, tmp_path):
+    with Store(path) as store:
+        store.plan("demo", {"a": {}})
+    os.link(path, tmp_path / "other.sqlite")
+    with pytest.raises(StoreError, match="has other names"):
+        Store(path)
+    with StoreReader(tmp_path / "other.sqlite") as reader:
+        assert reader.states("demo") == {"a": "open"}

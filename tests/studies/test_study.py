@@ -1,11 +1,13 @@
 import json
 import os
+import pickle
+import sqlite3
 
 import numpy as np
 import pytest
 
 from sparsieve.datasets import Dataset
-from sparsieve.evaluation import Folds, RepeatedSplits
+from sparsieve.evaluation import Folds, RepeatedSplits, TimeOrdered
 from sparsieve.studies import (
     DatasetSpec,
     SelectorSpec,
@@ -203,6 +205,99 @@ def test_the_fingerprint_follows_the_data():
     assert DatasetSpec("d", data={"X": X, "y": 1 - y}).load().fingerprint != base
 
 
+def graded(names, relevant):
+    """A study whose encoder finds its column by name."""
+    rng = np.random.default_rng(0)
+    grade, age = rng.integers(0, 3, 60), rng.integers(0, 3, 60)
+    data = {
+        "X": np.column_stack([grade, age, rng.normal(size=60)]).astype(float),
+        "y": (grade > 0).astype(int),
+        "feature_names": names,
+        "relevant": relevant,
+    }
+    encoded = SelectorSpec("fisher", before=[{"name": "OneHotEncoder", "columns": ["grade"]}])
+    return small_study(
+        datasets=[DatasetSpec("mine", data=data)], selectors=[encoded, "fisher"], ks=[1]
+    )
+
+
+def test_results_of_other_names_or_other_relevant_features_are_not_taken_over(path, tmp_path):
+    first = graded(["grade", "age", "c"], np.array([0]))
+    run_study(first, path)
+    assert run_study(first, path).computed == 0
+    for number, (names, relevant) in enumerate(
+        [(["age", "grade", "c"], [0]), (["age", "grade", "c"], [2]), (["a", "grade", "c"], [2])]
+    ):
+        changed = graded(names, np.array(relevant))
+        again = run_study(changed, path)
+        assert again.computed == again.done == 6
+        assert again.notes == [
+            "6 finished cells were of other data, other settings or another version: computed again"
+        ]
+        fresh = tmp_path / f"fresh{number}.sqlite"
+        run_study(changed, fresh)
+        assert results_of(path) == results_of(fresh)
+        with Store(path) as store:
+            rows = result_rows(store)
+            kept = {row["features"] for row in rows if row["selector"] == "FisherSelector"}
+            assert kept == {json.dumps([names[0]])}
+            told = {row["precision"] for row in rows if row["selector"] == "FisherSelector"}
+            assert told == {float(relevant == [0])}
+
+
+def test_cells_of_a_version_that_left_names_out_of_the_key_are_computed_again(path):
+    run_study(small_study(), path)
+    old = sqlite3.connect(path)
+    with old:
+        old.execute("UPDATE plan SET key = 'old' || key")
+        old.execute(
+            "UPDATE cells SET key = 'old' || key, spec = json_remove(spec, '$.description')"
+        )
+    old.close()
+    again = run_study(small_study(), path)
+    assert again.computed == again.done == again.total == 6
+    [note] = again.notes
+    assert note == (
+        "6 finished cells were written by a version that did not notice when names or relevant "
+        "features changed: computed again"
+    )
+    assert run_study(small_study(), path).notes == []
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [f"p{i // 4}" for i in range(40)],
+        [i // 4 if i < 20 else None for i in range(40)],
+        [np.datetime64("2026-01-01") + i // 4 for i in range(40)],
+        [0.5 * (i // 4) for i in range(40)],
+    ],
+)
+def test_groups_given_as_objects_are_known_again_by_their_values(path, rng, groups):
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+
+    def study(values):
+        # Objects of their own, as another process would have.
+        copied = np.array(pickle.loads(pickle.dumps(values)), dtype=object)
+        data = Dataset(name="mine", X=X, y=y, groups=copied)
+        return small_study(datasets=[DatasetSpec("mine", data=data)])
+
+    assert run_study(study(groups), path).computed == 6
+    assert run_study(study(groups), path).computed == 0
+    changed = [*groups[:-1], groups[0]]
+    assert run_study(study(changed), path).computed == 6
+
+
+def test_whether_groups_are_kept_together_is_in_the_key(path, rng):
+    """In order of time nothing else tells the two apart."""
+    data = Dataset(name="mine", X=rng.normal(size=(40, 3)), y=np.arange(40) % 2,
+                   groups=np.arange(40) // 3)  # fmt: skip
+    together = DatasetSpec("mine", data=data, groups="groups")
+    for spec in (DatasetSpec("mine", data=data), together):
+        study = small_study(datasets=[spec], protocol=TimeOrdered(3))
+        assert run_study(study, path).computed == 6
+
+
 def test_a_file_with_groups(tmp_path, path, rng):
     file = tmp_path / "patients.csv"
     lines = [
@@ -305,3 +400,28 @@ def test_one_selector_under_two_names_is_refused():
     twice = [SelectorSpec("fisher"), SelectorSpec("fisher", label="another")]
     with pytest.raises(StudyError, match="'another' and 'FisherSelector' are the same selector"):
         Study("twice", ["wine"], twice)
+
+
+def test_two_plans_under_one_name_are_told_apart(path):
+    """Another version, say, at work on the same store: its plan takes the place of this one."""
+    made = [
+        DatasetSpec(
+            name,
+            make="make_shared_features",
+            parameters={"n_samples": 40, "n_features": 20, "n_relevant": 2, "random_state": seed},
+        )
+        for name, seed in (("one", 0), ("two", 1), ("two", 2))
+    ]
+    first = Study("same", made[:2], ["fisher"], Folds(2), ks=[1], classifiers=["1nn"])
+    other = Study("same", made[::2], ["fisher"], Folds(3), ks=[1], classifiers=["1nn"])
+
+    def meanwhile(progress):
+        if progress.computed == 1:
+            run_study(other, path)
+
+    with pytest.raises(StudyError, match="another run has planned other cells for 'same'"):
+        run_study(first, path, on_progress=meanwhile)
+    again = run_study(first, path)
+    assert (again.computed, again.done, again.total) == (2, 4, 4)  # what was finished is kept
+    run_study(other, path)
+    assert run_study(first, path).notes == []  # nothing was computed again

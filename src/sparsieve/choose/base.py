@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import process_routing
@@ -27,6 +27,7 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
 
     # Callbacks of scikit-learn belong to a session, not to what was learnt.
     _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
+    _takes_several: ClassVar[bool] = False  # a list of selectors
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
@@ -34,6 +35,19 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
     def _members(self) -> list:
         """The estimators that will see X, as given or by default."""
         raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        owner = type(self).__name__
+        for member in self._members():
+            if isinstance(member, type) or not hasattr(member, "fit"):
+                given = member.__name__ if isinstance(member, type) else repr(member)
+                wrapped = (
+                    "[RidgeForwardSelector(10)]" if self._takes_several else "FisherSelector()"
+                )
+                raise TypeError(
+                    f"{owner} was given {given} where a selector is expected; write for example "
+                    f"{owner}({wrapped})"
+                )
 
     @property
     def task(self) -> str:
@@ -44,6 +58,9 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
         return not any(for_classes_only(member) for member in self._members())
+
+    def _for_numbers_only(self) -> bool:
+        return any(for_numbers_only(member) for member in self._members())
 
     def _takes_device(self) -> bool:
         members = self._members()
@@ -83,6 +100,9 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
             accept_regression=several or self._accepts_regression,
             accept_nan=self._accepts_nan,
             accept_device=self._takes_device(),
+            knows="numbers" if self._for_numbers_only() else "both",
+            holder=f"the selectors inside {type(self).__name__}, such as "
+            'RidgeForwardSelector(task="regression")',
         )
 
     def __sklearn_tags__(self):
@@ -99,6 +119,12 @@ def for_classes_only(member: Any) -> bool:
     if isinstance(last, BaseSelector):
         return not last._accepts_regression
     return is_classifier(last)
+
+
+def for_numbers_only(member: Any) -> bool:
+    """Whether an estimator, or the end of a pipeline, is one of scikit-learn's regressors."""
+    last = member[-1] if isinstance(member, Pipeline) else member
+    return not isinstance(last, BaseSelector) and is_regressor(last)
 
 
 def arrays_of(data: TrainingData) -> tuple:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -16,7 +16,7 @@ from .._cross_validation import one_by_one
 from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import already_told, with_task
+from ..selectors.target import with_task
 from .aggregate import AGGREGATIONS
 from .base import MetaSelector, arrays_of, jobs_for, prepared, ranking_of, weights_for
 
@@ -120,6 +120,8 @@ class EnsembleSelector(MetaSelector):
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs
 
+    _takes_several: ClassVar[bool] = True
+
     def _pairs(self) -> list[tuple[str | None, Any]]:
         """(name or None, selector), as given or by default."""
         if self.selectors is None:
@@ -187,6 +189,7 @@ class EnsembleSelector(MetaSelector):
             raise ValueError(
                 f"selectors must be a list with at least one selector, got {self.selectors!r}"
             )
+        super()._check_parameters()
         _check_names([name for name, _ in self._pairs() if name], super().get_params(deep=False))
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -243,5 +246,4 @@ def _check_names(names: list[str], taken: Iterable[str]) -> None:
 
 
 def _fitted(selector, X, y, fit_params: dict):
-    with already_told():
-        return selector.fit(X, y, **fit_params)
+    return selector.fit(X, y, **fit_params)

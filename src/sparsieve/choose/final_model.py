@@ -44,6 +44,11 @@ class FinalModel:
         if is_tensor(X):
             check_same_features(self, X)
             return X[:, places_beside(X, self.support_)].detach().cpu().numpy()
+        X = self._prepared(X)[:, self.support_]
+        return dense(X) if self.estimator is None else X
+
+    def _prepared(self, X):
+        """X as an array or sparse matrix, as the selector and the estimator have seen it."""
         X = plain_matrix(X)
         with naming_arguments():
             X = validate_data(
@@ -54,7 +59,8 @@ class FinalModel:
                 dtype=(np.float64, np.float32),
                 ensure_all_finite=not self._accepts_nan,
             )
-        return dense(X[:, self.support_]) if self.estimator is None else X[:, self.support_]
+        prepare = getattr(self, "prepare_", None)
+        return X if prepare is None else prepare.transform(X)
 
     @available_if(_model_has("predict"))
     def predict(self, X):

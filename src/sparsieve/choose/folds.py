@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_method_params
 
+from ..frames.prepare import fitted_on
 from ..selectors.foreign import is_tensor
-from ..selectors.target import Target, already_told
+from ..selectors.target import Target
 from .base import ranking_of
 from .ridge_curve import ridge_curve
 
@@ -31,6 +32,11 @@ class CurveWork:
     arguments: Bunch
     ours: bool
     fast: bool
+    prepare: Any = None
+
+    def prepared(self, train) -> CurveWork:
+        """The same on an X that is prepared by what these samples teach."""
+        return replace(self, X=fitted_on(self.prepare, self.X, train)[1], prepare=None)
 
     def params(self, member: str, method: str, index) -> dict:
         """Metadata of these samples for a method of a member."""
@@ -46,24 +52,40 @@ class CurveWork:
     def rank(self, rows):
         """(fitted selector, ranking) of these samples."""
         rows = np.arange(self.X.shape[0])[rows]
-        with already_told():
-            fitted = clone(self.selector).fit(
-                self.X[rows], self.y[rows], **self.params("selector", "fit", rows)
-            )
+        fitted = clone(self.selector).fit(
+            self.X[rows], self.y[rows], **self.params("selector", "fit", rows)
+        )
         return fitted, ranking_of(fitted, self.X.shape[1], int(self.ks[-1]))
 
 
-def score_fold(work: CurveWork, train, test, verbose: int):
-    """(scores at all ks, seconds of the selection, seconds of the models) of one fold."""
+class FoldScores(NamedTuple):
+    """What one fold gives.
+
+    ``scores`` are those at all ks, ``order`` the features, best first, and ``votes`` the
+    predictions of the held-out samples on average over the ks, where the default model made them.
+    """
+
+    scores: np.ndarray
+    order: np.ndarray
+    votes: np.ndarray | None
+    select_seconds: float
+    model_seconds: float
+
+
+def score_fold(work: CurveWork, train, test, verbose: int) -> FoldScores:
+    """Rank the training part of a fold and score all numbers of features on the rest."""
     start = perf_counter()
+    work = work.prepared(train)
     _, ranking = work.rank(train)
     ranked = perf_counter()
     order = np.argsort(ranking)[: work.ks[-1]]
     # The columns that any k needs, in order of rank.
     X_train, X_test = work.columns(train, order), work.columns(test, order)
     fit_params = work.params("estimator", "fit", train)
-    if work.fast and len(test) > 1:
-        scores = ridge_curve(
+    votes = None
+    # One held-out number has no R squared, of which the scorer warns.
+    if work.fast and (len(test) > 1 or work.target.codes is not None):
+        scores, votes = ridge_curve(
             *(X_train, work.target.rows(train)),
             *(X_test, work.target.rows(test)),
             work.ks,
@@ -79,7 +101,7 @@ def score_fold(work: CurveWork, train, test, verbose: int):
     done = perf_counter()
     if verbose:
         print(f"fold of {len(test)} samples: best score {scores.max():.4f}, {done - start:.2f} s")
-    return scores, ranked - start, done - ranked
+    return FoldScores(scores, order, votes, ranked - start, done - ranked)
 
 
 def dense(X) -> np.ndarray:

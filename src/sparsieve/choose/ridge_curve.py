@@ -30,8 +30,11 @@ def score_without_features(target: Target) -> float:
 
 def ridge_curve(
     X_train, target: Target, X_test, test: Target, ks, *, alpha: float, sample_weight=None
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Scores of :func:`default_estimator` on the first k columns, for every k in ``ks``.
+
+    Also returned are the predictions, on average over these k: shares of votes for the classes,
+    or numbers.
 
     With G + alpha I = L L' over all columns, the factor over the first k columns is the leading
     block of L. So with U = L^-1 X'Y and V = L^-1 X_test', both computed once, the prediction
@@ -45,7 +48,10 @@ def ridge_curve(
     >>> X, y = load_wine(return_X_y=True)
     >>> target = encode_target(y, task="classification", dtype=X.dtype, owner="example")
     >>> even, odd = slice(0, None, 2), slice(1, None, 2)
-    >>> ridge_curve(X[even], target.rows(even), X[odd], target.rows(odd), [1, 13], alpha=9.0)
+    >>> scores, votes = ridge_curve(
+    ...     X[even], target.rows(even), X[odd], target.rows(odd), [1, 13], alpha=9.0
+    ... )
+    >>> scores
     array([0.6741573 , 0.98876404])
     """
     scaler = StandardScaler().fit(X_train, sample_weight=sample_weight)
@@ -60,13 +66,19 @@ def ridge_curve(
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     both = solve_triangular(factor, np.hstack([Z.T @ Y, Z_test.T]), lower=True, check_finite=False)
     U, V = both[:, : Y.shape[1]], both[:, Y.shape[1] :]
-    score = _accuracy if target.task == "classification" else _r_squared
+    is_classes = target.task == "classification"
+    score = _accuracy if is_classes else _r_squared
+    votes = np.zeros((len(Z_test), len(mean)))
     prediction, done, scores = np.tile(mean, (len(Z_test), 1)), 0, []
     for k in ks:
         prediction += V[done:k].T @ U[done:k]
         done = k
         scores.append(score(test, prediction))
-    return np.array(scores)
+        if is_classes:
+            votes[np.arange(len(votes)), prediction.argmax(axis=1)] += 1.0 / len(ks)
+        else:
+            votes += prediction / len(ks)
+    return np.array(scores), votes
 
 
 def _accuracy(test: Target, prediction) -> float:

@@ -1,4 +1,8 @@
-"""Rules that choose a number of features from the scores of a cross-validation."""
+"""Rules that choose a number of features from the scores of a cross-validation.
+
+Everything that is printed of such a curve comes from here, and whatever is called a mean is the
+mean over the folds: nothing is smoothed.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,15 @@ import numpy as np
 
 from .._cross_validation import error_over_splits
 
-# Numbers of features count as neighbours when their logarithms differ by about this much.
-BANDWIDTH = 0.8
-# A number is as good as the best when it gives away no more than this share of the score, and
-# no more than a standard error of the difference.
-AS_GOOD = 0.04
-DECIMALS = 9  # scores that differ by rounding are equal
+# A number of features is as good as the top when it is behind by no more than one standard error of
+# the paired difference, and fewer features by no more than this share of what the curve rises.
+SHARE_OF_RISE = 1 / 8
+# More features count for "best" where the folds leave room for a gain of this share of the rise.
+ROOM = 0.01
+# How far "best" goes from the fewest features that are as good towards the most, in logarithm: on
+# average over data sets scores still rise there, which few samples cannot show.
+TOWARDS_MORE = 0.9
+_ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class CountCurve:
     ks : ndarray of shape (n_ks,)
         Numbers of features in increasing order.
     scores : ndarray of shape (n_ks, n_splits)
-        Score on every split.
+        Score on every split; larger is better.
     test_share : float
         Samples to test on per sample to train on, 1/4 for five folds.
     """
@@ -36,86 +43,86 @@ class CountCurve:
     scores: np.ndarray
     test_share: float = 0.25
 
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.scores).all():
+            raise ValueError(
+                "some scores of the cross-validation are NaN or infinite; choose folds with more "
+                "samples or another scoring"
+            )
+
     @cached_property
     def means(self) -> np.ndarray:
-        """Mean score at every number."""
-        return np.round(self.scores.mean(axis=1), 12)
-
-    @cached_property
-    def smooth(self) -> np.ndarray:
-        """The curve with chance smoothed out: local lines over log k.
-
-        Every point is the value of a line through its neighbours, each with the weight that its
-        variance over the splits deserves.
-        """
-        variances = self.scores.var(axis=1)
-        # A tenth of the mean: scores that happen to agree on all splits are not certain.
-        variances = variances + 0.1 * variances.mean()
-        if not variances.all():
-            variances = np.ones(len(self.ks))
-        x = np.log(self.ks)
-        weights = np.exp(-0.5 * ((x[:, None] - x) / BANDWIDTH) ** 2) / variances
-        weights /= weights.sum(axis=1, keepdims=True)
-        centre, level = weights @ x, weights @ self.means
-        spread = weights * (x - centre[:, None])
-        square = (spread * x).sum(axis=1)
-        slope = np.divide(
-            spread @ self.means, square, out=np.zeros_like(square), where=square > 1e-12
-        )
-        return np.round(level + slope * (x - centre), DECIMALS)
-
-    @cached_property
-    def top(self) -> int:
-        """Index of the highest point of the smooth curve, the largest number among equals."""
-        return int(np.flatnonzero(self.smooth == self.smooth.max())[-1])
-
-    @cached_property
-    def errors(self) -> np.ndarray:
-        """Standard error of the difference to the top, from the same splits."""
-        return error_over_splits(self.scores - self.scores[self.top], self.test_share)
+        """Mean score over the splits at every number."""
+        return self.scores.mean(axis=1)
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
-        """Standard error of every mean score."""
+        """Standard error of every mean score; 0 for a single split."""
         return error_over_splits(self.scores, self.test_share)
 
     @cached_property
-    def plateau(self) -> tuple[int, int]:
-        """First and last index of the numbers that are as good as the top.
-
-        They give away no more than 4 % of the score and no more than one standard error of the
-        difference, and so do all between them and the top.
-        """
-        return self.around(np.minimum(AS_GOOD * abs(self.smooth[self.top]), self.errors))
+    def _rounding(self) -> float:
+        return _ROUNDING * float(np.abs(self.scores).max())
 
     @cached_property
-    def as_good(self) -> tuple[int, int]:
-        """The plateau and what scores the same as the top on every split, beside it.
+    def top(self) -> int:
+        """Index of the highest mean, the fewest features among equals."""
+        return int(np.argmax(self.means >= self.means.max() - self._rounding))
 
-        For the reader: a rule that took it for the plateau kept fewer features and lost 0.2
-        points of accuracy on data held out.
+    @cached_property
+    def behind(self) -> np.ndarray:
+        """How far every mean is behind the highest: the mean of the paired differences."""
+        return (self.scores[self.top] - self.scores).mean(axis=1)
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """Standard error of these differences, from the same splits; 0 for a single split."""
+        return error_over_splits(self.scores - self.scores[self.top], self.test_share)
+
+    @cached_property
+    def rise(self) -> float:
+        """From the lowest mean to the highest."""
+        return float(self.means[self.top] - self.means.min())
+
+    @cached_property
+    def plateau(self) -> tuple[int, int]:
+        """First and last index of the numbers that are as good as the highest score.
+
+        They are behind it by no more than one standard error of the paired differences, fewer
+        features also by no more than an eighth of what the curve rises, and so are all between
+        them and the top.
         """
-        first, last = self.plateau
-        equal = (self.scores == self.scores[self.top]).all(axis=1)
-        while first > 0 and equal[first - 1]:
-            first -= 1
-        while last < len(self.ks) - 1 and equal[last + 1]:
-            last += 1
+        allowed = self.errors.copy()
+        allowed[: self.top] = np.minimum(allowed[: self.top], SHARE_OF_RISE * self.rise)
+        worse = np.flatnonzero(self.behind > allowed + self._rounding)
+        first = int(worse[worse < self.top].max(initial=-1)) + 1
+        last = int(worse[worse > self.top].min(initial=len(self.ks))) - 1
         return first, last
 
-    def around(self, tolerance: np.ndarray | float) -> tuple[int, int]:
-        """First and last index of the numbers around the top that give away no more than this."""
-        missing = self.smooth[self.top] - self.smooth > tolerance + 10.0**-DECIMALS
-        below, above = np.flatnonzero(missing[: self.top]), np.flatnonzero(missing[self.top :])
-        first = below[-1] + 1 if len(below) else 0
-        last = self.top + above[0] - 1 if len(above) else len(self.ks) - 1
-        return int(first), int(last)
+    @cached_property
+    def candidates(self) -> list[int]:
+        """Indices of the plateau that the folds leave something to say for.
+
+        After the first each one may, within one standard error of their paired differences, gain
+        1 % of the rise over the one before. Where the curve is saturated, its flat part is
+        represented by its fewest features.
+        """
+        first, last = self.plateau
+        found = [first]
+        for index in range(first + 1, last + 1):
+            gains = self.scores[index] - self.scores[found[-1]]
+            possible = gains.mean() + error_over_splits(gains, self.test_share)
+            if possible > ROOM * self.rise + self._rounding:
+                found.append(index)
+        return found
 
 
 def best(curve: CountCurve) -> int:
-    """Index of the middle of the plateau around the highest score.
+    """Index of a number of features towards the most of those that are as good as the top.
 
-    Where the top of a flat curve lies is a matter of chance; its middle (in logarithm) is not.
+    Where the top of a flat curve lies is a matter of chance; nine tenths of the way from the fewest
+    to the most features that may gain something, in logarithm, is not, and lies on the side on
+    which scores of other samples are higher on average.
 
     Examples
     --------
@@ -125,29 +132,25 @@ def best(curve: CountCurve) -> int:
     >>> means = np.array([0.5, 0.9, 0.91, 0.9, 0.5])
     >>> scores = means[:, None] + np.random.default_rng(0).normal(0.0, 0.05, (5, 20))
     >>> int(ks[best(CountCurve(ks, scores))])
-    25
+    125
     """
-    first, last = curve.plateau
-    middle = (np.log(curve.ks[first]) + np.log(curve.ks[last])) / 2
-    inside = np.abs(np.log(curve.ks[first : last + 1]) - middle)
-    nearest = np.flatnonzero(np.round(inside, DECIMALS) == np.round(inside.min(), DECIMALS))
-    return int(first + nearest[-1])
+    places = np.log(curve.ks[curve.candidates])
+    aim = places[0] + TOWARDS_MORE * (places[-1] - places[0])
+    return curve.candidates[int(np.argmin(np.round(np.abs(places - aim), 9)))]
 
 
 def one_se(curve: CountCurve) -> int:
-    """Index of the smallest number from which on scores are within a standard error of the top.
-
-    The standard error is that of the highest score.
+    """Index of the fewest features from which on all are as good as the highest score.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sparsieve.choose.rules import CountCurve, one_se
-    >>> scores = np.array([[0.5, 0.5], [0.7, 0.8], [0.7, 0.9]])
+    >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92]])
     >>> one_se(CountCurve(np.array([1, 8, 64]), scores))
     1
     """
-    return curve.around(float(curve.standard_errors[curve.top]))[0]
+    return curve.plateau[0]
 
 
 def elbow(curve: CountCurve) -> int:
@@ -162,51 +165,59 @@ def elbow(curve: CountCurve) -> int:
     >>> elbow(CountCurve(np.array([1, 2, 3, 10]), np.array([[0.5], [0.8], [0.9], [0.95]])))
     2
     """
-    ks, means = curve.ks, curve.means
-    top = int(np.argmax(means))
+    ks, means, top = curve.ks, curve.means, curve.top
     if top == 0:
         return 0
     running = np.maximum.accumulate(means[: top + 1])
     share = (ks[: top + 1] - ks[0]) / (ks[top] - ks[0])
     above = running - (running[0] + share * (running[-1] - running[0]))
-    return int(np.argmax(np.round(above, 12)))
+    return int(np.argmax(above >= above.max() - curve._rounding))
 
 
 RULES: dict[str, Callable[[CountCurve], int]] = {"best": best, "one_se": one_se, "elbow": elbow}
 
 
-def describe(curve: CountCurve, chosen: dict[str, int], guess: float | None = None) -> str:
-    """The curve in a few sentences; ``chosen`` holds the indices of "best" and "one_se".
+def choices(curve: CountCurve, *, beats_guess: bool | None = None) -> dict[str, int]:
+    """The index that every rule takes; ``beats_guess`` is None where that is not known."""
+    chosen = {name: rule(curve) for name, rule in RULES.items()}
+    if beats_guess is False:
+        # A number well inside a range that chance drew is no number to keep features by.
+        chosen["best"] = chosen["one_se"]
+    return chosen
 
-    ``guess`` is the score without any feature, where it is known.
+
+def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> str:
+    """The curve in a few sentences; ``chosen`` holds the index that every rule takes.
+
+    A ``warning`` comes first. Every score in the text is a mean over the splits.
     """
-    ks, smooth = curve.ks, curve.smooth
-    first, last = (int(ks[i]) for i in curve.as_good)
-    top, error = smooth[curve.top], curve.standard_errors[curve.top]
-    flat = (
-        f"anything from {first} to {last} features is as good"
-        if first < last
-        else "no other number tried is as good"
-    )
-    best_k, small_k = int(ks[chosen["best"]]), int(ks[chosen["one_se"]])
-    middle = "" if best_k == ks[curve.top] else ", about the middle of these"
-    warning = f"{nothing_found(guess)} " if guess is not None and no_better(curve, guess) else ""
-    return warning + (
-        f"The mean score is highest, {top:.3f} (standard error {error:.3f}), at {ks[curve.top]} "
-        f"features; {flat}. Best: {best_k} features with {smooth[chosen['best']]:.3f}{middle}. "
-        f"Smallest adequate: {small_k} with {smooth[chosen['one_se']]:.3f}, within one standard "
-        f"error of the highest."
+    n_splits = curve.scores.shape[1]
+    error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
+    rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
+    return f"{warning} " * bool(warning) + (
+        f"The mean score over {n_splits} fold{'s' * (n_splits != 1)} is highest, "
+        f"{shown(curve, curve.means[curve.top])}{error * (n_splits > 1)}, at "
+        f"{curve.ks[curve.top]} features; {_as_good(curve)}. Chosen by rule: {rules}."
     )
 
 
-def no_better(curve: CountCurve, guess: float) -> bool:
-    """Whether no number of features scores clearly (two standard errors) above a guess."""
-    return bool(curve.smooth[curve.top] - guess < 2 * curve.standard_errors[curve.top])
+def _at(curve: CountCurve, index: int) -> str:
+    """A number of features and the mean score there."""
+    return f"{curve.ks[index]} ({shown(curve, curve.means[index])})"
 
 
-def nothing_found(guess: float) -> str:
-    """What to tell the user then."""
-    return (
-        f"No number of features predicts clearly better than a guess without features "
-        f"({guess:.3f}): there may be nothing to find."
-    )
+def _as_good(curve: CountCurve) -> str:
+    first, last = curve.plateau
+    if first == last:
+        return "no other number tried is as good"
+    ends = f"{_at(curve, first)} to {_at(curve, last)}"
+    why = "behind by no more than one standard error of the paired differences"
+    if not curve.errors[first : last + 1].any():
+        why = "with the same score on every fold"
+    return f"anything from {ends} features is as good, {why}"
+
+
+def shown(curve: CountCurve, value: float) -> str:
+    """A score of this curve as it is printed: three decimals, or digits where these are too few."""
+    largest = float(np.abs(curve.means).max())
+    return f"{value:z.3f}" if largest == 0 or 0.1 <= largest < 1000 else f"{value:.4g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from textwrap import fill
 from typing import Any, ClassVar
 
@@ -17,23 +18,27 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MOST_REPEATS, check_choice, check_integer, resolve_count
+from ..frames.prepare import fitted_on, preparation
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..selectors.foreign import is_tensor
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import with_task
+from ..selectors.target import Target, with_task
 from .base import (
     MetaSelector,
     arrays_of,
     check_weighted_classes,
+    for_numbers_only,
     jobs_for,
     prepared,
     routed,
     weighted,
 )
 from .final_model import FinalModel
-from .folds import CurveWork, score_fold
+from .folds import CurveWork, FoldScores, score_fold
+from .guess import against_guess
 from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
-from .rules import RULES, CountCurve, describe, no_better, nothing_found
+from .rules import RULES, CountCurve, choices, describe
 from .trials import check_folds, grouped_folds, is_number_of_folds, numbers_to_try, splitter
 
 
@@ -60,12 +65,15 @@ class SelectorCV(FinalModel, MetaSelector):
         Numbers of features to try; "auto" takes up to 20 between 1 and 100, evenly spaced in
         logarithm.
     rule : {"best", "one_se", "elbow"}, default="best"
-        Which k to take from the curve, smoothed over neighbouring k. "best" is the middle of all
-        k that are as good as the highest score: where the top of a flat curve lies is a matter
-        of chance, its middle is not; where no k is clearly better than a guess without features
-        it is what "one_se" takes. "one_se" is the smallest k within one standard error of
-        the highest score. "elbow" is the k where the curve bends most, seen from the line
-        between its start and its top.
+        Which k to take from the curve. A k is as good as the highest mean score if it is behind
+        by no more than one standard error of the paired differences over the folds, fewer
+        features also by no more than an eighth of what the curve rises; so must be all k between
+        it and the highest. "best" lies nine tenths of the way from the fewest of these to the
+        most, in logarithm: where the top of a flat curve lies is a matter of chance, and on
+        average more features predict better. It passes over k that can gain no more than 1 % of
+        the rise on fewer features, and where no k is clearly better than a guess without features
+        it is what "one_se" takes. "one_se" is the fewest that are as good. "elbow" is the k where
+        the curve bends most, seen from the line between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
         gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
@@ -81,6 +89,10 @@ class SelectorCV(FinalModel, MetaSelector):
         Number of parallel jobs; None is 1 and -1 is all cores.
     verbose : int, default=0
         1 prints every iteration; here a line per fold.
+    prepare : "log-cpm", transformer or None, default=None
+        What is done to X first, fitted on the training part of every fold: "log-cpm" is
+        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns. ``transform`` and
+        ``predict`` then take X as it was given, and select from what is made of it.
 
     Attributes
     ----------
@@ -91,20 +103,26 @@ class SelectorCV(FinalModel, MetaSelector):
     k_by_rule_ : dict
         The number of features each rule would choose.
     plateau_ : tuple of int
-        The smallest and the largest number of features that are as good as the highest score:
-        they give away no more than 4 % of it and no more than one standard error of the
-        difference.
+        The smallest and the largest number of features that are as good as the highest mean
+        score, see ``rule``.
     beats_guess_ : bool or None
-        Whether the highest score is more than two standard errors above that of a guess without
-        features; None where that is not known, with an ``estimator`` or ``scoring`` of your own.
+        Whether predictions of held-out samples are better than a guess without features, by a
+        test at the level of 5 % that no choice of k enters; None where that is not known, with an
+        ``estimator`` or ``scoring`` of your own.
+    p_value_ : float or None
+        Of that test.
+    guess_ : float or None
+        Score of a guess without features: the share of the largest class, or 0 for R squared.
+    selected_in_folds_ : ndarray of int of shape (n_splits, best_k)
+        The ``best_k_`` features that every fold selects, best first.
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
         ``param_k``, ``params``, ``split0_test_score``, ..., ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``, ``smooth_test_score`` (the curve that the rules
-        see) and ``error_test_score`` (standard errors of the means, with the samples that
-        training parts share taken into account), one value per k; ``mean_fit_time`` and
-        ``mean_score_time`` are seconds of a fold's selection and of all its models.
+        ``std_test_score``, ``rank_test_score`` and ``error_test_score`` (standard errors of the
+        means, with the samples that training parts share taken into account: Nadeau and Bengio
+        2003), one value per k; ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
+        selection and of all its models.
     selector_ : estimator
         The selector fitted on all samples.
     estimator_ : estimator
@@ -115,8 +133,12 @@ class SelectorCV(FinalModel, MetaSelector):
         Mask of the kept features.
     scorer_ : callable
         What scored the models.
+    prepare_ : transformer or None
+        What ``prepare`` stands for, fitted on all samples.
     n_splits_ : int
         Number of folds.
+    n_samples_ : int
+        Number of samples.
 
     See Also
     --------
@@ -148,15 +170,16 @@ class SelectorCV(FinalModel, MetaSelector):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = SelectorCV(rule="one_se").fit(X, y)
     >>> search.best_k_, search.k_by_rule_["best"]
-    (4, 15)
+    (5, 25)
     >>> search.transform(X).shape
-    (569, 4)
+    (569, 5)
     >>> bool(search.score(X, y) > 0.9)
     True
-    >>> print(search.report())
-    The mean score is highest, 0.954 (standard error 0.011), at 30 features; anything from 7 to
-    30 features is as good. Best: 15 features with 0.953, about the middle of these. Smallest
-    adequate: 4 with 0.944, within one standard error of the highest. Kept: 4 (rule 'one_se').
+    >>> print(search.summary())
+    The mean score over 20 folds is highest, 0.955 (standard error 0.011), at 12 features;
+    anything from 5 (0.954) to 30 (0.953) features is as good, behind by no more than one
+    standard error of the paired differences. Chosen by rule: best 25 (0.954), one_se 5 (0.954),
+    elbow 2 (0.942). Kept: 5 (rule 'one_se').
     """
 
     def __init__(
@@ -172,6 +195,7 @@ class SelectorCV(FinalModel, MetaSelector):
         random_state: RandomState = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
+        prepare: Any = None,
     ) -> None:
         self.selector = selector
         self.estimator = estimator
@@ -183,6 +207,7 @@ class SelectorCV(FinalModel, MetaSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.prepare = prepare
 
     # Made again from ``scoring`` where a file is loaded.
     _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
@@ -216,10 +241,15 @@ class SelectorCV(FinalModel, MetaSelector):
         scores_classes = self.estimator is not None and is_classifier(self.estimator)
         return super()._accepts_regression and not scores_classes
 
+    def _for_numbers_only(self) -> bool:
+        scores_numbers = self.estimator is not None and for_numbers_only(self.estimator)
+        return scores_numbers or super()._for_numbers_only()
+
     def _members_with_task(self, task: str) -> dict[str, Any]:
         return {"selector": with_task(self._models()[0], task)}
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("rule", self.rule, RULES)
         check_integer("n_repeats", self.n_repeats, maximum=MOST_REPEATS)
 
@@ -261,6 +291,8 @@ class SelectorCV(FinalModel, MetaSelector):
             direct={"groups": ("splitter", "split")},
         )
         X, y = arrays_of(data)
+        if self.prepare is not None and is_tensor(X):
+            raise TypeError("prepare= needs X in the memory of the host; pass X.cpu().numpy()")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
             given = arguments.splitter.split
@@ -281,25 +313,37 @@ class SelectorCV(FinalModel, MetaSelector):
             ours=self.estimator is None,
             # The shortcut knows accuracy and R squared, not the exact matches of label sets.
             fast=self.estimator is None and self.scoring is None and task != "multilabel",
+            prepare=preparation(self.prepare),
         )
         tasks = (delayed(score_fold)(work, train, test, self.verbose) for train, test in folds)
         results = followed(self, tasks, len(folds), name="fold", n_jobs=jobs_for(X, self.n_jobs))
-        self.n_splits_ = len(folds)
+        self.n_splits_, self.n_samples_ = len(folds), X.shape[0]
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
-        self._choose(
-            results, test_share, score_without_features(data.target) if work.fast else None
-        )
+        curve = CountCurve(self.ks_, np.array([r.scores for r in results]).T, test_share)
+        self._compare_with_guess(curve, results, data.target, folds, given.get("groups"))
+        self._choose(curve, results)
         return self._refit_on_all(work)
 
-    def _choose(self, results: list, test_share: float, guess: float | None) -> None:
-        scores = np.array([scores for scores, *_ in results]).T
-        if np.isnan(scores).any():
-            raise ValueError(
-                "some scores of the cross-validation are NaN; choose folds with more samples or "
-                "another scoring"
-            )
-        curve = CountCurve(self.ks_, scores, test_share)
-        means = scores.mean(axis=1)
+    def _compare_with_guess(
+        self, curve: CountCurve, results: list[FoldScores], target: Target, folds: list, groups: Any
+    ) -> None:
+        """Whether anything predicts better than a guess, where the default model says it."""
+        self.guess_ = self.p_value_ = self.beats_guess_ = None
+        self._warning = ""
+        votes = [result.votes for result in results if result.votes is not None]
+        if len(votes) < len(results):
+            return
+        groups = None if groups is None else np.asarray(groups)
+        test = against_guess(votes, target.Y, folds, groups)
+        self.guess_, self.p_value_ = score_without_features(target), test.p_value
+        top = float(curve.means[curve.top])
+        self.beats_guess_ = test.passed(top, self.guess_)
+        metric = "R squared" if target.codes is None else "accuracy"
+        self._warning = test.sentence(top, self.guess_, metric)
+
+    def _choose(self, curve: CountCurve, results: list[FoldScores]) -> None:
+        scores = curve.scores
+        means = curve.means
         self.cv_results_ = {
             "param_k": self.ks_.copy(),
             "params": [{"k": int(k)} for k in self.ks_],
@@ -307,23 +351,18 @@ class SelectorCV(FinalModel, MetaSelector):
             "mean_test_score": means,
             "std_test_score": scores.std(axis=1),
             "rank_test_score": 1 + (means[None, :] > means[:, None] + 1e-12).sum(axis=1),
-            "smooth_test_score": curve.smooth,
             "error_test_score": curve.standard_errors,
-            "mean_fit_time": np.full(len(means), np.mean([r[1] for r in results])),
-            "mean_score_time": np.full(len(means), np.mean([r[2] for r in results])),
+            "mean_fit_time": np.full(len(means), np.mean([r.select_seconds for r in results])),
+            "mean_score_time": np.full(len(means), np.mean([r.model_seconds for r in results])),
         }
-        chosen = {name: rule(curve) for name, rule in RULES.items()}
-        self.beats_guess_ = None if guess is None else not no_better(curve, guess)
-        self._guess = guess
-        if self.beats_guess_ is False:
-            # The middle of a curve that chance drew is no number to keep features by.
-            chosen["best"] = chosen["one_se"]
+        chosen = choices(curve, beats_guess=self.beats_guess_)
         self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
         self.best_score_ = float(means[chosen[self.rule]])
-        first, last = curve.as_good
+        first, last = curve.plateau
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        self._told = describe(curve, chosen, guess)
+        self.selected_in_folds_ = np.array([r.order[: self.best_k_] for r in results])
+        self._told = describe(curve, chosen, self._warning)
 
     @property
     def score_meaning(self) -> str:
@@ -337,16 +376,16 @@ class SelectorCV(FinalModel, MetaSelector):
     def nothing_found(self) -> str:
         """A sentence for the user where no number of features beats a guess, else nothing."""
         check_is_fitted(self)
-        if self._guess is None or self.beats_guess_:
-            return ""
-        return nothing_found(self._guess)
+        return self._warning
 
-    def report(self) -> str:
+    def summary(self) -> str:
         """Say in words how the score depends on the number of features."""
         check_is_fitted(self)
         return fill(f"{self._told} Kept: {self.best_k_} (rule {self.rule!r}).", 92)
 
     def _refit_on_all(self, work: CurveWork) -> FeatureScores:
+        self.prepare_, X = fitted_on(work.prepare, work.X, slice(None))
+        work = replace(work, X=X, prepare=None)
         # The same long path as in the folds, so that the curve speaks of this selection.
         fitted, self.ranking_ = work.rank(slice(None))
         columns = self.ranking_ <= self.best_k_
@@ -358,6 +397,13 @@ class SelectorCV(FinalModel, MetaSelector):
         backwards = len(self.ranking_) + 1.0 - self.ranking_
         scores = np.asarray(getattr(fitted, "scores_", backwards), dtype=np.float64)
         return FeatureScores(scores, n_kept=self.best_k_)
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X, prepared if ``prepare`` says so, to the selected features."""
+        check_is_fitted(self)
+        if getattr(self, "prepare_", None) is None:
+            return super().transform(X)
+        return self._prepared(X)[:, self.support_]
 
     def at(self, n_features: Count) -> SelectorCV:
         """Return this selection at another number of features, without refitting.
@@ -380,7 +426,7 @@ class SelectorCV(FinalModel, MetaSelector):
         other.support_ = self.ranking_ <= count
         if hasattr(self.selector_, "at"):
             other.selector_ = self.selector_.at(count)
-        if count != self.best_k_:
+        if count != self.best_k_ and hasattr(self, "estimator_"):
             del other.estimator_
         return other
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from .._checks import MOST_REPEATS, check_choice, check_integer, check_real, warn_user
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..selectors.target import already_told, with_task
+from ..selectors.target import with_task
 from ..solvers.least_squares.features import many_paths
 from .base import (
     MetaSelector,
@@ -170,7 +170,7 @@ class StabilitySelection(MetaSelector):
     array([3, 5])
     >>> stable.n_features_per_run_, stable.error_bound_ <= 0.5
     (9, True)
-    >>> stable.report().partition(",")[0]
+    >>> stable.summary().partition(",")[0]
     '2 of 200 features were kept by at least 0.75 of the 100 runs on half the data'
     """
 
@@ -214,6 +214,7 @@ class StabilitySelection(MetaSelector):
         return {"selector": with_task(self._selector(), task)}
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("bound", self.bound, BOUNDS)
         check_integer("n_subsamples", self.n_subsamples, minimum=2, maximum=MOST_REPEATS)
         if self.n_subsamples % 2:
@@ -335,7 +336,7 @@ class StabilitySelection(MetaSelector):
             )
         return max(q, 1), threshold
 
-    def report(self) -> str:
+    def summary(self) -> str:
         """Say in words what was kept how often, and how much of it may be a mistake."""
         check_is_fitted(self)
         n_features, q = len(self.selection_probabilities_), self.n_features_per_run_
@@ -399,7 +400,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
         for name in model.get_params():
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
-        with already_told(), many_paths():
+        with many_paths():
             model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
         ranking = ranking_of(model, X.shape[1], q)
         tops.append(np.argsort(ranking)[:q])

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from .._checks import check_choice, check_integer
-from .._cross_validation import Fold, make_folds
+from .._checks import check_choice, check_integer, warn_user
+from .._cross_validation import Fold, make_folds, overlap
 from ..selectors.target import Target
 
 LARGEST_AUTO = 100  # ks="auto" ends here: selections people look at are rarely longer
@@ -56,8 +56,16 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
                 )
         return check_cv(cv, None if target is None else target.codes)
     is_classes = target is not None and target.task == "classification"
-    kind = RepeatedStratifiedKFold if is_classes else RepeatedKFold
-    return kind(n_splits=int(cv), n_repeats=n_repeats, random_state=random_state)
+    kind, n_splits = RepeatedStratifiedKFold if is_classes else RepeatedKFold, int(cv)
+    if target is not None and target.codes is not None:
+        largest = int(np.bincount(target.codes).max())
+        if largest < n_splits:
+            warn_user(
+                f"cv={n_splits} asks for more folds than the largest class has samples; "
+                f"{largest} folds are made"
+            )
+            n_splits = largest
+    return kind(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
 
 
 def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
@@ -75,6 +83,8 @@ def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
                 f"fold {number} of cv is no pair (train, test) of places of samples between 0 and "
                 f"{n_samples - 1}; give a number of folds, a splitter of scikit-learn or such pairs"
             )
+    if sentence := overlap(folds, n_samples):
+        warn_user(sentence)
     return folds
 
 

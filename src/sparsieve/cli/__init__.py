@@ -14,9 +14,14 @@ def main() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    from .app import run
+    try:
+        from .app import run  # which takes long enough to be interrupted
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    sys.exit(code)
 
 
 __all__ = ["main"]

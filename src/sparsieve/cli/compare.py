@@ -19,6 +19,7 @@ from .options import (
     EscapeFormulas,
     Format,
     Jobs,
+    LogCPMOption,
     NoProgress,
     Task,
     TaskOption,
@@ -98,6 +99,7 @@ def compare(
     ] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Of the folds.")] = 0,
     drop: Drop = None,
+    log_cpm: LogCPMOption = False,
     form: Format = None,
     output: Annotated[
         Path | None,
@@ -159,19 +161,24 @@ def compare(
                 model=model,
                 metric=metric,
                 task=read_as,
-                folds=folds,
-                repeats=repeats,
+                cv=folds,
+                n_repeats=repeats,
                 max_samples=samples,
-                seed=seed,
+                random_state=seed,
                 feature_names=table.feature_names,
+                prepare="log-cpm" if log_cpm else None,
                 n_jobs=jobs,
                 on_progress=tell and partial(tell, "comparing"),
             )
     except ValueError as error:
         raise DataError(_as_options(str(error))) from error
+    first = [one.replace('with prepare="log-cpm"', "with --log-cpm") for one in found.leaks]
+    if not quiet:
+        for sentence in first:
+            say(f"note: {sentence}")
     written = _write(found, output, report, escape_formulas)
     if as_json:
-        print_json(_as_dict(found, table.target_name))
+        print_json({**_as_dict(found, table.target_name), "diagnosis": first})
     else:
         _print_methods(found)
     if not quiet:
@@ -196,6 +203,7 @@ def _as_options(sentence: str) -> str:
     """A sentence about parameters as one about options."""
     for parameter, option in (
         ('task="classification"', "--task classification"),
+        ("n_repeats", "--repeats"),
         ("every number in ks", "every number of --k"),
         ("ks asks", "--k asks"),
         ("pass --task", "give --task"),
@@ -208,13 +216,14 @@ def _reading(table: Table, task: Task) -> tuple[list[str], str]:
     """A sentence on how the target is read, where there is one to say, and the task."""
     import numpy as np
 
-    from ..selectors.target import decide_task, how_read
+    from ..selectors.target import read_task
 
     y = np.asarray(table.y)
     if task != Task.auto or y.ndim != 1:
         return [], task.value
-    sentence = how_read(y, option="--task {}").replace("y holds", f"{table.target_name} holds", 1)
-    return [sentence] * bool(sentence), decide_task(y)
+    read_as, sentence = read_task(y, option="--task {}")
+    sentence = sentence.replace("y holds", f"{table.target_name} holds", 1)
+    return [sentence] * bool(sentence), read_as
 
 
 def _check_outputs(file: Path, output: Path | None, report: Path | None) -> None:
@@ -329,7 +338,7 @@ def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
         "notes": found.notes,
         "folds": found.n_folds,
         "repeats": found.n_repeats,
-        "seed": found.seed,
+        "seed": found.random_state,
         "version": __version__,
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Debug
+from .options import AsJson, Debug, Rule, RuleOption
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
 if TYPE_CHECKING:  # loading these takes a while
@@ -21,6 +21,7 @@ N_FOLDS = 5
 
 
 def demo(
+    rule: RuleOption = Rule.best,
     report: Annotated[
         Path, typer.Option(metavar="OUT", help="Where to write the HTML report.")
     ] = Path("sparsieve-demo.html"),
@@ -31,8 +32,7 @@ def demo(
 
     The data are made up, so that it is known which features matter. Every method chooses its
     features inside the training part of each of the 5 folds, so the accuracy is that of new
-    samples, and says how many are enough. Ends with an HTML report on the first method's
-    selection.
+    samples, and says how many to keep. Ends with an HTML report on the first method's selection.
     """
     has_report = not as_json and _can_report(report)
     with progress("Loading"):
@@ -48,7 +48,7 @@ def demo(
     results, searches = [], []
     for name in METHODS:
         with progress(f"Cross-validating {name}"):
-            row, search = _searched(name, data)
+            row, search = _searched(name, data, rule.value)
         results.append(row)
         searches.append(search)
     with progress("Cross-validating all features"):
@@ -61,7 +61,7 @@ def demo(
         f"each hidden\namong {N_COPIES} correlated copies; the others are noise.\n"
     )
     print_rows(
-        ("method", "enough", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
+        ("method", "kept", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
         [
             (
                 row["method"],
@@ -73,22 +73,22 @@ def demo(
             for row in (whole, *results)
         ],
         title=f"{N_FOLDS}-fold cross-validated accuracy of a ridge model",
-        right=("enough", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
+        right=("kept", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
         for_reading=True,
     )
-    say(f"\nHow many are enough with {METHODS[0]}:\n{searches[0].report()}")
+    say(f"\nHow many, with {METHODS[0]}:\n{searches[0].summary()}")
     if has_report:
-        _write_report(searches[0].selector_, data, report)
+        _write_report(searches[0], data, report)
     _say_what_next()
 
 
-def _searched(name: str, data: Dataset) -> tuple[dict[str, Any], Any]:
+def _searched(name: str, data: Dataset, rule: str) -> tuple[dict[str, Any], Any]:
     """How many features are enough with this method, and what they are."""
     from ..choose import SelectorCV
     from ..discovery import find_selector
 
     start = time.perf_counter()
-    search = SelectorCV(find_selector(name)(), rule="one_se", cv=N_FOLDS, n_repeats=1)
+    search = SelectorCV(find_selector(name)(), rule=rule, cv=N_FOLDS, n_repeats=1)
     search.fit(data.X, data.y)
     kept = search.get_support(indices=True)
     row = {
@@ -136,16 +136,17 @@ def _can_report(path: Path) -> bool:
     return True
 
 
-def _write_report(selector: Any, data: Dataset, path: Path) -> None:
+def _write_report(search: Any, data: Dataset, path: Path) -> None:
     with progress("Writing the report"):
         from ..report import selector_report
 
         selector_report(
-            selector,
+            search.selector_,
             data.X,
             data.y,
             feature_names=data.feature_names,
-            title=f"{int(selector.get_support().sum())} features out of {data.X.shape[1]:,}",
+            search=search,
+            title=f"{search.best_k_} features out of {data.X.shape[1]:,}",
             command=command_line(),
         ).save(path)
     say(f"\nA report on this selection, to open in any browser: {path.resolve()}")

@@ -9,6 +9,8 @@ from enum import IntEnum
 
 import typer
 
+from .._text import visible
+
 # Typer brings its own copy of click or uses the installed one, depending on its version; these
 # are the bases of the class that it exports in either case.
 _ParserError = typer.BadParameter.__mro__[2]
@@ -31,10 +33,9 @@ class UsageError(Exception):
 def report(error: BaseException, *, debug: bool) -> ExitCode:
     """Say on stderr what went wrong and return the exit code."""
     code, sentence = _explained(error)
-    sentence = sentence.encode("utf-8", "backslashreplace").decode()
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    print(sentence, file=sys.stderr)
+    print(visible(sentence), file=sys.stderr)
     return code
 
 

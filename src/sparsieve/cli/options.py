@@ -18,6 +18,23 @@ class Task(StrEnum):
     regression = "regression"
 
 
+class Rule(StrEnum):
+    """Which number of features to take from a cross-validated curve."""
+
+    best = "best"
+    one_se = "one_se"
+    elbow = "elbow"
+
+
+RuleOption = Annotated[
+    Rule,
+    typer.Option(
+        "--rule",
+        metavar="RULE",
+        help="How many features cross-validation keeps: best (accuracy matters most), one_se (the "
+        "fewest that are as good) or elbow (where the curve bends).",
+    ),
+]
 TaskOption = Annotated[
     Task, typer.Option("--task", metavar="TASK", help="auto, classification or regression.")
 ]
@@ -34,6 +51,13 @@ Format = Annotated[
         metavar="SUFFIX",
         help="What standard input holds: csv, tsv, parquet, ...",
         show_default=False,
+    ),
+]
+LogCPMOption = Annotated[
+    bool,
+    typer.Option(
+        "--log-cpm",
+        help="Raw counts: divide every sample by its total and take logarithms before selecting.",
     ),
 ]
 

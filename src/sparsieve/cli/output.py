@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .._text import visible
 from .errors import UsageError
 
 
@@ -38,8 +39,15 @@ def print_rows(
     for name in header:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))  # Text: names may look like markup
+        # Text: names may look like markup.
+        table.add_row(*(Text(visible(str(cell))) for cell in row))
     Console().print(table)
+
+
+def print_names(names: Iterable[str]) -> None:
+    """Print names as they are for other programs, and without hidden characters for readers."""
+    text = "\n".join(names)
+    print(visible(text) if sys.stdout.isatty() else text)
 
 
 def print_json(value: Any) -> None:
@@ -88,7 +96,7 @@ def command_line() -> str:
 
 def say(message: str) -> None:
     """Tell the user something that is not part of the result."""
-    print(message, file=sys.stderr)
+    print(visible(message), file=sys.stderr)
 
 
 @contextmanager

@@ -14,8 +14,19 @@ import typer
 from .catalogue import DEFAULT_METHOD, find_method
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
-from .options import AsJson, Debug, Drop, EscapeFormulas, Format, Task, TaskOption
-from .output import command_line, print_json, print_rows, progress, say
+from .options import (
+    AsJson,
+    Debug,
+    Drop,
+    EscapeFormulas,
+    Format,
+    LogCPMOption,
+    Rule,
+    RuleOption,
+    Task,
+    TaskOption,
+)
+from .output import command_line, print_json, print_names, print_rows, progress, say
 from .selection_files import check_outputs, write_files
 from .settings import AUTO, build_selector, check_certifiable, check_task, parse_count
 from .standard_input import DASH, data_file
@@ -56,10 +67,11 @@ def select(
             "-k",
             metavar="N",
             help="How many features to keep, a fraction such as 0.1, or auto: so many as "
-            "cross-validation finds best; if not given, what the method itself keeps.",
+            "cross-validation finds by --rule; if not given, what the method itself keeps.",
             show_default=False,
         ),
     ] = None,
+    rule: RuleOption = Rule.best,
     method: Annotated[
         str, typer.Option("--method", "-m", help="See: sparsieve methods.")
     ] = DEFAULT_METHOD,
@@ -81,6 +93,7 @@ def select(
             show_default=False,
         ),
     ] = None,
+    log_cpm: LogCPMOption = False,
     form: Format = None,
     output: Annotated[
         Path | None,
@@ -145,6 +158,16 @@ def select(
             show_default=False,
         ),
     ] = None,
+    check: Annotated[
+        bool | None,
+        typer.Option(
+            "--check/--no-check",
+            help="Say how well the selection predicts held-out samples, whether that is better "
+            "than a guess and how stable the list is, by ten more fits; if not given, where that "
+            "takes seconds.",
+            show_default=False,
+        ),
+    ] = None,
     names_only: Annotated[
         bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
     ] = False,
@@ -169,10 +192,15 @@ def select(
         raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
+    shown = as_json or report is not None or (output is not None and output.suffix == ".json")
+    if quiet and check is None and not shown:
+        check = False  # nobody would see it
     limit_memory(memory)
     start = time.perf_counter()
     chosen, number = find_method(method), parse_count(count)
     check_task(chosen, task.value)
+    if rule != Rule.best and number != AUTO:
+        raise UsageError("--rule is for -k auto, where cross-validation finds the number")
     check_outputs(file, form, output, ranking, report)
     from ..io.errors import TargetNeededError
     from ..io.read import check_readable, read_table
@@ -196,7 +224,8 @@ def select(
                 table = read_table(path, target, drop or (), layer=layer, needs_target=needs_target)
         except TargetNeededError as error:
             raise UsageError(f"--target is missing: {error}") from None
-        check_in_memory(table, **{"--report": report, "--null": null, "-k auto": number == AUTO})
+        asked = {"--report": report, "--null": null, "-k auto": number == AUTO}
+        check_in_memory(table, **asked, **{"--log-cpm": log_cpm})
         if not quiet:
             for note in table.notes:
                 say(f"note: {note}")
@@ -212,8 +241,10 @@ def select(
                 null,
                 certify,
                 task=task.value,
-                choose_count=number == AUTO,
+                rule=rule.value if number == AUTO else None,
+                prepare="log-cpm" if log_cpm else None,
                 started=start,
+                check=check,
             )
         if not quiet:
             for warning in selection.warnings:
@@ -229,7 +260,7 @@ def select(
         if as_json:
             print_json(result)
         elif names_only:
-            print("\n".join(selection.kept_names))
+            print_names(selection.kept_names)
         elif output is None and ranking is None:
             _print_selected(selection)
         if not quiet:
@@ -265,13 +296,15 @@ def _report(selection: Selection, command: str) -> Report:
     table = selection.table
     return selector_report(
         selection.selector,
-        table.X,
+        selection.X,
         table.y,
         feature_names=table.feature_names,
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command,
         null=selection.null or "auto",
         certify=selection.certificate is not None,
+        search=selection.search,
+        check=selection.check,
         oddities=selection.oddities,
     )
 
@@ -307,6 +340,10 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     )
     if selection.choice:
         say(f"how many: {selection.choice}")
+    if selection.check is not None:
+        say(selection.check.sentence())
+    if selection.unchecked:
+        say(selection.unchecked)
     if selection.stability:
         say(f"stability: {selection.stability}")
     say(f"score: {selection.ranked.meaning}")
@@ -342,9 +379,15 @@ def _no_less(gap: float) -> float:
 
 def _proven_gap(selector: Any) -> str:
     """How good the best found is at least, in words."""
-    if selector.converged_:
-        return "stopped early; the selection is the best of its size (training objective, proven)"
+    from ..selectors.least_squares.certificate import upwards
+
+    gap = selector.optimality_
+    by_price = getattr(selector, "lam", None) is not None
+    if gap == 0.0:
+        best = "the best for its price" if by_price else "the best of its size"
+        return f"stopped early; the selection is {best} (training objective, proven)"
+    amount = f"{_no_less(gap):.2%}" if gap >= 1e-4 else f"{upwards(gap)} of it"
     return (
-        "stopped early with the best selection found; no other of its size has a training "
-        f"objective lower by more than {_no_less(selector.optimality_):.2%} (proven)"
+        f"stopped early with the best selection found; no other of {'any' if by_price else 'its'} "
+        f"size has a training objective lower by more than {amount} (proven)"
     )

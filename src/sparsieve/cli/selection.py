@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._checks import sentences_of, warn_user
+from .. import _clock
+from .._checks import sentences_of
 from .._version import __version__
 from ..design import RowBlockedDesign
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..diagnosis.null import looks_at_target
+from ..evaluation.held_out import HeldOutCheck, checked
+from ..frames.prepare import preparation
 from ..io import DataError, Table
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..selectors.target import NO_TARGET
@@ -30,6 +33,7 @@ class Selection:
     selector: Any
     parameters: dict
     table: Table
+    X: Any  # what was selected from: that of the table, or what was made of it
     ranked: RankedFeatures
     n_kept: int
     seconds: float  # from the start of the command to the end of the selection
@@ -40,7 +44,10 @@ class Selection:
     oddities: list[str] = field(default_factory=list)
     certificate: Any = None
     interrupted: bool = False
-    choice: str = ""  # why so many features, where cross-validation chose
+    search: Any = None  # the fitted SelectorCV, where cross-validation chose the number
+    prepare: str | None = None  # what was done to the features first
+    check: HeldOutCheck | None = None
+    unchecked: str = ""  # why there is no check, and how to have one
 
     @property
     def kept(self) -> np.ndarray:
@@ -60,9 +67,25 @@ class Selection:
         return "regression" if self.classes is None else "classification"
 
     @property
+    def choice(self) -> str:
+        """Why so many features, where cross-validation chose."""
+        return "" if self.search is None else " ".join(self.search.summary().split())
+
+    def _curve(self) -> list[dict] | None:
+        """The mean score at every number tried, and its standard error."""
+        if self.search is None:
+            return None
+        found = self.search.cv_results_
+        columns = (found[name] for name in ("param_k", "mean_test_score", "error_test_score"))
+        return [
+            {"k": k, "mean": mean, "standard_error": error}
+            for k, mean, error in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+    @property
     def stability(self) -> str:
         """How often features were kept and how many by mistake, where halves were drawn."""
-        return self.selector.report() if hasattr(self.selector, "error_bounds_") else ""
+        return self.selector.summary() if hasattr(self.selector, "error_bounds_") else ""
 
     def _stability_facts(self) -> dict[str, Any] | None:
         if not self.stability:
@@ -91,6 +114,7 @@ class Selection:
             "method": self.method.name,
             "class": self.method.class_name,
             "parameters": self.parameters,
+            "prepare": self.prepare,
             "target": self.table.target_name or None,
             "task": self.task,
             "classes": self.classes,
@@ -99,7 +123,9 @@ class Selection:
             "n_selected": self.n_kept,
             "selected": self.kept_names,
             "choice": self.choice or None,
+            "curve": self._curve(),
             "stability": self._stability_facts(),
+            "held_out": None if self.check is None else self.check.as_dict(),
             "score_meaning": self.ranked.meaning,
             "null": None
             if self.null is None
@@ -125,18 +151,22 @@ def run_selection(
     certify: bool = False,
     *,
     task: str = AUTO,
-    choose_count: bool = False,
+    rule: str | None = None,
+    prepare: str | None = None,
     started: float | None = None,
+    check: bool | None = None,
 ) -> Selection:
-    """Fit the selector on the table; ``choose_count`` by cross-validation, if asked for.
+    """Fit the selector on the table; a ``rule`` finds the number by cross-validation.
 
-    ``started`` is when the command began, if not now.
+    ``prepare`` names what is done to the features first, and ``started`` is when the command
+    began, if not now. Without a ``check`` on held-out samples being asked for or declined, it is
+    made where that takes seconds.
 
     An interrupt that leaves the selector fitted, with the best that it had found, gives a
     selection that says so.
     """
     from .._checks import check_finite
-    from ..selectors.target import already_told, with_task
+    from ..selectors.target import with_task
 
     if sparse.issparse(table.X) and not method.takes_sparse:
         raise DataError(
@@ -147,9 +177,10 @@ def run_selection(
     with_target = looks_at_target(selector)
     told, read_as = _reading(method, table, task) if with_target else ([], AUTO)
     selector = with_task(selector, read_as)
-    choice = ""
+    search, X, made = None, table.X, preparation(prepare)
     start, interrupted = time.perf_counter(), False
-    with warnings.catch_warnings(record=True) as caught, already_told():
+    begun = _clock.clock()
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             # A matrix that stays in its file is looked at by the first pass over it.
@@ -157,10 +188,11 @@ def run_selection(
             if in_memory and not getattr(method.cls, "_accepts_nan", False):
                 check_finite(table.X, table.feature_names)  # with names, which arrays do not have
             _number_columns(getattr(selector, "selector", selector), table)
-            if choose_count:
-                selector, choice = _with_best_count(selector, table)
+            X = X if made is None else made.fit_transform(X)
+            if rule is not None:
+                selector, search = _searched(selector, table, X, made, rule)
             else:
-                selector.fit(table.X, table.y)
+                selector.fit(X, table.y)
         except ValueError as error:
             raise DataError(str(error)) from error
         except TypeError as error:  # a method that needs a larger matrix in memory
@@ -172,60 +204,74 @@ def run_selection(
                 raise
             interrupted = True
     done = time.perf_counter()
+    fit_seconds = _clock.clock() - begun
     task = "regression" if getattr(selector, "classes_", None) is None else "classification"
     null, certificate, oddities = None, None, []
     if not interrupted:  # who interrupts does not want to wait
         if in_memory and with_target:
             found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
-            oddities = found.for_user_of(selector)
+            oddities = found.for_user_of(selector, prepared=made is not None)
+            oddities = [one.replace('with prepare="log-cpm"', "with --log-cpm") for one in oddities]
         if n_shuffles:
-            null = permutation_null(selector, table.X, table.y, n_repeats=n_shuffles)
+            null = permutation_null(selector, X, table.y, n_repeats=n_shuffles)
         if certify:
-            certificate = selector.certify(table.X, table.y)
+            certificate = selector.certify(X, table.y)
+    held_out, unchecked = None, ""
+    if search is not None and check is not False:
+        held_out = HeldOutCheck.of(search)
+    elif check is not False and with_target and in_memory and not interrupted:
+        held_out, unchecked = checked(
+            selector,
+            *(table.X, table.y),
+            task=task,
+            prepare=made,
+            fit_seconds=None if check else fit_seconds,
+            how="--check makes it",
+        )
+    against = [held_out.warning] if held_out is not None and held_out.warning else []
     return Selection(
         method=method,
         selector=selector,
         parameters=selector.get_params(deep=False),
         table=table,
+        X=X,
         ranked=ranked_features(selector),
         n_kept=int(selector.get_support().sum()),
         seconds=done - (start if started is None else started),
         fit_seconds=done - start,
         classes=getattr(selector, "classes_", None),
-        warnings=[*told, *_sentences(caught)],
+        warnings=[*told, *against, *_sentences(caught)],
         null=null,
-        choice=choice,
+        search=search,
         oddities=oddities,
         certificate=certificate,
         interrupted=interrupted,
+        prepare=prepare,
+        check=held_out,
+        unchecked=unchecked,
     )
 
 
 def _reading(method: Method, table: Table, task: str) -> tuple[list[str], str]:
     """A sentence on how y is read, where there is one to say, and the task."""
-    from ..selectors.target import decide_task, how_read
+    from ..selectors.target import read_task
 
     y = np.asarray(table.y)
     if task != AUTO or y.ndim != 1:
         return [], task
     if not method.takes_regression:
-        sentence = how_read(y, classes_only_owner=method.name)
-        sentence = sentence.replace("use a selector for", "use a method for")
-        return [sentence] * bool(sentence), "classification"
-    sentence = how_read(y, option="--task {}").replace("y holds", f"{table.target_name} holds", 1)
-    return [sentence] * bool(sentence), decide_task(y)
+        return [], "classification"
+    read_as, sentence = read_task(y, option="--task {}")
+    sentence = sentence.replace("y holds", f"{table.target_name} holds", 1)
+    return [sentence] * bool(sentence), read_as
 
 
-def _with_best_count(selector: Any, table: Table) -> tuple[Any, str]:
-    """The selector fitted with the number of features that cross-validation finds best."""
+def _searched(selector: Any, table: Table, X: Any, prepare: Any, rule: str) -> tuple[Any, Any]:
+    """The search for the number of features, after the selector fitted with that number."""
     from ..choose import SelectorCV
 
-    search = SelectorCV(selector).fit(table.X, table.y)
-    count = search.best_k_
-    fitted = selector.reaching(count).fit(table.X, table.y)
-    if search.beats_guess_ is False:
-        warn_user(search.nothing_found)
-    return fitted, " ".join(search.report().split())
+    search = SelectorCV(selector, rule=rule, prepare=prepare).fit(table.X, table.y)
+    return selector.reaching(search.best_k_).fit(X, table.y), search
 
 
 def _number_columns(selector: Any, table: Table) -> None:

@@ -71,7 +71,7 @@ def run(
 
     Interrupt or kill it at any time and run it again: nothing finished is lost or computed twice.
     Several processes may work on one study at the same time. Leaves with code 1 when a cell
-    failed or a data set was skipped.
+    failed or stayed open, or a data set was skipped.
 
     Example: sparsieve study run study.toml --jobs 4
     """
@@ -103,7 +103,7 @@ def run(
         _say_standings(planned.name, path)
     if as_json:
         print_json({"store": path, **asdict(summary)})
-    if summary.failed or summary.skipped:
+    if summary.failed or summary.skipped or _open(summary):
         raise typer.Exit(int(ExitCode.BAD_DATA))
 
 
@@ -123,11 +123,14 @@ def _say_oddities(planned: Study) -> None:
 
 
 def _say_standings(name: str, path: Path) -> None:
-    from ..studies import StoreReader, result_rows, standings
+    from ..studies import StoreError, StoreReader, result_rows, standings
 
-    with StoreReader(path) as store:
-        for standing in standings(result_rows(store, name)):
-            say(str(standing))
+    try:
+        with StoreReader(path) as store:
+            for standing in standings(result_rows(store, name)):
+                say(str(standing))
+    except StoreError as error:  # the run is over, and its exit code tells how it went
+        say(f"who is ahead cannot be told: {error}")
 
 
 def _sentence(summary: Any, path: Path) -> str:
@@ -138,7 +141,14 @@ def _sentence(summary: Any, path: Path) -> str:
         parts.append(
             f"{summary.failed} failed: sparsieve study status tells why, --retry-failed tries again"
         )
+    if _open(summary):
+        parts.append(f"{_open(summary)} still open: run it again")
     return "; ".join([*parts, f"results in {path}"])
+
+
+def _open(summary: Any) -> int:
+    """Cells that nobody is at work on, because a process that was has ended."""
+    return summary.total - summary.done - summary.failed - summary.elsewhere
 
 
 @study.command()

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.parallel import delayed
 
-from .._checks import check_choice, check_integer
-from .._cross_validation import Fold, one_by_one
+from .._checks import check_choice
+from .._cross_validation import Fold, one_by_one, seed_of
 from ..choose.rules import CountCurve, best
-from ..choose.trials import numbers_to_try
-from ..selectors.base import BaseSelector
+from ..choose.trials import is_number_of_folds, numbers_to_try
+from ..frames.prepare import fitted_on, preparation
+from ..selectors.base import BaseSelector, RandomState
 from .contenders import contenders
 from .data import ComparisonData
 from .fits import DEFAULT_MODEL, METRICS, MODELS, guess_scores, model_scores, selection_fit
@@ -37,14 +38,15 @@ def compare(
     ks: Any = AUTO,
     model: str = AUTO,
     metric: str = AUTO,
-    folds: int = 5,
-    repeats: int = 2,
+    cv: Any = 5,
+    n_repeats: int = 2,
     groups: Any = None,
     task: str = AUTO,
     feature_names: Any = None,
+    prepare: Any = None,
     max_samples: int | None = 2000,
     n_jobs: int | None = None,
-    seed: int = 0,
+    random_state: RandomState = 0,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
     """Compare methods on one data set: how well their features predict, and which they are.
@@ -71,22 +73,28 @@ def compare(
         "auto" is the first.
     metric : str, default="auto"
         "accuracy" or "balanced_accuracy" for classes, "r2" for numbers; "auto" is the first.
-    folds : int, default=5
-        Folds; no more than the smallest class has samples.
-    repeats : int, default=2
-        How often they are drawn anew.
+    cv : int, splitter or iterable, default=5
+        An integer is the number of folds, shuffled and, for classes, stratified; no more than the
+        smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
+    n_repeats : int, default=2
+        How often an integer ``cv`` is repeated with other folds.
     groups : array-like of shape (n_samples,), default=None
         Samples of a group stay in one fold.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities; whole numbers that could be either are read as
+        quantities, which is said.
     feature_names : list of str, default=None
         For an X without names.
+    prepare : "log-cpm", transformer or None, default=None
+        What is done to X first, fitted on the training part of every split: "log-cpm" is
+        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns.
     max_samples : int or None, default=2000
         Where there are more samples, so many are drawn, classes in proportion; None takes all.
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
-    seed : int, default=0
-        Of the folds.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds.
     on_progress : callable, default=None
         Called with a :class:`~sparsieve.studies.Progress` after every fit.
 
@@ -113,6 +121,7 @@ def compare(
     >>> found.consensus["feature"][0], int(found.consensus["methods"][0])
     ('flavanoids', 3)
     """
+    seed, numbered = seed_of(random_state), is_number_of_folds(cv)
     data = ComparisonData.of(
         X,
         y,
@@ -120,7 +129,7 @@ def compare(
         groups=groups,
         feature_names=feature_names,
         max_samples=max_samples,
-        seed=_checked_seed(seed),
+        seed=seed,
     )
     chosen = contenders(methods, data.X, data.task)
     numbers = _numbers(ks, data.X.shape[1])
@@ -128,14 +137,15 @@ def compare(
     check_choice("model", model, MODELS[data.task])
     metric = METRICS[data.task][0] if metric == AUTO else metric
     check_choice("metric", metric, METRICS[data.task])
-    splits = data.splits(folds, repeats, seed)
-    jobs = _Jobs(data, chosen, splits, numbers, model)
+    splits = data.splits(cv, n_repeats, seed)
+    prepare = preparation(prepare)
+    jobs = _Jobs(data, chosen, splits, numbers, model, prepare)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
         raise ValueError(f"every method failed: {reasons}")
     results = {
-        name: MethodResult.of(name, chosen[name], fits[name], METRICS[data.task], numbers)
+        name: MethodResult.of(name, chosen[name], fits[name], data, splits, numbers)
         for name in chosen
         if name in fits
     }
@@ -154,11 +164,12 @@ def compare(
         model=model,
         metric=metric,
         guess={name: np.array([g[name] for g in guesses]) for name in METRICS[data.task]},
-        all_features=_with_all_features(data, splits, model),
+        all_features=_with_all_features(data, splits, model, prepare),
         test_share=test_share,
-        n_folds=len(splits) // repeats,
-        n_repeats=repeats,
-        seed=seed,
+        n_folds=len(splits) // n_repeats if numbered else len(splits),
+        n_repeats=n_repeats if numbered else 1,
+        random_state=seed if numbered else None,
+        prepare=prepare,
     )
 
 
@@ -172,9 +183,10 @@ class _Jobs:
         splits: list[Fold],
         ks: list[int],
         model: str,
+        prepare: Any = None,
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
-        self.ks, self.model = ks, model
+        self.ks, self.model, self.prepare = ks, model, prepare
         self.failed: dict[str, str] = {}
 
     def run(
@@ -226,13 +238,14 @@ class _Jobs:
                         f"{number} {name}",
                         selection_fit,
                         *(selector, data.X, data.y, train, test, self.ks, data.task, self.model),
+                        self.prepare,
                     )
 
         return one_by_one(tasks(), n_jobs, ordered=False)
 
 
 def _with_all_features(
-    data: ComparisonData, splits: list[Fold], model: str
+    data: ComparisonData, splits: list[Fold], model: str, prepare: Any
 ) -> dict[str, np.ndarray] | None:
     """The same model without any selection, where that takes no more than seconds."""
     n_train = len(splits[0][0])
@@ -241,7 +254,10 @@ def _with_all_features(
     from ..studies.compute import guarded
 
     def scored() -> dict[str, np.ndarray]:
-        found = [model_scores(data.X, data.y, *split, data.task, model) for split in splits]
+        found = [
+            model_scores(fitted_on(prepare, data.X, split[0])[1], data.y, *split, data.task, model)
+            for split in splits
+        ]
         return {name: np.array([scores[name] for scores in found]) for name in found[0]}
 
     return guarded("all features", scored).result
@@ -253,8 +269,3 @@ def _numbers(ks: Any, n_features: int) -> list[int]:
         # With all features every selection is the same.
         return [k for k in AUTO_KS if k < n_features] or [1]
     return [int(k) for k in numbers_to_try(ks, n_features)]
-
-
-def _checked_seed(seed: int) -> int:
-    check_integer("seed", seed, minimum=0)
-    return int(seed)

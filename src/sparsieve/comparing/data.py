@@ -20,11 +20,12 @@ from .._checks import (
 )
 from .._cross_validation import Fold, possible_folds
 from .._frames import frame_library
+from ..choose.trials import check_folds, is_number_of_folds, splitter
 from ..evaluation.protocol import Folds, derive_seed
 from ..selectors.foreign import check_in_memory
 from ..selectors.input import _check_finite_target
 from ..selectors.plain import canonical, plain_matrix, plain_vector
-from ..selectors.target import TASKS, decide_task, how_read
+from ..selectors.target import TASKS, is_categorical, read_task
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class ComparisonData:
                 f"feature_names holds {len(names)} names for {X.shape[1]} features; give one each"
             )
         check_finite(X, names)  # no model that scores takes gaps
-        y = np.asarray(plain_vector("y", y))
+        given, y = y, np.asarray(plain_vector("y", y))
         check_consistent_length(X, y)
         _check_finite_target(y)
         if y.ndim == 2 and y.shape[1] == 1:
@@ -96,7 +97,10 @@ class ComparisonData:
         if y.ndim > 1 and task == "classification":
             raise ValueError("compare reads one column of class labels, got a y of several columns")
         if task == "auto":
-            task = _decided(y)
+            whole = given if is_categorical(given) else y
+            task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole)
+            if doubt:
+                warn_user(doubt)
         if groups is not None:
             groups = np.asarray(plain_vector("groups", groups))
             check_consistent_length(X, groups)
@@ -115,10 +119,17 @@ class ComparisonData:
         """Whether X is a sparse matrix."""
         return sparse.issparse(self.X)
 
-    def splits(self, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
-        """Training and test samples of every split: those of a study with this seed."""
-        check_integer("folds", n_folds, minimum=2)
-        check_integer("repeats", n_repeats, maximum=MOST_REPEATS)
+    def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
+        """Training and test samples of every split.
+
+        A number of folds makes those of a study with this seed; a splitter or pairs of training
+        and test samples are used as they are.
+        """
+        check_integer("n_repeats", n_repeats, maximum=MOST_REPEATS)
+        if not is_number_of_folds(cv):
+            return self._given_splits(cv)
+        check_integer("cv", cv, minimum=2)
+        n_folds = int(cv)
         if self.groups is not None and (n_groups := len(np.unique(self.groups))) < n_folds:
             raise ValueError(f"{n_groups} groups are too few for {n_folds} folds; ask for fewer")
         if self.task == "classification":
@@ -143,14 +154,14 @@ class ComparisonData:
             ).split(self.X, groups=self.groups)
         ]
 
-
-def _decided(y: np.ndarray) -> str:
-    """How y is read, said where another reading is near at hand."""
-    if y.ndim > 1:
-        return "regression"
-    if sentence := how_read(y):
-        warn_user(sentence)
-    return decide_task(y)
+    def _given_splits(self, cv: Any) -> list[Fold]:
+        if len(self.y) < self.n_given:
+            raise ValueError(
+                f"cv counts the {self.n_given} samples given, of which {len(self.y)} were drawn; "
+                "set max_samples=None to compare on all of them"
+            )
+        made = splitter(cv, 1, None).split(self.X, self.y, self.groups)
+        return check_folds(list(made), len(self.y))
 
 
 def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:

@@ -16,9 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._checks import sentences_of
+from ..choose.guess import mean_votes
 from ..evaluation.curves import CLASSIFIERS
 from ..evaluation.metrics import classification_scores
-from ..selectors.target import already_told, with_task
+from ..frames.prepare import fitted_on
+from ..selectors.target import with_task
 
 REGRESSORS: dict[str, Callable[[], Any]] = {
     "ridge": lambda: Ridge(alpha=1.0),
@@ -43,6 +45,9 @@ class Fit:
         Of the selection.
     ranking : ndarray or None
         Of all features, where it was fitted on all samples.
+    votes : ndarray or None
+        Predictions of the held-out samples on average over all k: shares of votes for the classes
+        in sorted order, or numbers.
     warnings : list of str
     """
 
@@ -50,6 +55,7 @@ class Fit:
     scores: dict[str, list[float]]
     seconds: float
     ranking: np.ndarray | None = None
+    votes: np.ndarray | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -62,31 +68,40 @@ def selection_fit(
     ks: list[int],
     task: str,
     model: str,
+    prepare: Any = None,
 ) -> Fit:
     """Fit on the training samples, as given, and score on the others; without others rank only.
 
     The selector sees what ``sparsieve.select`` would show it; the model sees the chosen columns,
-    scaled by the training samples.
+    scaled by the training samples. Both see X as ``prepare`` makes it, fitted on these as well.
     """
+    X = fitted_on(prepare, X, train)[1]
     selector = with_task(selector.reaching(ks[-1]), task if y.ndim == 1 else "auto")
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, already_told():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector.fit(X[train], y[train])
     seconds = time.perf_counter() - start
     order = np.argsort(selector.ranking_)[: min(ks[-1], selector.n_ranked_)]
     scores: dict[str, list[float]] = {name: [] for name in METRICS[task]}
+    votes = None
     if test is not None:
-        for k in ks:
-            if k <= len(order):
-                found = model_scores(X[:, order[:k]], y, train, test, task, model)
-                for name, value in found.items():
-                    scores[name].append(value)
+        predicted = [
+            model_predictions(X[:, order[:k]], y, train, test, task, model)
+            for k in ks
+            if k <= len(order)
+        ]
+        for one in predicted:
+            for name, value in _scores(y[test], one, task).items():
+                scores[name].append(value)
+        if predicted:
+            votes = mean_votes(predicted, np.unique(y) if task == "classification" else None)
     return Fit(
         order,
         scores,
         seconds,
         selector.ranking_ if test is None else None,
+        votes,
         sentences_of(caught),
     )
 
@@ -95,10 +110,16 @@ def model_scores(
     X: Any, y: np.ndarray, train: Any, test: Any, task: str, model: str
 ) -> dict[str, float]:
     """Scores of a model on these columns, standardised by the training samples."""
+    return _scores(y[test], model_predictions(X, y, train, test, task, model), task)
+
+
+def model_predictions(
+    X: Any, y: np.ndarray, train: Any, test: Any, task: str, model: str
+) -> np.ndarray:
+    """What a model on these columns says of the test samples."""
     is_sparse = hasattr(X, "tocsr")
     fitted = make_pipeline(StandardScaler(with_mean=not is_sparse), _made(task, model, len(train)))
-    predicted = fitted.fit(X[train], y[train]).predict(X[test])
-    return _scores(y[test], predicted, task)
+    return fitted.fit(X[train], y[train]).predict(X[test])
 
 
 def guess_scores(y: np.ndarray, train: Any, test: Any, task: str) -> dict[str, float]:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._cross_validation import error_over_splits
+from .._cross_validation import Fold, error_over_splits
+from ..choose.guess import GuessTest, against_guess, mean_votes
+from ..diagnosis import diagnose
 from ..evaluation import Stability, nogueira_stability
 from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
-from .fits import Fit
+from .fits import METRICS, Fit
 from .verdict import TITLES, Verdict
 from .view import comparison_view
 
@@ -34,6 +36,8 @@ class MethodResult:
     parameters : dict
     scores : dict of str to ndarray of shape (n_ks, n_splits)
         Of every metric; NaN beyond what the method ranks on every split.
+    guess_test : GuessTest
+        Whether its predictions, on average over all k, are better than a guess.
     n_reached : int
         Numbers of features that it ranks on every split.
     orders : list of ndarray
@@ -50,6 +54,7 @@ class MethodResult:
     cls: str
     parameters: dict[str, Any]
     scores: dict[str, np.ndarray]
+    guess_test: GuessTest
     n_reached: int
     orders: list[np.ndarray]
     order: np.ndarray
@@ -59,10 +64,18 @@ class MethodResult:
 
     @classmethod
     def of(
-        cls, name: str, selector: Any, fits: Sequence[Fit], metrics: Sequence[str], ks: list[int]
+        cls,
+        name: str,
+        selector: Any,
+        fits: Sequence[Fit],
+        data: ComparisonData,
+        splits: Sequence[Fold],
+        ks: list[int],
     ) -> MethodResult:
         """From the fits on every split and, the last one, on all samples."""
         *parts, whole = fits
+        metrics = METRICS[data.task]
+        votes = [fit.votes for fit in parts if fit.votes is not None]
         assert whole.ranking is not None
         reached = sum(k <= min(len(fit.order) for fit in fits) for k in ks)
         scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in metrics}
@@ -74,6 +87,7 @@ class MethodResult:
             type(selector).__name__,
             selector.get_params(deep=False),
             scores,
+            against_guess(votes, _target_columns(data), splits, data.groups),
             reached,
             [fit.order for fit in parts],
             whole.order,
@@ -88,6 +102,11 @@ class MethodResult:
         for mask, order in zip(supports, self.orders, strict=True):
             mask[order[:k]] = True
         return nogueira_stability(supports)
+
+
+def _target_columns(data: ComparisonData) -> np.ndarray:
+    """0/1 columns of the classes in sorted order, or the numbers."""
+    return mean_votes([data.y], np.unique(data.y) if data.task == "classification" else None)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -118,10 +137,15 @@ class Comparison:
         Scores without any feature, on every split.
     all_features : dict of str to ndarray or None
         Scores of the same model with all features; None where that would take long.
-    model, metric, test_share, n_folds, n_repeats, seed
-        How it was measured.
+    model, metric, test_share, n_folds, n_repeats, random_state
+        How it was measured; ``random_state`` is None where splits were given.
     data : ComparisonData
         On what.
+    leaks : list of str
+        Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
+        much, on ids and on raw counts; found when first asked for or shown.
+    prepare : transformer or None
+        What was done to X first.
 
     See Also
     --------
@@ -133,7 +157,7 @@ class Comparison:
     >>> import sparsieve
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[2], repeats=1)
+    >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[2], n_repeats=1)
     >>> sorted(found.methods), found.k
     (['fisher', 'mrmr'], 2)
     """
@@ -150,7 +174,16 @@ class Comparison:
     test_share: float
     n_folds: int
     n_repeats: int
-    seed: int
+    random_state: int | None
+    prepare: Any = None
+
+    @cached_property
+    def leaks(self) -> list[str]:
+        """What a reader must know before anything else."""
+        data = self.data
+        task = data.task if data.y.ndim == 1 else "auto"
+        found = diagnose(data.X, data.y, feature_names=data.names, task=task, try_models=False)
+        return found.first(groups=data.groups, prepared=self.prepare is not None)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -159,6 +192,7 @@ class Comparison:
         return Verdict.of(
             {name: result.scores[self.metric][row] for name, result in self.methods.items()},
             self.guess[self.metric],
+            {name: result.guess_test for name, result in self.methods.items()},
             metric=self.metric,
             k=self.k,
             test_share=self.test_share,
@@ -354,7 +388,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         count = f"{len(self.methods)} method{'s' * (len(self.methods) != 1)}"
-        return f"{count} compared on {len(self.data.y)} samples: {self.recommendation}"
+        notes = "".join(f"note: {sentence}\n" for sentence in self.leaks)
+        return f"{notes}{count} compared on {len(self.data.y)} samples: {self.recommendation}"
 
     def _repr_html_(self) -> str:
         return comparison_view(self)

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..choose.guess import LEVEL, GuessTest
 from ..evaluation import SplitDifference, split_difference
 
-# Levels of the two kinds of questions, each divided by how many of the kind are asked. Whether
-# anything predicts at all is asked at a number of features chosen on the same scores, which makes
-# the answer too bold: on 200 draws of noise (40 samples, 40 features, two classes, six methods) 14
-# comparisons said yes at 5 %, and 4 at 1 %. None called a method lower than the best.
-LEVEL = 0.05
-GUESS_LEVEL = 0.01
 TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "r2": "R²"}
 
 
@@ -32,6 +27,8 @@ class Verdict:
         Mean score without any feature.
     over_guess : dict of str to SplitDifference
         How much higher every method scores than that.
+    guess_tests : dict of str to GuessTest
+        Whether that is more than chance; no choice of k enters them.
     behind : dict of str to SplitDifference
         How much lower every method but the first scores than the first.
     """
@@ -41,6 +38,7 @@ class Verdict:
     means: dict[str, float]
     guess: float
     over_guess: dict[str, SplitDifference]
+    guess_tests: dict[str, GuessTest]
     behind: dict[str, SplitDifference]
 
     @classmethod
@@ -48,6 +46,7 @@ class Verdict:
         cls,
         scores: Mapping[str, np.ndarray],
         guess: np.ndarray,
+        guess_tests: dict[str, GuessTest],
         *,
         metric: str,
         k: int,
@@ -63,6 +62,7 @@ class Verdict:
             {name: means[name] for name in order},
             float(np.mean(guess)),
             {name: split_difference(scores[name], guess, test_share) for name in order},
+            guess_tests,
             {name: split_difference(best, scores[name], test_share) for name in order[1:]},
         )
 
@@ -74,8 +74,11 @@ class Verdict:
     @property
     def predictive(self) -> list[str]:
         """Methods that predict better than guessing, beyond what chance explains."""
-        level = GUESS_LEVEL / len(self.means)
-        return [name for name, over in self.over_guess.items() if over.p_value < level]
+        return [
+            name
+            for name, mean in self.means.items()
+            if self.guess_tests[name].passed(mean, self.guess, n_tests=len(self.means))
+        ]
 
     @property
     def separable(self) -> list[str]:
@@ -116,7 +119,9 @@ class Verdict:
                 f"{who} {verb} than a guess without any feature ({title} "
                 f"{self.shown(self.guess)}): at {features} the highest, {self.best}, is "
                 f"{self.difference(size)} {side} it, which chance explains.",
-                "There may be nothing to find, or too few samples to find it.",
+                "There may be nothing to find."
+                if (test := self.guess_tests[self.best]).enough
+                else f"{test.n_samples} samples are too few to tell.",
             ]
         level, lower = self.level_with_best, self.separable
         said = []

@@ -26,7 +26,7 @@ def comparison_view(comparison: Comparison) -> str:
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve.comparing.view import comparison_view
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> found = sparsieve.compare(X, y, ["fisher", "f-statistic"], ks=[3], folds=2, repeats=1)
+    >>> found = sparsieve.compare(X, y, ["fisher", "f-statistic"], ks=[3], cv=2, n_repeats=1)
     >>> "f-statistic" in comparison_view(found)
     True
     """
@@ -52,7 +52,8 @@ def comparison_view(comparison: Comparison) -> str:
     more = len(agreed["rank"]) - len(features)
     return (
         f'<div class="sparsieve-comparison" style="{_BOX}">'
-        f"<div>{escape(comparison.recommendation)}</div>"
+        + "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in comparison.leaks)
+        + f"<div>{escape(comparison.recommendation)}</div>"
         f"{_table(header, rows)}"
         f"{_table(('feature', 'methods', 'of all fits'), features)}"
         + (f"<div>and {more:,} more features that some fit chose</div>" if more > 0 else "")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import are_row_names, listed, warn_user
 from .._matlab import mat_arrays
 from .dataset import Dataset, as_features, encode_labels
 
@@ -17,6 +17,7 @@ TARGET_COLUMNS = ("target", "class", "label")
 # Names of data and labels in .mat files of the benchmark collections
 MAT_KEYS = (("X", "Y"), ("X", "y"), ("x", "y"), ("x", "Y"), ("fea", "gnd"))
 MISSING_CELLS = ("", "NA", "?")
+MOST_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
 
 
 def read_file(path: Path, name: str, description: str) -> Dataset:
@@ -31,6 +32,7 @@ def read_file(path: Path, name: str, description: str) -> Dataset:
         names = entries.get("feature_names")
         if names is not None and np.shape(names) != (X.shape[1],):
             raise ValueError(f"X has {X.shape[1]} columns but {np.size(names)} feature names")
+        return Dataset(name=name, description=description, **entries)
     except PermissionError as error:
         raise PermissionError(f"cannot read '{path}': permission denied") from error
     except MemoryError as error:
@@ -40,7 +42,6 @@ def read_file(path: Path, name: str, description: str) -> Dataset:
     # A damaged file can raise nearly anything from the depths of zip, zlib and MATLAB parsing.
     except Exception as error:
         raise ValueError(f"cannot load '{path}': {_one_line(error)}") from error
-    return Dataset(name=name, description=description, **entries)
 
 
 def _one_line(error: Exception) -> str:
@@ -119,18 +120,23 @@ def read_csv(path: Path) -> dict:
     """A header row, numbers, and a target column named so or in the last place."""
     with path.open(newline="", encoding="utf-8-sig") as handle:
         try:
-            rows = [row for row in csv.reader(handle) if row]
+            rows = [[cell.strip() for cell in row] for row in csv.reader(handle) if row]
         except csv.Error as error:
             raise ValueError(f"the file is not comma-separated text ({error})") from None
         except UnicodeDecodeError:
             raise ValueError("the file is not UTF-8 text") from None
     if len(rows) < 2:
         raise ValueError("a header row and at least one row of data are needed")
-    header = [cell.strip() for cell in rows[0]]
+    header = rows[0]
     _check_table(header, rows)
-    table = np.array(rows[1:], dtype=str)
-    if header[0] == "":  # the row index that data frames write
-        header, table = header[1:], table[:, 1:]
+    # Objects: in an array of text one long cell would make all others as long.
+    table = np.array(rows[1:], dtype=object)
+    if header[0] == "":
+        if are_row_names(table[:, 0]):  # the row index that data frames write
+            header, table = header[1:], table[:, 1:]
+        else:
+            header[0] = "x0" if "x0" not in header else "unnamed x0"
+            warn_user(f"the first column of {path.name} has no name: it is called {header[0]}")
     target = _target_column(header)
     features = [j for j in range(len(header)) if j != target]
     y, class_names = encode_labels(_csv_target(table[:, target], header[target]))
@@ -161,20 +167,25 @@ def _target_column(header: list[str]) -> int:
 
 
 def _csv_target(cells: Any, name: str) -> np.ndarray:
-    cells = np.char.strip(cells)
     if np.isin(cells, MISSING_CELLS).any():
         raise ValueError(f"the target column '{name}' has empty cells; drop those rows")
     try:
         return cells.astype(np.float64)
     except ValueError:
-        return cells
+        pass
+    longest = max(map(len, cells))
+    if longest > MOST_CHARACTERS:
+        raise ValueError(
+            f"the target column '{name}' holds a text of {longest} characters, which names no class"
+        )
+    return cells.astype(str)
 
 
 def _numbers(cells: Any, names: list[str]) -> np.ndarray:
     try:
         return cells.astype(np.float64)
     except ValueError:
-        cells = np.char.strip(cells)
+        pass
     cells = np.where(np.isin(cells, MISSING_CELLS), "nan", cells)
     for j, name in enumerate(names):
         wrong = next((cell for cell in cells[:, j] if not _is_number(cell)), None)

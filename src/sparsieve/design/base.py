@@ -15,6 +15,8 @@ BLOCK_BYTES = 1 << 19
 # A dense X up to this size may be copied, because solvers read it hundreds of times; a larger one
 # is standardised lazily and read by compiled passes, so memory stays at X plus small change.
 COPY_BYTES = 64 << 20
+# Groups of rows whose sums are taken together.
+GROUPS = 64
 
 
 class DesignMatrix(ABC):
@@ -120,10 +122,16 @@ class DesignMatrix(ABC):
 
     def group_sums(self, codes, n_groups: int, weights=None):
         """Weighted sums of every column over every group of rows: (n_groups, n_features)."""
-        members = np.eye(n_groups)[codes]
-        if weights is not None:
-            members *= weights[:, None]
-        return self.rmatmul(members).astype(np.float64).T
+        sums = np.empty((n_groups, self.shape[1]))
+        for start in range(0, n_groups, GROUPS):
+            part = slice(start, min(start + GROUPS, n_groups))
+            inside = np.flatnonzero((codes >= part.start) & (codes < part.stop))
+            members = np.eye(part.stop - part.start)[codes[inside] - start]
+            if weights is not None:
+                members *= weights[inside, None]
+            design = self if n_groups <= GROUPS else self.rows(inside)
+            sums[part] = design.rmatmul(members).T
+        return sums
 
     def column_minima(self):
         """The smallest value of every column."""

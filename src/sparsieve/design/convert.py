@@ -12,6 +12,7 @@ from .base import COPY_BYTES, DesignMatrix
 from .blocked import RowBlockedDesign
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
+from .double import in_double
 from .scaled import Scaled
 from .sparse import SparseDesign
 from .torch import TensorDesign
@@ -60,8 +61,8 @@ def standardised(
     the result are the weighted ones; models whose loss is no sum of squares over rows leave the
     rows alone with ``weight_rows=False``. Constant columns keep their scale; once centred they are
     exactly zero. With ``clip`` values further than that many standard deviations from the mean
-    are first pulled in, and the columns centred and scaled again. A working copy is held in
-    ``dtype``, by default that of X.
+    are first pulled in, and the columns centred and scaled again. The result is in ``dtype``:
+    that of X by default, or double precision.
     """
     unit = design.unit
     held = np.dtype(design.dtype if dtype is None else dtype)
@@ -105,7 +106,8 @@ def standardised(
             array[:, constant] = 0.0
         view = DenseDesign(array.astype(held, copy=False))
     else:
-        view = Scaled(design, shift if centre else None, factor if scale else None, row_scale)
+        base = design if held == design.dtype else in_double(design)
+        view = Scaled(base, shift if centre else None, factor if scale else None, row_scale)
     return Standardisation(view, shift * unit, factor * unit, constant)
 
 

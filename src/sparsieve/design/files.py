@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from scipy import sparse
 
-from ..memory import LOAD_SHARE, memory_limit
+from ..memory import LOAD_SHARE, machine_memory, memory_limit
 from .base import DesignMatrix
 from .blocked import RowBlockedDesign, added, transposed_product
 from .foreign import check_matrix, real_dtype
@@ -175,6 +175,12 @@ class ChunkedArray:
         self.row_bytes = self.shape[1] * self.dtype.itemsize
         chunks = getattr(X, "chunks", None)
         self.chunk_rows = int(chunks[0]) if chunks else 1
+        chunk_bytes, most = math.prod(chunks or ()) * self.dtype.itemsize, machine_memory()
+        if most is not None and chunk_bytes > most:
+            raise ValueError(
+                f"{what} is stored in chunks of {chunk_bytes / 2**30:.1f} GiB, which are read as a "
+                "whole, and this machine has less memory; store it in smaller chunks"
+            )
 
     def check(self) -> None:
         check_open(self.array, self.what)
@@ -266,7 +272,7 @@ class MappedArray:
             room = room[count:]
         return np.ndarray(shape, self.dtype, held.data, origin - first, self.array.strides)
 
-    def _state(self) -> tuple[int, int] | None:
+    def _state(self) -> tuple[int, int, int] | None:
         return None if self.path is None else file_state(self.path)
 
 
@@ -283,13 +289,13 @@ def _place_in_file(X: np.memmap) -> tuple[str | None, int]:
     return os.fspath(root.filename), int(root.offset) + distance
 
 
-def file_state(path: str) -> tuple[int, int]:
-    """What tells that a file has changed."""
+def file_state(path: str) -> tuple[int, int, int]:
+    """What tells that a file has changed, or that another has taken its place."""
     try:
         now = os.stat(path)
     except OSError:
         raise ValueError(f"{path} is gone; X has to stay where it is while it is read") from None
-    return now.st_size, now.st_mtime_ns
+    return now.st_size, now.st_mtime_ns, now.st_ino
 
 
 def first_line(error: BaseException) -> str:

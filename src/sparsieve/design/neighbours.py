@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .base import DesignMatrix
 
 # Blocks of samples (against all samples) and of features hold about this many bytes.
 BLOCK_BYTES = 1 << 24
+# Beyond so many samples a search tree is faster, in so few dimensions, asked for some samples more
+# than wanted.
+MANY_SAMPLES, FEW_FEATURES, MORE = 5000, 10, 5
 # Squared distances this close, relative to the squared sizes they are differences of, are equal:
 # of two samples at the same distance the earlier one is nearer, whatever rounding says.
 _EQUAL = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
@@ -32,17 +36,60 @@ def nearest_samples(design: DesignMatrix, n_neighbors: int) -> tuple[np.ndarray,
     grain = _EQUAL[np.dtype(design.dtype)] * float(sizes.max(initial=0.0))
     neighbours = np.empty((n_samples, n_neighbors), dtype=np.int64)
     distances = np.empty((n_samples, n_neighbors))
-    for start in range(0, n_samples, step):
-        rows = np.arange(start, min(start + step, n_samples))
+    left = everyone = np.arange(n_samples)
+    if n_features <= FEW_FEATURES and n_samples > MANY_SAMPLES:
+        X = design.dense_columns(everything).astype(np.float64)
+        left = _by_tree(X, grain, neighbours, distances)
+    for start in range(0, len(left), step):
+        rows = left[start : start + step]
         block = np.ascontiguousarray(design.rows(rows).dense_columns(everything).T)
-        squared = sizes[rows, None] + sizes - 2.0 * design.matmul(block).T
-        if grain > 0.0:
-            squared = grain * np.rint(np.maximum(squared, 0.0) / grain)
+        squared = np.ascontiguousarray(design.matmul(block).T, dtype=np.float64)
+        squared *= -2.0
+        squared += sizes
+        squared += sizes[rows, None]
         squared[np.arange(len(rows)), rows] = np.inf
-        order = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
-        neighbours[rows] = order
-        distances[rows] = np.take_along_axis(squared, order, axis=1)
+        # All that may be no further than the last neighbour when distances are compared as below.
+        limits = np.partition(squared, n_neighbors - 1, axis=1)[:, n_neighbors - 1] + 2.0 * grain
+        row, other = np.nonzero(squared <= limits[:, None])
+        found = _rounded(squared[row, other], grain)
+        order = np.lexsort([other, found, row])
+        first = np.searchsorted(row[order], everyone[: len(rows)])
+        places = order[first[:, None] + np.arange(n_neighbors)]
+        neighbours[rows], distances[rows] = other[places], found[places]
     return neighbours, distances
+
+
+def _rounded(squared: np.ndarray, grain: float) -> np.ndarray:
+    """Squared distances, equal where they are close."""
+    squared = np.maximum(squared, 0.0)
+    return grain * np.rint(squared / grain) if grain > 0.0 else squared
+
+
+def _by_tree(
+    X: np.ndarray, grain: float, neighbours: np.ndarray, distances: np.ndarray
+) -> np.ndarray:
+    """Fill in the neighbours that a search tree knows for sure; returns the other samples.
+
+    The tree gives some more than wanted. If the last of them is further than the last neighbour
+    wanted, none that is as near as that one is missing; many equal distances may forbid that.
+    """
+    n_samples, count = neighbours.shape
+    tree = cKDTree(X)
+    asked = min(count + 1 + MORE, n_samples)
+    left = []
+    for start in range(0, n_samples, MANY_SAMPLES):
+        rows = np.arange(start, min(start + MANY_SAMPLES, n_samples))
+        lengths, other = tree.query(X[rows], asked)
+        found = _rounded(lengths**2, grain)
+        complete = asked == n_samples
+        last = found[:, -1].copy()
+        found[other == rows[:, None]] = np.inf
+        order = np.lexsort([other, found], axis=1)[:, :count]
+        neighbours[rows] = np.take_along_axis(other, order, axis=1)
+        distances[rows] = np.take_along_axis(found, order, axis=1)
+        sure = complete | (distances[rows, -1] < last - grain)
+        left.append(rows[~sure])
+    return np.concatenate(left)
 
 
 def feature_blocks(design: DesignMatrix) -> Iterator[tuple[slice, np.ndarray]]:

@@ -35,17 +35,21 @@ def design_of(X: Any) -> DesignMatrix | None:
     return None
 
 
-def open_parquet(path: str) -> Any:
-    """A Parquet file, opened so that no row group has to be held as a whole if it is large."""
+def open_parquet(path: str, texts: Sequence[str] | None = None) -> Any:
+    """A Parquet file, opened so that no row group has to be held as a whole if it is large.
+
+    Of the columns ``texts`` every text is held once.
+    """
     from pyarrow.parquet import ParquetFile
 
-    file = ParquetFile(path)
+    file = ParquetFile(path, read_dictionary=texts)
     if _largest_group(file) <= memory_limit() // GROUP_SHARE:
         return file
     # One buffer for every column, together no more than a block.
     room = memory_limit() // GROUP_SHARE // max(1, len(file.schema_arrow.names))
     file.close()
-    return ParquetFile(path, pre_buffer=False, buffer_size=min(max(room, 1 << 12), 1 << 20))
+    size = min(max(room, 1 << 12), 1 << 20)
+    return ParquetFile(path, read_dictionary=texts, pre_buffer=False, buffer_size=size)
 
 
 def _largest_group(file: Any) -> int:

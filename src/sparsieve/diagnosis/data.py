@@ -2,96 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from .._checks import warn_user
 from ..selectors.foreign import check_in_memory
-from ..selectors.target import encode_target
-from .columns import ALIKE, copies, numbering, repeating, separating, spread
+from ..selectors.plain import plain_matrix
+from ..selectors.target import Target, encode_target, read_task
+from .columns import Extent, numbering
+from .counts import raw_counts
+from .findings import Diagnosis, Finding
+from .leaks import class_leaks, gap_leaks, number_leaks
 from .linearity import beyond_linear
-
-_NAMED = 3
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One oddity.
-
-    Attributes
-    ----------
-    kind : {"leak", "id", "constant", "copy", "nonlinear"}
-    sentence : str
-        For the reader.
-    features : tuple of int
-        The columns meant.
-
-    See Also
-    --------
-    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
-    sparsieve.Diagnosis : All findings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsieve import diagnose
-    >>> y = np.arange(40) % 2
-    >>> X = np.column_stack([y, np.random.default_rng(0).standard_normal(40)])
-    >>> finding = diagnose(X, y).findings[0]
-    >>> finding.kind, finding.features
-    ('leak', (0,))
-    """
-
-    kind: str
-    sentence: str
-    features: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """All findings, the gravest first.
-
-    Attributes
-    ----------
-    findings : list of Finding
-
-    See Also
-    --------
-    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
-    sparsieve.Finding : One of the findings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsieve import diagnose
-    >>> y = np.arange(40) % 2
-    >>> X = np.column_stack([y, np.random.default_rng(0).standard_normal(40)])
-    >>> [finding.kind for finding in diagnose(X, y).findings]
-    ['leak']
-    """
-
-    findings: list[Finding]
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
-
-    def __len__(self) -> int:
-        return len(self.findings)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.findings)) or "nothing odd was found"
-
-    def for_user_of(self, selector: Any) -> list[str]:
-        """The sentences that matter to who uses this selector."""
-        mine = f"use {type(selector).__name__}"
-        return [found.sentence for found in self.findings if not found.sentence.endswith(mine)]
+from .pairs import MOST_COLUMNS, Views, combinations, copies, log_views
+from .samples import copied_samples
+from .sentences import (
+    constant_columns,
+    copied_columns,
+    counts_found,
+    id_columns,
+    leaking_columns,
+    leaking_pairs,
+    repeated_samples,
+)
 
 
 def diagnose(
@@ -104,12 +40,13 @@ def diagnose(
 ) -> Diagnosis:
     """Look for features that know too much or nothing, and for targets that are not linear.
 
-    Found are features that alone separate the classes perfectly, or whose correlation with a
-    target of numbers is above 0.999; columns that rise or fall with every row, as ids do;
-    constants; near-copies of other features; and data on which linear selection fails where a
-    non-linear score does not. What noise of the same size would show as well is not mentioned.
-    Columns with missing values are passed over, and copies are looked for among up to 100,000
-    columns.
+    Found are features that look like the target (they separate the classes or follow the order of
+    a numeric target, a few exceptions aside), gaps that are missing exactly where the target says
+    so, and pairs of columns that give the target away together; columns that
+    rise or fall with every row, as ids do; constants; near-copies of features and of samples; raw
+    counts; and data on which linear selection fails where a non-linear score does not. What noise
+    of the same size would show as well is not mentioned. Copies of features are looked for among
+    up to 100,000 columns.
 
     Parameters
     ----------
@@ -120,7 +57,9 @@ def diagnose(
     feature_names : sequence of str, default=None
         For an X without names.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities; whole numbers that could be either are read as
+        quantities, which is said.
     try_models : bool, default=True
         Whether to compare linear and other selection by cross-validation on up to 1,000 samples,
         the only part that takes more than a pass over X.
@@ -148,93 +87,70 @@ def diagnose(
     check_in_memory("diagnose", X)
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    given = X
+    try:
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    except (TypeError, ValueError):
+        plain_matrix(given)  # says of which columns there are no numbers, and what to do
+        raise
     if X.ndim != 2 or len(np.asarray(y)) != X.shape[0]:
         raise ValueError(f"X has shape {X.shape} and y {len(np.asarray(y))} values")
     names = [f"column {j}" for j in range(X.shape[1])] if feature_names is None else feature_names
     if len(names) != X.shape[1]:
         raise ValueError(f"feature_names holds {len(names)} names for {X.shape[1]} features")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # how y is read is said by the fit
-        target = encode_target(
-            np.asarray(y), task=task, dtype=np.dtype(np.float64), owner="diagnose"
-        )
+    if task == "auto" and np.ndim(y) == 1:
+        task, doubt = read_task(y)
+        if doubt:
+            warn_user(doubt)
+    target = encode_target(np.asarray(y), task=task, dtype=np.dtype(np.float64), owner="diagnose")
     with np.errstate(invalid="ignore", over="ignore"):
-        low, high, std = spread(X)
-    whole = np.isfinite(low) & np.isfinite(high) & np.isfinite(std)
-    constant = np.flatnonzero(whole & (low == high))
-    usable = np.flatnonzero(whole & (low < high) & (std > 0))
-    if not len(usable):
-        return Diagnosis([*_constants(constant, names)])
-    part = X[:, usable] if len(usable) < X.shape[1] else X
-    if target.codes is not None:
-        leaks = usable[separating(part, target)]
-    else:
-        leaks = usable[repeating(part, target.Y, std[usable])]
-    ids = np.setdiff1d(usable[numbering(part)], leaks)
-    doubles = copies(X, std, usable)
-    findings = [
-        *_leaks(leaks, names),
-        *_ids(ids, names),
-        *_copies(doubles, names),
-        *_constants(constant, names),
-    ]
-    if try_models and not len(leaks):
+        by_column = X.tocsc() if sparse.issparse(X) else X
+        extent = Extent.of(by_column)
+        found, leaks = _about_columns(by_column, target, extent, names)
+        repeated = copied_samples(
+            X,
+            *(extent.mean, extent.std_of_varying),
+            target.Y if target.codes is None else target.codes,
+            classes=target.codes is not None,
+        )
+        counts = raw_counts(X, extent.low, extent.high, extent.mean)
+    findings = [*repeated_samples(repeated), *found["leak"], *found["id"], *counts_found(counts)]
+    if try_models and not leaks and len(extent.whole):
+        part = X[:, extent.whole] if len(extent.whole) < X.shape[1] else X
         sentence = beyond_linear(part, target)
-        if sentence:
-            findings.insert(0, Finding("nonlinear", sentence))
-    return Diagnosis(findings)
+        findings += [Finding("nonlinear", sentence)] * bool(sentence)
+    groups = None if repeated is None else repeated.groups
+    return Diagnosis([*findings, *found["copy"], *found["constant"]], groups)
 
 
-def _leaks(columns: np.ndarray, names: Sequence[str] | np.ndarray) -> Iterator[Finding]:
-    if len(columns):
-        one = len(columns) == 1
-        yield Finding(
-            "leak",
-            f"{_some(columns, names)} alone predict{'s' * one} the target perfectly: "
-            f"{'was it' if one else 'were they'} known beforehand?",
-            tuple(map(int, columns)),
-        )
-
-
-def _ids(columns: np.ndarray, names: Sequence[str] | np.ndarray) -> Iterator[Finding]:
-    if len(columns):
-        one = len(columns) == 1
-        yield Finding(
-            "id",
-            f"{_some(columns, names)} rise{'s' * one} or fall{'s' * one} with every row, as "
-            f"{'an id does' if one else 'ids do'}: leave {'it' if one else 'them'} out unless "
-            "the order means something",
-            tuple(map(int, columns)),
-        )
-
-
-def _copies(pairs: list[tuple[int, int]], names: Sequence[str] | np.ndarray) -> Iterator[Finding]:
-    if pairs:
-        copy, source = pairs[0]
-        more = f", and {len(pairs) - 1:,} more columns have such doubles" * (len(pairs) > 1)
-        yield Finding(
-            "copy",
-            f"{names[copy]} is nearly a copy of {names[source]} (correlation above {ALIKE} in "
-            f"size){more}: which of them is kept is a matter of chance",
-            tuple(copy for copy, _ in pairs),
-        )
-
-
-def _constants(columns: np.ndarray, names: Sequence[str] | np.ndarray) -> Iterator[Finding]:
-    if len(columns):
-        one = len(columns) == 1
-        yield Finding(
-            "constant",
-            f"{_some(columns, names)} {'is' if one else 'are'} constant and can tell nothing",
-            tuple(map(int, columns)),
-        )
-
-
-def _some(columns: np.ndarray, names: Sequence[str] | np.ndarray) -> str:
-    """``a``, ``a and b``, ``a, b, c and 4 more``."""
-    named = [str(names[j]) for j in columns[:_NAMED]]
-    if len(columns) > _NAMED:
-        return f"{', '.join(named)} and {len(columns) - _NAMED:,} more"
-    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+def _about_columns(
+    X: Any, target: Target, extent: Extent, names: Sequence[str] | np.ndarray
+) -> tuple[dict[str, list[Finding]], bool]:
+    """Findings by kind, and whether any column gives the target away."""
+    varying, whole, Y = extent.varying, extent.whole, target.Y
+    if target.codes is not None:
+        leaks = class_leaks(X, varying, target.codes)
+    else:
+        leaks = number_leaks(X, varying, Y)
+    leaks += gap_leaks(X, extent.gapped, target.codes, Y, target.classes)
+    giving = np.array([leak.column for leak in leaks], dtype=np.intp)
+    doubles, pairs = [], []
+    ids = np.setdiff1d(numbering(X, whole), giving)
+    if 2 <= len(whole) <= MOST_COLUMNS:
+        part = X[:, whole] if len(whole) < X.shape[1] else X
+        views = Views.of(part, extent.std[whole], Y)
+        doubles = [(int(whole[i]), int(whole[j])) for i, j in copies(views)]
+        classes = target.codes is not None
+        pairs = [(whole[i], whole[j]) for i, j in combinations(views, classes=classes)]
+        positive, logs = log_views(X, extent, Y, classes=classes)
+        if logs is not None:
+            found = combinations(logs, classes=classes)
+            pairs += [(positive[i], positive[j]) for i, j in found]
+        pairs = [pair for pair in dict.fromkeys(pairs) if not np.isin(pair, giving).any()]
+    return {
+        "leak": [*leaking_columns(leaks, names), *leaking_pairs(pairs, names)],
+        "id": [*id_columns(ids, names)],
+        "copy": [*copied_columns(doubles, names)],
+        "constant": [*constant_columns(extent.constant, names)],
+    }, bool(leaks or pairs)

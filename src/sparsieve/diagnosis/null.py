@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._checks import MOST_REPEATS, check_integer, check_real
+from .._clock import Deadline
 
 LEVEL = 0.95
 
@@ -132,9 +132,9 @@ def permutation_null(
     y = y if hasattr(y, "iloc") else np.asarray(y)
     rng = check_random_state(random_state)
     best: list[float] = []
-    start = time.perf_counter()
+    deadline = Deadline() if max_seconds is None else Deadline.after(max_seconds)
     while len(best) < n_repeats:
-        if best and max_seconds is not None and time.perf_counter() - start > max_seconds:
+        if best and deadline.passed:
             break
         order = rng.permutation(len(y))
         shuffled = y.iloc[order].to_numpy() if hasattr(y, "iloc") else y[order]

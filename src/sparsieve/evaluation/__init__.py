@@ -1,6 +1,7 @@
 """Honest comparison of selectors: metrics, protocols, curves, tuning, statistics."""
 
 from .curves import Curve, accuracy_curve
+from .held_out import HeldOutCheck
 from .metrics import (
     Recovery,
     Redundancy,
@@ -31,6 +32,7 @@ __all__ = [
     "Curve",
     "Folds",
     "Friedman",
+    "HeldOutCheck",
     "Interval",
     "Measured",
     "PairedTest",

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._checks import check_choice, check_finite, check_integer, listed, sentences_of
 from ..choose import SelectorCV
 from ..selectors.base import BaseSelector
-from ..selectors.target import already_told, with_task
+from ..selectors.target import with_task
 from .metrics import (
     ALL_METRICS,
     METRICS,
@@ -182,7 +182,7 @@ def accuracy_curve(
     # Which numbers are classes was decided by whoever saw the whole of y, not by this part of it.
     selector = with_task(selector, task)
     extra = {} if groups is None else groups_for(selector, groups)
-    with warnings.catch_warnings(record=True) as caught, already_told():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit = measure(lambda: selector.fit(X_train, y_train, **extra))
     fitted = fit.value

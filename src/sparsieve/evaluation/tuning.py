@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from .._cross_validation import each_fold
-from ..selectors.base import BaseSelector
+from .._cross_validation import each_fold, seed_of
+from ..selectors.base import BaseSelector, RandomState
 from ..selectors.parameters import reconfigured
 from .curves import OWN, accuracy_curve
 from .metrics import gain
@@ -63,8 +63,8 @@ def tune(
     y: Any,
     *,
     groups: Any = None,
-    n_folds: int = 3,
-    seed: int = 0,
+    cv: int = 3,
+    random_state: RandomState = 0,
     ks: Sequence[int] | str = OWN,
     task: str = "classification",
     classifiers: Sequence[str] | None = None,
@@ -88,10 +88,10 @@ def tune(
         The training part only.
     groups : array, default=None
         Keeps groups in one inner fold.
-    n_folds : int, default=3
+    cv : int, default=3
         Inner folds.
-    seed : int, default=0
-        Of the inner folds.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the inner folds.
     ks : sequence of int or "own", default="own"
         See :func:`accuracy_curve`, also for the next three.
     task : {"classification", "regression"}, default="classification"
@@ -132,8 +132,8 @@ def tune(
     is_classes = task == "classification"
     models = classifiers or (["1nn", "svm"] if is_classes else list(MODELS[task]))
     measured = metric or DEFAULT_METRICS[task][0]
-    inner = TimeOrdered(n_folds) if ordered else Folds(n_folds, grouped=groups is not None)
-    splits = inner.splits(y, groups, seed=seed, stratified=is_classes)
+    inner = TimeOrdered(cv) if ordered else Folds(cv, grouped=groups is not None)
+    splits = inner.splits(y, groups, seed=seed_of(random_state), stratified=is_classes)
     folds = [(split.train, split.test) for split in splits]
 
     def score(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:

@@ -34,7 +34,8 @@ class InfFSSelector(UnsupervisedSelector):
     the other. A path has the product of its weights, and a feature the sum over all paths of any
     length that begin at it, with r = 0.9 / (spectral radius of A) for every step:
     ((I - r A)^-1 - I) 1. With ``supervised=True`` the second term is replaced by the product
-    f_i f_j of the Fisher criteria of the two features, moved and scaled to lie between 0 and 1.
+    f_i f_j of the Fisher criteria of the two features; the products of all pairs are moved and
+    scaled to lie between 0 and 1.
 
     Parameters
     ----------
@@ -90,10 +91,10 @@ class InfFSSelector(UnsupervisedSelector):
     n_samples operations. The supervised weights need no pass over pairs of features.
 
     The paper is unsupervised; the supervised weights are those of the code that its authors
-    released in 2016, which knows two classes: (m_1 - m_2)^2 / (v_1 + v_2) with means and variances
-    of the classes. More classes add up over their pairs here. A product of criteria is large only
-    where both features are relevant: one feature that tells the classes apart alone among noise
-    can rank behind features that merely vary more, unless ``mixing`` is small.
+    released in 2016, which knows two classes: (m_1 - m_2)^2 / (v_1 + v_2) with means and sample
+    variances of the classes. More classes add up over their pairs here. A product of criteria is
+    large only where both features are relevant: one feature that tells the classes apart alone
+    among noise can rank behind features that merely vary more, unless ``mixing`` is small.
 
     References
     ----------

@@ -86,7 +86,8 @@ class MRMRSelector(BaseSelector):
     n_bins : int, default=5
         Number of levels of "frequency".
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
 
     Attributes
     ----------

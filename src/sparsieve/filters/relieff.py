@@ -72,7 +72,8 @@ class ReliefFSelector(BaseSelector):
         With a number, the r-th neighbour counts in proportion to exp(-(r / sigma)^2); None
         lets all neighbours count the same.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     random_state : int, RandomState instance or None, default=None
         Seed of what is random.
     n_jobs : int or None, default=None

@@ -32,7 +32,8 @@ class FStatisticSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
 
     Attributes
     ----------

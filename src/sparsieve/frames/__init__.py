@@ -1,6 +1,7 @@
-"""Data frames with text, dates and gaps: from columns to numbers, and whole columns selected."""
+"""From what was given to numbers to select from: text, dates, gaps, counts; whole columns kept."""
 
 from .group_forward import GroupForwardSelector
+from .log_cpm import LogCPM
 from .preprocessor import FramePreprocessor, make_preprocessor
 
-__all__ = ["FramePreprocessor", "GroupForwardSelector", "make_preprocessor"]
+__all__ = ["FramePreprocessor", "GroupForwardSelector", "LogCPM", "make_preprocessor"]

@@ -36,7 +36,8 @@ class GroupForwardSelector(SelectorMixin, BaseEstimator):
     ridge : float, default=0.01
         Ridge relative to the number of samples.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from .._checks import check_sparse
 from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, said
-from .hdf5 import check_self_contained
+from .hdf5 import check_annotated, check_declared, check_self_contained
 from .table import Table, check_unique, find_target, listed, no_target, target_from_values
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
@@ -52,18 +52,24 @@ def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
         h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
         with h5py.File(path, "r") as file:
             check_self_contained(file, path.name)
+            check_annotated(file, path.name)
             if all(isinstance(file.get(part), h5py.Group) for part in ("obs", "var")):
                 _check_layer(layer, list(file.get("layers", ())), path.name)
                 X = file.get("X") if layer is None else file["layers"][layer]
+                check_declared((X, file["obs"], file["var"]), path.name)
                 X = in_memory(X) if isinstance(X, h5py.Dataset) else None if X is None else read(X)
-                return read(file["obs"]), read(file["var"]).index, _sound(X)
+                return read(file["obs"]), read(file["var"]).index, _sound(X, path.name)
+            check_declared([file], path.name)
         data = anndata.read_h5ad(path)  # written by a version of long ago
         _check_layer(layer, list(data.layers), path.name)
-        return data.obs, data.var_names, _sound(data.X if layer is None else data.layers[layer])
+        X = data.X if layer is None else data.layers[layer]
+        return data.obs, data.var_names, _sound(X, path.name)
 
 
-def _sound(X: Any) -> Any:
+def _sound(X: Any, owner: str) -> Any:
     """The matrix, if its indices stay inside: what is done next with others may crash."""
+    if X is not None and X.dtype.kind not in "biuf":
+        raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
     if hasattr(X, "check_format"):
         check_sparse(X)
     return X

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DataError, said
+from .errors import DataError, check_fits, said
+from .inflated import opened_text
 from .table import (
     Table,
     check_dropped,
@@ -19,6 +20,7 @@ from .table import (
     numbered,
     target_from_values,
     text_columns_error,
+    text_of,
 )
 
 _TARGETS = ("y", "Y")
@@ -37,9 +39,14 @@ def read_npz(
         with np.load(path, allow_pickle=False) as archive:
             # Arrays nobody asked for are not touched: they may be large or pickled.
             stored = list(archive.files)
-            wanted = {target, "X", *_TARGETS, *_NAMES, _CLASSES}
-            arrays = {name: archive[name] for name in stored if name in wanted}
-    except (PermissionError, MemoryError):
+            wanted = set(stored) & {target, "X", *_TARGETS, *_NAMES, _CLASSES}
+            sizes = {
+                info.filename.removesuffix(".npy"): info.file_size
+                for info in archive.zip.infolist()
+            }
+            check_fits(sum(sizes[name] for name in wanted), path.name)
+            arrays = {name: archive[name] for name in wanted}
+    except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:  # a damaged file can make anything of the reader
         if "pickle" in str(error) or "Object arrays" in str(error):
@@ -70,8 +77,9 @@ def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, y = load_svmlight_file(str(path), zero_based=True)
-    except (PermissionError, MemoryError):
+        with opened_text(path) as file:
+            X, y = load_svmlight_file(file, zero_based=True)
+    except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:
         raise DataError(f"{path.name} is not a readable svmlight file: {said(error)}") from error
@@ -112,7 +120,7 @@ def _from_arrays(
     else:
         y, label = no_target(X.shape[0]), ""
     if label in _TARGETS:
-        y = _named_classes(y, arrays.get(_CLASSES))
+        y = _named_classes(y, arrays.get(_CLASSES), owner)
     if len(y) != X.shape[0]:
         raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     if X.dtype.kind not in "biuf":
@@ -120,17 +128,20 @@ def _from_arrays(
     names = numbered(X.shape[1])
     for key in _NAMES:
         if key in arrays and np.size(arrays[key]) == X.shape[1]:
-            names = tuple(str(name).strip() for name in np.ravel(arrays[key]))
+            try:
+                names = tuple(text_of(name).strip() for name in np.ravel(arrays[key]).tolist())
+            except UnicodeDecodeError:
+                raise DataError(f"{key} of {owner} is text, but not UTF-8") from None
     check_unique(names, owner)
     return without(Table(as_real(X), y, names, label), drop, owner, set(stored) - {label})
 
 
-def _named_classes(y: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+def _named_classes(y: np.ndarray, names: np.ndarray | None, owner: str) -> np.ndarray:
     """The classes by name, where the file names them all."""
     if names is None or y.ndim != 1 or y.dtype.kind not in "iu":
         return y
-    names = np.ravel(names)
-    named = names.dtype.kind in "US" and len(set(names)) == len(names)
+    names = target_from_values(np.ravel(names), _CLASSES, owner)
+    named = names.dtype.kind == "U" and len(set(names)) == len(names)
     return names[y] if named and y.min() == 0 and y.max() == len(names) - 1 else y
 
 

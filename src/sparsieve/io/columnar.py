@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 
 from .._optional import require
-from .errors import DataError, said
-from .table import Table, no_target, split_or_all_columns, target_from_values, text_columns_error
+from .errors import DataError, check_fits, said
+from .table import (
+    MOST_CHARACTERS,
+    Table,
+    no_target,
+    not_a_column,
+    split_or_all_columns,
+    target_from_values,
+    text_columns_error,
+)
 
 
 def read_parquet(
@@ -19,35 +27,44 @@ def read_parquet(
     """Read a Parquet file; see ``read_table``."""
     arrow = require("pyarrow", extra="data", purpose="read Parquet files")
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
+    # A text that is the same in every row takes next to nothing in the file: it is read once.
+    texts = None if target is None else [target]
     try:
-        with parquet.ParquetFile(path) as file:  # quicker than read_table on wide files
-            rows = file.read()
-    except (PermissionError, MemoryError):
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:  # quicker than read_table
+            # Every access to these builds them anew, which tens of thousands of columns would feel.
+            meta, schema = file.metadata, file.schema_arrow
+            all_names = schema.names
+            # The names pandas gives to a data frame's index when it writes one.
+            index = [name for name in all_names if name.startswith("__index_level_")]
+            label, features = split_or_all_columns(
+                all_names, target, drop, path.name, left_out=index, needs_target=needs_target
+            )
+            if meta.num_rows == 0:
+                raise DataError(f"{path.name} has columns but no rows")
+            # Nothing is read but numbers and the target, and only if they fit.
+            kinds = [schema.field(j).type for j in features]
+            text = [
+                all_names[j]
+                for j, kind in zip(features, kinds, strict=True)
+                if not _is_numeric(arrow.types, kind)
+            ]
+            if text:
+                raise text_columns_error(text, path.name)
+            wanted = [all_names[j] for j in (*features, *(() if label is None else (label,)))]
+            if label is not None and arrow.types.is_nested(schema.field(label).type):
+                raise not_a_column(wanted[-1], path.name)
+            check_fits(8 * meta.num_rows * len(wanted), path.name)
+            rows = file.read(columns=None if len(wanted) == len(all_names) else wanted)
+    except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:  # a damaged file can make anything of the reader
         raise DataError(f"{path.name} is not a readable Parquet file: {said(error)}") from error
-    # Every access to these builds them anew, which tens of thousands of columns would feel.
-    all_names, schema, columns = rows.column_names, rows.schema, rows.columns
-    # The names pandas gives to a data frame's index when it writes one.
-    index = [name for name in all_names if name.startswith("__index_level_")]
     notes = ("the index of the data frame was left out",) if index else ()
-    label, features = split_or_all_columns(
-        all_names, target, drop, path.name, left_out=index, needs_target=needs_target
-    )
-    if rows.num_rows == 0:
-        raise DataError(f"{path.name} has columns but no rows")
-    kinds = [schema.field(j).type for j in features]
-    text = [
-        all_names[j]
-        for j, kind in zip(features, kinds, strict=True)
-        if not _is_numeric(arrow.types, kind)
-    ]
-    if text:
-        raise text_columns_error(text, path.name)
+    columns = dict(zip(rows.column_names, rows.columns, strict=True))
     narrow = all(kind in (arrow.float32(), arrow.float16()) for kind in kinds)
     X = np.empty((rows.num_rows, len(features)), dtype=np.float32 if narrow else np.float64)
     for k, (j, kind) in enumerate(zip(features, kinds, strict=True)):
-        column = columns[j]
+        column = columns[all_names[j]]
         if arrow.types.is_boolean(kind):
             column = column.cast(arrow.int8())
         elif arrow.types.is_decimal(kind):
@@ -57,9 +74,8 @@ def read_parquet(
     if label is None:
         return Table(X, no_target(len(X)), names, "", notes)
     name = all_names[label]
-    values = columns[label]
-    y = np.array(values.to_pylist()) if values.null_count == 0 else values.to_pylist()
-    return Table(X, target_from_values(y, name, path.name), names, name, notes)
+    y = target_from_values(plain_values(columns[name]), name, path.name)
+    return Table(X, y, names, name, notes)
 
 
 def _is_numeric(types: Any, kind: Any) -> bool:
@@ -70,3 +86,28 @@ def _is_numeric(types: Any, kind: Any) -> bool:
         or types.is_decimal(kind)
         or types.is_null(kind)
     )
+
+
+def plain_values(column: Any) -> Any:
+    """An Arrow column as an array, or as a list where values are missing.
+
+    Python's own objects would take many times the memory of as many labels.
+    """
+    from pyarrow import types
+
+    kind = column.type
+    is_coded = types.is_dictionary(kind)
+    held = kind.value_type if is_coded else kind
+    if any(is_kind(held) for is_kind in (types.is_string, types.is_large_string)):
+        coded = column.unify_dictionaries() if is_coded else column.dictionary_encode()
+        coded = coded.combine_chunks()
+        texts = coded.dictionary.to_pylist()
+        short = max(map(len, texts), default=MOST_CHARACTERS) < MOST_CHARACTERS
+        if short and not coded.null_count:
+            return np.array(texts)[coded.indices.to_numpy()]
+        return [None if i is None else texts[i] for i in coded.indices.to_pylist()]
+    if column.null_count:
+        return column.to_pylist()
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return column.to_numpy()
+    return column.to_pylist()

@@ -23,8 +23,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .._checks import are_row_names
 from .._optional import available
 from .errors import DataError
+from .inflated import opened_text
 from .table import (
     MISSING,
     Table,
@@ -58,7 +60,8 @@ class _Layout:
     start: int  # where the first line begins, in bytes
     offset: int  # and the one after it
     header_lines: int
-    has_row_names: bool = False  # a column of row names without a header
+    unnamed: bool = False  # the first column has no header
+    has_row_names: bool = False  # because it holds names of rows
 
 
 def read_delimited(
@@ -66,7 +69,7 @@ def read_delimited(
 ) -> Table:
     """Read a CSV or TSV file; see ``read_table``."""
     notes = []
-    with _open(path) as stream:
+    with opened_text(path) as stream:
         layout = _layout(stream, path)
         if _has_no_header(layout, target, needs_target=needs_target):
             notes.append("the first line holds numbers: the columns are called x0, x1, ...")
@@ -76,6 +79,9 @@ def read_delimited(
         if layout.has_row_names:
             notes.append("the first column has no name and was taken for row names: left out")
             left_out = [layout.names[0], *_NAMES_OF_ROW_NAMES]
+        elif layout.unnamed:
+            name = layout.names[0]
+            notes.append(f"the first column has no name but holds values: it is called {name}")
         if layout.decimal == ",":
             notes.append("numbers are written with decimal commas")
         try:
@@ -115,10 +121,6 @@ def _has_no_header(layout: _Layout, target: str | None, *, needs_target: bool) -
     return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
 
 
-def _open(path: Path) -> BinaryIO:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")  # type: ignore[return-value]
-
-
 # -- layout ----------------------------------------------------------------------------------
 
 
@@ -145,11 +147,20 @@ def _layout(stream: BinaryIO, path: Path) -> _Layout:
     # R's write.table gives row names no header; pandas' to_csv gives them an empty one.
     if lines and len(_fields(lines[0], delimiter)) == len(names) + 1:
         names = ("", *names)
-    has_row_names = len(names) > 1 and names[0] == ""
+    unnamed = len(names) > 1 and names[0] == ""
+    row_names = unnamed and are_row_names(_first_cells(lines, layout))
+    taken = set(names)
     named = tuple(
-        name or unnamed for name, unnamed in zip(names, numbered(len(names)), strict=True)
+        name or (made_up if made_up not in taken else f"unnamed {made_up}")
+        for name, made_up in zip(names, numbered(len(names)), strict=True)
     )
-    return replace(layout, names=named, has_row_names=has_row_names)
+    return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names)
+
+
+def _first_cells(lines: list[str], layout: _Layout) -> list[str]:
+    """Of the first column in the first lines, with decimal points."""
+    cells = [fields[0] for line in lines if (fields := _fields(line, layout.delimiter))]
+    return [cell.replace(layout.decimal, ".") for cell in cells]
 
 
 def _record(stream: BinaryIO) -> bytes:

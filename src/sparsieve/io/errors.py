@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from ..memory import machine_memory
+
 
 class DataError(ValueError):
     """A file cannot be read as a table of numbers with a target.
@@ -53,6 +55,16 @@ def said(error: BaseException) -> str:
     if not text or isinstance(error, KeyError):
         return f"it is damaged ({type(error).__name__})"
     return text
+
+
+def check_fits(n_bytes: int, owner: str) -> None:
+    """Refuse what cannot be held: a small file can declare that it holds very much."""
+    most = machine_memory()
+    if most is not None and n_bytes > most:
+        raise DataError(
+            f"{owner} would take {n_bytes / 2**30:.1f} GiB of memory, but this machine has "
+            f"{most / 2**30:.1f} GiB"
+        )
 
 
 def shown(path: str | os.PathLike[str]) -> str:

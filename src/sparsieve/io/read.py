@@ -121,16 +121,32 @@ def read_table(
         optional["needs_target"] = False
     try:
         if layer is not None:
-            return read_h5ad(path, target, drop, layer, **optional)
+            return _matched(read_h5ad(path, target, drop, layer, **optional), path.name)
         suffix = suffix_of(path)
         reader = _READERS[suffix]
         if suffix in _LARGE_READERS and is_too_large(path):
             reader = _LARGE_READERS[suffix]
-        return reader(path, target, drop, **(optional if reader in _TARGET_OPTIONAL else {}))
+        optional = optional if reader in _TARGET_OPTIONAL else {}
+        return _matched(reader(path, target, drop, **optional), path.name)
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
+    except MemoryError as error:
+        raise MemoryError(
+            f"{shown(path)} does not fit into memory, or is damaged: {said(error)}"
+        ) from error
     except OSError as error:
         raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
+
+
+def _matched(table: Table, owner: str) -> Table:
+    """The table, if it has a name for every column and a target for every row."""
+    shape, found = table.X.shape, (len(table.y), len(table.feature_names))
+    if found != shape:
+        raise DataError(
+            f"X of {owner} has the shape {shape}, but there are {found[0]} targets and {found[1]} "
+            "names of features"
+        )
+    return table
 
 
 def check_readable(path: Path) -> None:

@@ -6,6 +6,7 @@ one becomes a design that reads it in passes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import numpy as np
 from .._optional import require
 from ..memory import LOAD_SHARE, explicit_limit
 from .arrays import as_real
-from .errors import DataError, TargetNeededError, said
-from .hdf5 import check_self_contained
+from .columnar import plain_values
+from .errors import DataError, TargetNeededError, check_fits, said
+from .hdf5 import check_annotated, check_declared, check_self_contained
 from .table import (
+    MOST_CHARACTERS,
     Table,
     check_dropped,
     check_unique,
@@ -26,7 +29,9 @@ from .table import (
     numbered,
     split_columns,
     target_from_values,
+    text_of,
 )
+from .zarr import ZarrArrays
 
 _NAMES = ("feature_names", "features")
 MOST_FEATURES = 20_000_000  # their names alone take a gigabyte
@@ -51,7 +56,10 @@ def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
         )
     try:
         X, y = np.load(path, mmap_mode="r"), np.load(labels)
-    except (PermissionError, MemoryError):
+        for file, array in ((path, X), (labels, y)):
+            if not isinstance(array, np.ndarray):
+                raise DataError(f"{file.name} is an .npz file; give it that name")
+    except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:  # a damaged file can make anything of the reader
         both = f"{path.name} or {labels.name}"
@@ -73,8 +81,8 @@ def read_hdf5(path: Path, target: str | None, drop: Sequence[str]) -> Table:
 
 def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open the arrays X and y of a Zarr group."""
-    zarr = require("zarr", extra="data", purpose="read Zarr arrays")
-    return _from_group(lambda: zarr.open_group(str(path), mode="r"), path, target, drop)
+    require("zarr", extra="data", purpose="read Zarr arrays")
+    return _from_group(lambda: ZarrArrays(path), path, target, drop)
 
 
 def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
@@ -84,11 +92,11 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
     from ..design.tables import ParquetRows, open_parquet
 
     try:
-        file = open_parquet(str(path))
+        file = open_parquet(str(path), None if target is None else [target])
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
         label, features = split_columns(names, target, [*drop, *index], path.name)
-        values = _plain_values(file.read(columns=[names[label]]).column(0))
+        values = plain_values(file.read(columns=[names[label]]).column(0))
     except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:
@@ -101,25 +109,6 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
     return Table(FileDesign(source), y, tuple(source.names), names[label])
 
 
-def _plain_values(column: Any) -> Any:
-    """An Arrow column as an array, or as a list where values are missing.
-
-    Python's own objects would take many times the memory of as many labels.
-    """
-    from pyarrow import types
-
-    kind = column.type
-    if column.null_count:
-        return column.to_pylist()
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        return column.to_numpy()
-    if types.is_string(kind) or types.is_large_string(kind):
-        coded = column.combine_chunks().dictionary_encode()
-        if len(coded.dictionary):
-            return np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy()]
-    return column.to_pylist()
-
-
 def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open an .h5ad file whose X is read in passes."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
@@ -127,6 +116,8 @@ def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Tabl
     try:
         with h5py.File(path, "r") as file:
             check_self_contained(file, path.name)
+            check_annotated(file, path.name)
+            check_declared((file.get(part) for part in ("obs", "var")), path.name)
         data = anndata.read_h5ad(path, backed="r")
     except (PermissionError, MemoryError, DataError):
         raise
@@ -146,7 +137,6 @@ def _from_group(
         group: Mapping[str, Any] = opened()
         label = "y" if target is None else target
         for name in ("X", label):
-            # Asked for by name: Zarr opens all arrays to list them, and prints what is wrong there.
             if name not in group:
                 raise DataError(
                     f"{path.name} has no array {name!r}; it holds {listed(list(group)) or 'none'}"
@@ -159,21 +149,27 @@ def _from_group(
             raise DataError(
                 f"X of {path.name} has {X.shape[0]} rows but {label} has {shape} values"
             )
-        y = np.asarray(group[label][:])
+        y = _values(group[label], f"{label} of {path.name}")
         for key in _NAMES:
             if key in group and group[key].shape == (len(names),):
-                names = tuple(_text(name) for name in group[key][:])
+                found = _values(group[key], f"{key} of {path.name}")
+                names = tuple(text_of(name) for name in found)
     except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:
         raise DataError(f"{path.name} cannot be read: {said(error)}") from error
-    if y.dtype.kind in "SO":
-        y = np.array([_text(value) for value in y])
     return _table(X, y, names, label, drop, path.name)
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+def _values(array: Any, owner: str) -> np.ndarray:
+    """All of an array beside X, if it is what it may be: a few bytes can declare any size."""
+    dtype = np.dtype(array.dtype)
+    if dtype.kind in "SU" and dtype.itemsize > 4 * MOST_CHARACTERS:
+        raise DataError(
+            f"{owner} declares texts of {dtype.itemsize} bytes, which are neither labels nor names"
+        )
+    check_fits(math.prod(array.shape) * dtype.itemsize, owner)
+    return np.asarray(array[:])
 
 
 def _width(X: Any, owner: str) -> int:

@@ -15,6 +15,7 @@ from .errors import DataError, TargetNeededError
 # How text files spell a missing value; compared after stripping blanks.
 MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "None", "#N/A"))
 
+MOST_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
 _SHOWN = 5  # names listed in a message before it says "and N more"
 
 
@@ -168,23 +169,51 @@ def target_from_text(texts: Sequence[str], name: str, owner: str) -> np.ndarray:
                 return np.array([number(text) for text in stripped], dtype=dtype)
             except (ValueError, OverflowError):
                 continue
+    _check_short(max(map(len, stripped)), name, owner)
     return np.array(stripped)
+
+
+def _check_short(length: int, name: str, owner: str) -> None:
+    if length > MOST_CHARACTERS:
+        raise DataError(
+            f"target {name!r} of {owner} holds a text of {length} characters, which is no label; "
+            "name another column"
+        )
 
 
 def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
     """A target from typed values (None or NaN where missing)."""
-    values = np.asarray(values)
+    values = np.array(values, dtype=object) if isinstance(values, list) else np.asarray(values)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
-    if values.dtype.kind == "O":
-        _check_none_missing([_is_missing(value) for value in values.ravel()], name, owner)
-        values = np.array(values.tolist())
+    try:
+        if values.dtype.kind == "O":
+            flat = values.ravel().tolist()
+            _check_none_missing([_is_missing(value) for value in flat], name, owner)
+            texts = [value for value in flat if isinstance(value, str | bytes)]
+            _check_short(max(map(len, texts), default=0), name, owner)
+            values = np.array(values.tolist())
+        if values.dtype.kind == "S":
+            values = np.char.decode(values, "utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"target {name!r} of {owner} is text, but not UTF-8") from None
+    except DataError:
+        raise
+    except ValueError:  # of lists of several lengths
+        values = np.empty(())
+    if values.ndim not in (1, 2) or 0 in values.shape[1:] or values.dtype.kind in "cV":
+        raise not_a_column(name, owner)
     if values.dtype.kind == "f":
         _check_none_missing(np.isnan(values.reshape(len(values), -1)).any(axis=1), name, owner)
         whole = np.isfinite(values).all() and (values == np.trunc(values)).all()
         if whole and np.abs(values).max(initial=0) < 2**53:
             return values.astype(np.int64)
     return values if values.dtype.kind in "biuf" else values.astype(str)
+
+
+def not_a_column(name: str, owner: str) -> DataError:
+    """The sentence for a target that is something else."""
+    return DataError(f"target {name!r} of {owner} is not a column of numbers or text")
 
 
 def _is_missing(value: Any) -> bool:
@@ -201,6 +230,11 @@ def _check_none_missing(missing: Any, name: str, owner: str) -> None:
         f"target {name!r} of {owner} is missing in {times} row{'s' * (times != 1)} (first in data "
         f"row {rows[0] + 1}); fill in or remove {'that row' if times == 1 else 'those rows'}"
     )
+
+
+def text_of(value: Any) -> str:
+    """A name from a file, where it may be bytes."""
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def no_target(n_samples: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Kernels of single features, and what a model asks of all of them at once."""
 
 from .bank import KernelBank
+from .combined import CombinedKernel
 from .functions import (
     CallableKernel,
     FeatureKernel,
@@ -12,6 +13,7 @@ from .functions import (
 
 __all__ = [
     "CallableKernel",
+    "CombinedKernel",
     "FeatureKernel",
     "KernelBank",
     "PolynomialKernel",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebval
 
+from .combined import CombinedKernel, FactoredKernels
 from .expansion import Expansion, expand
 from .functions import FeatureKernel
 
@@ -66,6 +68,7 @@ class KernelBank:
         self._plan_expansions()
         self._held: np.ndarray | None = None
         self._recent: dict[int, np.ndarray] = {}
+        self._factored: tuple[np.ndarray, FactoredKernels] | None = None
 
     # -- all features at once ------------------------------------------------------------
 
@@ -132,6 +135,24 @@ class KernelBank:
             total[pairs] = total.T[pairs] = half
         return _finite(self._dress(total[None])[0])
 
+    def combined(
+        self, features: np.ndarray, weights: np.ndarray, keep: bool = True
+    ) -> CombinedKernel:
+        """The same sum, in the directions that its expansions reach where these are few.
+
+        ``features`` are in rising order. A basis serves for any part of its features that is no
+        less than half of them.
+        """
+        if not len(features) or 2 * self.ranks[features].sum() > self.n_samples:
+            return CombinedKernel(self.combine(features, weights, keep))
+        held = self._factored
+        if held is None or 2 * len(features) < len(held[0]) or not np.isin(features, held[0]).all():
+            parts = [self._groups[self._group_of[m]][0] for m in features]
+            factors = [self._factors(features[[k]], one)[0] for k, one in enumerate(parts)]
+            kernels = FactoredKernels(factors, [one.spectrum[0] for one in parts])
+            held = self._factored = features, kernels
+        return held[1].combine(np.searchsorted(held[0], features), weights)
+
     def shifts(self, features: np.ndarray) -> np.ndarray:
         """max(0, -smallest eigenvalue of A_m): what makes A_m + shift I semidefinite.
 
@@ -179,13 +200,20 @@ class KernelBank:
         ``values`` has one row per feature of ``features``.
         """
         out = np.zeros(values.shape[1])
-        step = max(1, BLOCK_BYTES // (8 * self.n_samples))
         for row, m, weight in zip(values, features, weights, strict=True):
-            for start in range(0, len(out), step):
-                part = row[start : start + step]
-                out[start : start + step] += weight * (
-                    self.kernel(part[:, None], self.values[m][None, :]) @ beta
-                )
+            apart = np.ones(len(row), dtype=bool)
+            if self._group_of[m] >= 0:
+                expansion = self._groups[self._group_of[m]][0]
+                sums = expansion.sums(self.values[[m]] - self._middle[m], beta, expansion.size)[0]
+                x = (row - self._middle[m]) / expansion.radius
+                apart = np.abs(x) > 1.0  # where the expansion says nothing
+                out[~apart] += weight * chebval(x[~apart], expansion.coefficients @ sums)
+            others = np.flatnonzero(apart)
+            step = max(1, BLOCK_BYTES // (8 * self.n_samples))
+            for start in range(0, len(others), step):
+                part = others[start : start + step]
+                kernels = self.kernel(row[part, None], self.values[m][None, :])
+                out[part] += weight * (kernels @ beta)
         return out
 
     # -- inside --------------------------------------------------------------------------
@@ -225,21 +253,30 @@ class KernelBank:
         self._groups = [(found, members) for found, members in groups if found is not None]
         rest = [members for found, members in groups if found is None]
         self._rest = np.sort(np.concatenate(rest)) if rest else np.empty(0, dtype=np.int64)
+        # Outer products that a matrix is the sum of; as many as samples without an expansion.
+        self.ranks = np.full(self.n_features, self.n_samples)
+        self._group_of = np.full(self.n_features, -1)
+        for k, (expansion, members) in enumerate(self._groups):
+            self.ranks[members] = len(expansion.spectrum[0])
+            self._group_of[members] = k
+
+    def _factors(self, features: np.ndarray, expansion: Expansion) -> np.ndarray:
+        """F with A_m = F diag(spectrum) F' of these features of one expansion."""
+        basis = expansion.polynomials(self.values[features] - self._middle[features, None])
+        basis = basis @ expansion.spectrum[1]
+        if self.centred:
+            basis -= (self.weights @ basis / self.weights.sum())[:, None, :]
+        basis *= self.roots[:, None]
+        return basis
 
     def _expanded_shifts(self, features, expansion: Expansion) -> np.ndarray:
-        """With A_m = B C B', C = V D V' and BV = Q R, the eigenvalues are those of R D R'."""
-        eigenvalues, vectors = expansion.spectrum
+        """With A_m = F D F' and F = Q R, the eigenvalues are those of R D R'."""
         found = np.empty(len(features))
         step = max(1, BLOCK_BYTES // (8 * self.n_samples * expansion.size))
         for start in range(0, len(features), step):
-            part = features[start : start + step]
-            basis = expansion.polynomials(self.values[part] - self._middle[part, None])
-            basis = basis @ vectors
-            if self.centred:
-                basis -= (self.weights @ basis / self.weights.sum())[:, None, :]
-            basis *= self.roots[:, None]
-            triangle: np.ndarray = np.linalg.qr(basis, mode="r")  # type: ignore[assignment]
-            small = (triangle * eigenvalues) @ triangle.transpose(0, 2, 1)
+            factors = self._factors(features[start : start + step], expansion)
+            triangle: np.ndarray = np.linalg.qr(factors, mode="r")  # type: ignore[assignment]
+            small = (triangle * expansion.spectrum[0]) @ triangle.transpose(0, 2, 1)
             found[start : start + step] = np.linalg.eigvalsh(small)[:, 0]
         return np.maximum(0.0, -found)
 

@@ -41,7 +41,7 @@ def selection_view(selected: SelectedFeatures) -> str:
         f'<div class="sparsieve-selected" style="{_BOX}">{_warning(selected)}'
         f"<div><b>{n_kept:,} of {n_features:,} features</b> by "
         f"{escape(type(selected.method).__name__)}</div>"
-        f'<div style="opacity: 0.8">{_accuracy(selected)}</div>'
+        f'<div style="opacity: 0.8">{_held_out(selected)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
         f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'
     )
@@ -73,20 +73,9 @@ def _widths(scores: np.ndarray) -> np.ndarray:
     return 100.0 * np.minimum(np.divide(sizes, longest or 1.0), 1.0)
 
 
-def _accuracy(selected: SelectedFeatures) -> str:
-    try:
-        value = selected.accuracy
-    except ValueError as error:
-        return f"not cross-validated: {escape(str(error).partition(chr(10))[0])}"
-    if hasattr(selected.selector, "classes_"):
-        said = f"{value:.1%} accuracy in cross-validation"
-    else:
-        said = f"R² of {value:.3f} in cross-validation"
-    return f"{said} ({_folds(selected.selector)}, the features chosen anew in each)"
-
-
-def _folds(selector: Any) -> str:
-    return f"{getattr(selector, 'n_splits_', 5)} folds"
+def _held_out(selected: SelectedFeatures) -> str:
+    check = selected.check
+    return escape(selected.unchecked if check is None else check.sentence())
 
 
 def _text(value: Any) -> str:

@@ -30,6 +30,16 @@ from .reproduce import Reproduction, find_preset
 
 FORMAT = 1
 _LARGEST = 1 << 24  # bytes of one file; ours are some kilobytes
+# What reading a file that is not what it says can run into.
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    csv.Error,
+)
 
 
 class RecordError(ValueError):
@@ -224,6 +234,10 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
                 f"there is no record of {paper} ({name} is missing); run: "
                 f"sparsieve reproduce {paper}"
             ) from None
+        except OSError as error:
+            raise RecordError(
+                f"{name} of the record of {paper} cannot be read: {error.strerror}"
+            ) from None
         if len(content) > _LARGEST:
             raise RecordError(f"{name} of the record of {paper} is too large to be one of ours")
         return content.decode("utf-8")
@@ -240,7 +254,7 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
         return _record(paper, content, text)
     except RecordError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except _DAMAGE as error:
         raise RecordError(
             f"the record of {paper} is damaged ({type(error).__name__}: {error}); run: "
             f"sparsieve reproduce {paper}"
@@ -253,7 +267,7 @@ def _record(paper: str, content: dict, text: Callable[[str], str]) -> Record:
             str(found["name"]),
             str(found["title"]),
             _rows(text(_file_name(found["file"])), found["kinds"]),
-            [Drawing(**drawing) for drawing in found["drawings"]],
+            [_drawing(drawing) for drawing in found["drawings"]],
             note=str(found["note"]),
             summary=[dict(row) for row in found["summary"]],
         )
@@ -289,6 +303,15 @@ def _file_name(name: Any) -> str:
     if not re.fullmatch(r"[a-z0-9-]+\.csv", str(name)):
         raise RecordError(f"{name!r} is no name of a file of a record")
     return str(name)
+
+
+def _drawing(said: Mapping[str, Any]) -> Drawing:
+    made = Drawing(**said)
+    plain = asdict(Drawing("", ""))
+    for name, value in asdict(made).items():
+        if type(value) is not type(plain[name]):
+            raise TypeError(f"{name} of a drawing is {value!r}")
+    return made
 
 
 def _said(drawing: Drawing) -> dict:

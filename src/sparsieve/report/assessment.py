@@ -14,10 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._cross_validation import each_fold, make_folds, possible_folds
-from ..choose.rules import RULES, CountCurve, describe
+from ..choose.guess import GuessTest, against_guess, mean_votes
+from ..choose.rules import CountCurve, choices, describe
 from ..evaluation import Stability, nogueira_stability
 from ..evaluation.curves import CLASSIFIERS
-from ..selectors.target import already_told, with_task
+from ..selectors.target import with_task
 
 # The first model of each kind is the one whose predictions are shown.
 MODELS = {"linear SVM": CLASSIFIERS["svm"], "nearest neighbour": CLASSIFIERS["1nn"]}
@@ -55,6 +56,8 @@ class Assessment:
     auc : float or None
         Area under the receiver operating characteristic of the first model with as many features
         as the selection has, the mean over classes where there are more than two.
+    guess_test : GuessTest or None
+        Whether the predictions, on average over all numbers of features, are better than a guess.
     """
 
     metric: str = "accuracy"
@@ -68,6 +71,7 @@ class Assessment:
     true: np.ndarray = field(default_factory=lambda: np.zeros(0))
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
+    guess_test: GuessTest | None = None
     reason: str = ""
 
     @property
@@ -77,12 +81,21 @@ class Assessment:
 
     @cached_property
     def rows(self) -> list[dict]:
-        """Model, k, mean and error (standard error over folds)."""
+        """Model, k, mean and error (standard error, for training parts that overlap)."""
         return [
-            {"model": model, "k": k, "mean": float(np.mean(values)), "error": _error(values)}
-            for model, scores in self.scores.items()
-            for k, values in zip(self.ks, scores, strict=True)
+            {"model": model, "k": k, "mean": mean, "error": error}
+            for model in self.scores
+            for k, mean, error in zip(
+                self.ks,
+                self._curve(model).means.tolist(),
+                self._curve(model).standard_errors.tolist(),
+                strict=True,
+            )
         ]
+
+    def _curve(self, model: str) -> CountCurve:
+        test_share = 1.0 / max(self.n_folds - 1, 1)
+        return CountCurve(np.array(self.ks), self.scores[model], test_share)
 
     def at(self, k: int) -> list[dict]:
         """The rows at one number of features."""
@@ -120,6 +133,12 @@ class Assessment:
         found = nogueira_stability(self.supports)
         return found if np.isfinite(found.value) else None
 
+    def doubt(self, guess: float) -> str:
+        """A sentence where nothing is better than a guess of that score, else nothing."""
+        if self.guess_test is None or self.best is None:
+            return ""
+        return self.guess_test.sentence(self.best["mean"], guess, self.metric)
+
     def flatness(self, model: str, guess: float) -> str:
         """How much the number of features matters to a model, in words; empty for one number.
 
@@ -127,9 +146,8 @@ class Assessment:
         """
         if len(self.ks) < 2:
             return ""
-        curve = CountCurve(np.array(self.ks), self.scores[model], 1.0 / max(self.n_folds - 1, 1))
-        chosen = {name: RULES[name](curve) for name in ("best", "one_se")}
-        return describe(curve, chosen, guess)
+        curve, doubt = self._curve(model), self.doubt(guess)
+        return describe(curve, choices(curve, beats_guess=not doubt), doubt)
 
 
 def assess(
@@ -172,7 +190,7 @@ def assess(
     def work(train: np.ndarray, test: np.ndarray) -> _Fold:
         return _assess_fold(selector, X[train], y[train], X[test], y[test], counts, n_kept, models)
 
-    with warnings.catch_warnings(), already_told():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             found = each_fold(work, folds)
@@ -200,7 +218,16 @@ def assess(
         true=y,
         predictions={k: _together(y, folds, [fold.predicted[k] for fold in found]) for k in ks},
         auc=float(np.mean(areas)) if areas else None,
+        guess_test=_against_guess(y, folds, [f.predicted for f in found], ks, is_regression),
     )
+
+
+def _against_guess(
+    y: np.ndarray, folds: Any, predicted: list[dict], ks: list[int], is_regression: bool
+) -> GuessTest:
+    classes = None if is_regression else np.unique(y)
+    votes = [mean_votes([by_k[k] for k in ks], classes) for by_k in predicted]
+    return against_guess(votes, mean_votes([y], classes), folds)
 
 
 @dataclass(frozen=True)
@@ -293,7 +320,3 @@ def counts_to_try(n_kept: int, n_features: int) -> list[int]:
 
 def _scaler(X: Any) -> StandardScaler:
     return StandardScaler(with_mean=not hasattr(X, "tocsr"))  # a sparse X stays sparse
-
-
-def _error(scores: np.ndarray) -> float:
-    return float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0

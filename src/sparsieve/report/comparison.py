@@ -49,7 +49,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve.report import comparison_report
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[1, 3], folds=2, repeats=1)
+    >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[1, 3], cv=2, n_repeats=1)
     >>> comparison_report(found).title
     '2 methods compared on 178 samples'
     """
@@ -76,7 +76,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
             None,
             command=command,
             code=_code(comparison),
-            seed=comparison.seed,
+            seed=comparison.random_state,
             text=_procedure(comparison),
             tables=[_methods(comparison)],
         ),
@@ -91,7 +91,8 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
 
 
 def _warnings(comparison: Any) -> list[str]:
-    found = [f"{note}." for note in comparison.notes]
+    said = [*comparison.leaks, *comparison.notes]
+    found = [note if note.endswith("?") else f"{note}." for note in said]
     if comparison.left_out:
         methods = counted(len(comparison.left_out), "method")
         found.append(f"{methods} failed and count in nothing that is shown here.")
@@ -104,18 +105,34 @@ def _warnings(comparison: Any) -> list[str]:
 def _procedure(comparison: Any) -> list[str]:
     model = _MODELS[comparison.model]
     return [
-        f"{comparison.n_folds} folds, drawn {counted(comparison.n_repeats, 'time')}; the same for "
-        "every method. On every split each method selects from the training part alone, a "
-        f"{model} is fitted to the first k features, scaled by the training part, and scored on "
-        "the samples held out.",
+        f"{_splits(comparison)}; the same for every method. On every split each method selects "
+        f"from the training part alone, a {model} is fitted to the first k features, scaled by the "
+        "training part, and scored on the samples held out.",
         f"Methods are compared at {counted(comparison.k, 'feature')}: the number that the mean of "
         "their curves favours, which makes the scores themselves, but hardly the differences "
         "between methods, a little too good.",
         "Standard errors are of means over splits of one data set and allow for training parts "
-        "that overlap (Nadeau and Bengio). A method counts as lower than the best, or as better "
-        "than a guess, where a one-sided t-test of the differences on the same splits says so at "
-        "the level of 5 %, or 1 %, divided by the number of such tests.",
+        "that overlap (Nadeau and Bengio). A method counts as lower than the best where a "
+        "one-sided t-test of the differences on the same splits says so, and as better than a "
+        "guess where its score is higher and its held-out predictions, on average over all numbers "
+        "of features, follow the target more closely than shuffled ones: each at the level of 5 % "
+        "divided by the number of such tests.",
     ]
+
+
+def _splits(comparison: Any) -> str:
+    if comparison.random_state is None:
+        return f"{counted(comparison.n_folds, 'split')}, as given"
+    return f"{comparison.n_folds} folds, drawn {counted(comparison.n_repeats, 'time')}"
+
+
+def _cv_arguments(comparison: Any) -> str:
+    if comparison.random_state is None:
+        return "    cv=cv,"
+    return (
+        f"    cv={comparison.n_folds}, n_repeats={comparison.n_repeats}, "
+        f"random_state={comparison.random_state},"
+    )
 
 
 def _methods(comparison: Any) -> Table:
@@ -132,6 +149,7 @@ def _methods(comparison: Any) -> Table:
 
 def _code(comparison: Any) -> str:
     names = ", ".join(repr(name) for name in [*comparison.methods, *comparison.left_out])
+    made = comparison.prepare
     return "\n".join(
         (
             "import sparsieve",
@@ -139,9 +157,14 @@ def _code(comparison: Any) -> str:
             "found = sparsieve.compare(",
             f"    X, y, [{names}],",
             f"    ks={comparison.ks}, model={comparison.model!r}, metric={comparison.metric!r},",
-            f"    folds={comparison.n_folds}, repeats={comparison.n_repeats}, "
-            f"seed={comparison.seed},",
+            *([f"    prepare={_made_by(made)},"] if made is not None else []),
+            _cv_arguments(comparison),
             ")",
             'found.report("comparison.html")',
         )
     )
+
+
+def _made_by(prepare: Any) -> str:
+    ours = type(prepare).__module__.startswith("sparsieve.")
+    return f"sparsieve.{prepare!r}" if ours else repr(prepare)

@@ -9,12 +9,14 @@ from importlib import resources
 from typing import Any
 
 from .._optional import require
+from .._text import BIDI, visible
 from .._version import __version__
 from .charts import specification
 from .data import Chart, Contents, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
 from .vega import vega_script
 
+_BIDI = re.compile(f"[{BIDI}]")
 # One script in parts, in the order in which they need each other.
 _SCRIPTS = ("columns", "files", "charts", "tables", "profiles", "explorer", "page")
 
@@ -60,7 +62,7 @@ def framed(report: Contents, height: int = 720) -> str:
     from markupsafe import escape
 
     return (
-        f'<iframe srcdoc="{escape(render(report))}" title="{escape(report.title)}" '
+        f'<iframe srcdoc="{escape(render(report))}" title="{escape(visible(report.title))}" '
         f'style="width: 100%; height: {height}px; border: 0"></iframe>'
     )
 
@@ -165,13 +167,19 @@ def breakable(text: str) -> Any:
     """
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_./:|;,\\-])(?=[^\s])", str(text))
+    parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_./:|;,\\-])(?=[^\s])", _visible(str(text)))
     return Markup("<wbr>").join(escape(part) for part in parts)
+
+
+def _visible(value: Any) -> Any:
+    """Text without characters that act on what is around them; what is markup already stays."""
+    return value if not isinstance(value, str) or hasattr(value, "__html__") else visible(value)
 
 
 def _script_safe(value: Any) -> str:
     """JSON that cannot end the script element it stands in, whatever text it holds."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _BIDI.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text)  # spelled out in JavaScript
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
@@ -185,7 +193,11 @@ def _file_name(title: str) -> str:
 def _template() -> Any:
     jinja = require("jinja2", extra="report", purpose="write a report")
     environment = jinja.Environment(
-        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
     )
     environment.filters["breakable"] = breakable
     return environment.from_string(_file("report.html"))

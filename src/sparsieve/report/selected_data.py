@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from ..diagnosis.null import looks_at_target
 from ..selectors.base import BaseSelector
-from ..selectors.target import encode_target
+from ..selectors.target import encode_target, read_task
 from .wording import distinct, shortened
 
 
@@ -60,6 +60,8 @@ class SelectedData:
         if ranking is not None:
             chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
         task = _task_of(selector)
+        if task == "auto" and y.ndim == 1:
+            task, _ = read_task(y)
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
         return cls(selector, values, y, names, target.classes, chosen)
 

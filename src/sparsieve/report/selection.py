@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
+from .._cross_validation import seed_of
 from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..diagnosis.null import looks_at_target
+from ..evaluation.held_out import HeldOutCheck
+from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess
@@ -45,13 +47,15 @@ def selector_report(
     *,
     feature_names: Sequence[str] | np.ndarray | None = None,
     title: str | None = None,
-    folds: int = 5,
-    seed: int = 0,
+    cv: int = 5,
+    random_state: RandomState = 0,
     threshold: float = 0.9,
     null: PermutationNull | str | None = "auto",
     oddities: Sequence[str] | None = None,
     command: str = "",
     certify: bool = False,
+    search: Any = None,
+    check: HeldOutCheck | None = None,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -67,11 +71,11 @@ def selector_report(
         For an X without names; those of the data frame it was fitted on if not given.
     title : str, default=None
         Heading of the report.
-    folds : int, default=5
+    cv : int, default=5
         The selection is repeated inside so many folds to say how well it predicts and how stable
         it is; 0 leaves that out.
-    seed : int, default=0
-        Of the folds.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds.
     threshold : float, default=0.9
         Smallest absolute correlation that makes a feature a substitute of a selected one.
     null : PermutationNull, "auto" or None, default="auto"
@@ -84,6 +88,12 @@ def selector_report(
     certify : bool, default=False
         Prove how much of what any as many features could explain these do, on the training data.
         A selector that has been certified already shows that anyway.
+    search : SelectorCV, default=None
+        Fitted: the search that found how many features to select; what it says of their number is
+        shown. A ``selector`` that is a SelectorCV itself needs none.
+    check : HeldOutCheck, default=None
+        What held-out samples said of the selection, as :func:`~sparsieve.select` found it; a
+        search says the same.
 
     Returns
     -------
@@ -113,21 +123,21 @@ def selector_report(
             "that selects, and the X that reaches it"
         )
     check_is_fitted(selector)
-    check_integer("folds", folds, minimum=0)
-    check_integer("seed", seed, minimum=0)
+    check_integer("cv", cv, minimum=0)
+    seed = seed_of(random_state)
     check_real("threshold", threshold, minimum=0, strict=True)
     check_flag("certify", certify)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")
-    if folds >= 2 and len(kept.order):
+    if cv >= 2 and len(kept.order):
         assessment = assess(
             kept.unfitted(),
             kept.X,
             kept.y,
             n_kept=len(kept.order),
             is_regression=kept.classes is None,
-            n_folds=folds,
+            n_folds=cv,
             seed=seed,
         )
     if oddities is None:
@@ -136,8 +146,12 @@ def selector_report(
         oddities = found.for_user_of(selector)
     substitutes = kept.substitutes(threshold)
     steps = selections(kept)
+    search = search or _search_in(selector)
+    if check is None and search is not None:
+        check = HeldOutCheck.of(search)
+    against = [] if check is None else [check.warning] * bool(check.warning)
     sections = [
-        accuracy_section(assessment, kept, has_slider=len(steps) > 1),
+        accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, len(kept.order)),
         ranking_section(kept, _null(null, kept)),
@@ -149,8 +163,8 @@ def selector_report(
         how_made(
             selector.get_params(deep=False),
             command=command,
-            code=_code(selector, folds, seed, certificate is not None),
-            seed=seed if folds else None,
+            code=_code(selector, cv, seed, certificate is not None),
+            seed=seed if cv else None,
         ),
     ]
     name = type(selector).__name__
@@ -159,9 +173,14 @@ def selector_report(
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
-        warnings=[*map(_sentence, oddities), *_warnings(selector, kept, assessment)],
+        warnings=[*against, *map(_sentence, oddities), *_warnings(selector, kept, assessment)],
         profiles=profiles(kept, substitutes, MOST_LISTED),
     )
+
+
+def _search_in(selector: Any) -> Any:
+    """The selector itself where it searched for the number of features."""
+    return selector if hasattr(selector, "k_by_rule_") else None
 
 
 def _sentence(oddity: str) -> str:
@@ -199,13 +218,13 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
             f"{percent(every)}"
         )
         guess = kept.guess
-        is_guessing = best["mean"] - 2 * _least_error(best, len(kept.y)) <= guess
+        is_guessing = bool(assessment.doubt(guess))
         if not is_guessing and not _is_uneven(kept):
             return f"{told}."
         advice = "look at balanced accuracy" if _is_uneven(kept) else "there may be nothing to find"
         end = f", which cannot be told from it: {advice}" * is_guessing
         return f"{told}; who always names the largest class is right for {percent(guess)}{end}."
-    if best["mean"] <= 0:
+    if assessment.doubt(0.0):
         return (
             f"{sentence} With as many, {model} predicts targets it has not seen no better than "
             f"their mean does (R² = {best['mean']:.2f} {held_out}); with all {n_features:,} "
@@ -215,16 +234,6 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
         f"{sentence} With as many, {model} explains R² = {best['mean']:.2f} of targets it has not "
         f"seen ({held_out}); with all {n_features:,} features R² = {every:.2f}."
     )
-
-
-def _least_error(best: dict[str, Any], n_samples: int) -> float:
-    """Standard error of an accuracy, no less than that of as many tosses of a coin.
-
-    That of a few folds is small by chance too often: by it alone 11 of 60 selections from noise
-    were called better than a guess, by this 3.
-    """
-    share = best["mean"]
-    return max(best["error"], math.sqrt(share * (1.0 - share) / n_samples))
 
 
 def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
@@ -287,12 +296,13 @@ def _remedy(selector: Any) -> str:
     return f"raise the solver's time_limit, which was {limit:g} s"
 
 
-def _code(selector: Any, folds: int, seed: int, is_certified: bool) -> str:
+def _code(selector: Any, cv: int, seed: int, is_certified: bool) -> str:
     name = type(selector).__name__
     more = ", certify=True" if is_certified else ""
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.report import selector_report\n\n"
         f"selector = {selector!r}.fit(X, y)\n"
-        f"selector_report(selector, X, y, folds={folds}, seed={seed}{more}).save('report.html')"
+        f"selector_report(selector, X, y, cv={cv}, random_state={seed}{more})"
+        ".save('report.html')"
     )

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ..diagnosis import PermutationNull
 from ..evaluation import redundancy_rate
+from ..evaluation.held_out import HeldOutCheck
 from ..selectors.ranked import UNRANKED, ranked_features
 from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
 from .assessment import Assessment
@@ -21,12 +22,18 @@ MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
 def accuracy_section(
-    assessment: Assessment, kept: SelectedData, *, has_slider: bool
+    assessment: Assessment,
+    kept: SelectedData,
+    *,
+    has_slider: bool,
+    search: Any = None,
+    check: HeldOutCheck | None = None,
 ) -> Section | None:
     """Scores over the number of features."""
     moves = "; the slider below moves it" * has_slider
+    held_out = [] if check is None else [f"{check.sentence()} (A ridge model predicts.)"]
     if not assessment.rows:
-        told = _how_many(assessment, kept)
+        told = [*held_out, *_how_many(assessment, kept, search)]
         return Section("How many features", told) if told else None
     rows = assessment.rows
     words = assessment.metric
@@ -39,7 +46,8 @@ def accuracy_section(
             "error": Column("standard error", [row["error"] for row in rows], digits=2),
             "series": Column("model", [row["model"] for row in rows]),
         },
-        note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side. "
+        note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
+        "with training parts that overlap allowed for. "
         f"The upright line is the number of features selected{moves}.",
         options={
             "log_x": max(row["k"] for row in rows) > 20,
@@ -52,31 +60,29 @@ def accuracy_section(
         for model, score in assessment.baseline.items()
     )
     text = [
+        *held_out,
         "Selection, scaling and model learn from the training part of every fold alone; the rest "
-        f"of the samples only score them. With all features: {every}."
+        f"of the samples only score them. With all features: {every}.",
     ]
     if assessment.n_samples < len(kept.y):
         text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
-    text += _how_many(assessment, kept)
+    text += _how_many(assessment, kept, search)
     if assessment.confusion is not None and kept.classes is not None:
         text.append(_by_class(assessment, len(kept.classes)))
     return Section("How well it predicts", text, [chart])
 
 
-def _how_many(assessment: Assessment, kept: SelectedData) -> list[str]:
+def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[str]:
     """How flat the curve is: that of a search for the number, and the one drawn here."""
     told = []
-    if hasattr(kept.selector, "cv_results_") and hasattr(kept.selector, "report"):
-        kind = type(kept.selector).__name__
-        told.append(f"How many, says {kind}: {' '.join(kept.selector.report().split())}")
+    if search is not None:
+        said = " ".join(search.summary().split())
+        told.append(f"How many, says {type(search).__name__}: {said}")
     best = assessment.best
     if best is not None:
         sentences = assessment.flatness(best["model"], kept.guess)
         if sentences:
-            told.append(
-                f"How many, by the curve of the {best['model']} below (smoothed over neighbouring "
-                f"numbers): {sentences}"
-            )
+            told.append(f"How many, by the curve of the {best['model']} below: {sentences}")
     return told
 
 

@@ -45,4 +45,4 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
         "Kept by mistake are features that reach the threshold although a single run keeps them "
         "no more often than a random choice of as many features would.",
     )
-    return Section("Stability of single features", [selector.report()], [probabilities, table])
+    return Section("Stability of single features", [selector.summary()], [probabilities, table])

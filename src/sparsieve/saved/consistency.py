@@ -9,17 +9,27 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..choose.base import MetaSelector
+from ..choose.error_bounds import BOUNDS
+from ..choose.selector_cv import SelectorCV
+from ..choose.stability import StabilitySelection
 from ..kernels.functions import FeatureKernel
 from ..selectors.base import BaseSelector
 from ..selectors.fixed import FixedColumns
-from ..selectors.hinge.base import _Model
+from ..selectors.hinge.base import HingeSelector, _Model
+from ..selectors.least_squares.exclusive_l21 import ExclusiveSelector
+from ..selectors.least_squares.l20 import L20Selector
 from ..selectors.least_squares.l20_greedy import SupportsBySize
+from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.least_squares.support_fit import SupportFit, SupportLeastSquares
-from ..selectors.margins import class_pairs
+from ..selectors.margins import MarginPredictions, class_pairs
+from ..selectors.minimax.base import MinimaxSelector
 from ..selectors.minimax.similarities import SimilarityMargins
+from ..selectors.mkl.base import MKLSelector
 from ..selectors.mkl.kernel_machine import FittedKernelMachine
 from ..selectors.preparation import Units
 from ..selectors.row_norms.base import ModelOnSupports
+from ..selectors.row_norms.robust_l20 import RobustL20Selector
+from ..selectors.row_norms.rpmfs import RPMFSSelector
 from ..selectors.settings import SolverSettings
 from ..solvers.base import Path, Result
 from .errors import SavedFileError
@@ -60,13 +70,34 @@ _PARTS: dict[str, Any] = {
 }
 # Other samples would give other ones: these are samples, not features, where there are vectors.
 _OF_SAMPLES = ("support_",)
-_NUMBERS = ("lam_", "objective_", "optimality_", "_gamma", "_guess")
+_SETTINGS = ("_sklearn_output_config", "_metadata_request")  # of scikit-learn, before any fit
+# What methods of a fitted estimator read, beside what all selectors have.
+_NEEDED: dict[type, tuple[str, ...]] = {
+    MarginPredictions: ("classes_",),
+    SimilarityMargins: ("intercept_",),
+    HingeSelector: ("_models", "_dtype", "_units", "coef_", "intercept_"),
+    MinimaxSelector: ("coef_", "intercept_"),
+    MKLSelector: ("_centre", "_scale", "_machines", "_used"),
+    ExclusiveSelector: ("_W",),
+    L20Selector: ("_own", "_by_size", "lam_", "_model", "_seen", "path_"),
+    RidgeForwardSelector: ("_model", "_seen", "path_"),
+    RobustL20Selector: ("lam_", "_supports", "_way", "_leftover", "_constant", "_model"),
+    RPMFSSelector: ("_kept", "_model", "_way"),
+    SelectorCV: ("selector_", "best_k_", "_told"),
+    StabilitySelection: (
+        "error_bounds_",
+        "n_features_per_run_",
+        "selection_probabilities_",
+        "threshold_",
+    ),
+}
+_NUMBERS = ("lam_", "objective_", "optimality_", "_gamma", "_gap", "guess_", "p_value_")
 
 
 def check_consistent(instance: Any) -> None:
     """Refuse an instance whose parts contradict each other."""
     if isinstance(instance, BaseEstimator):
-        if hasattr(instance, "n_features_in_") and _is_ours(instance):
+        if _is_ours(instance) and _is_fitted(instance):
             _check_fitted(instance)
         return
     is_state = dataclasses.is_dataclass(instance) and not isinstance(instance, SolverSettings)
@@ -76,9 +107,11 @@ def check_consistent(instance: Any) -> None:
 
 
 def _check_fitted(estimator: Any) -> None:
-    d = estimator.n_features_in_
-    _agree(estimator, type(d) is int and d > 0)
     fitted = vars(estimator)
+    d = fitted.get("n_features_in_")
+    _agree(estimator, type(d) is int and d > 0)
+    for cls, names in _NEEDED.items():
+        _agree(estimator, not isinstance(estimator, cls) or set(names) <= set(fitted))
     for name, (n_axes, kinds) in _PER_FEATURE.items():
         if name in fitted and not (name in _OF_SAMPLES and "support_vectors_" in fitted):
             n_axes = n_axes or np.ndim(fitted[name])
@@ -101,7 +134,14 @@ def _check_fitted(estimator: Any) -> None:
     if isinstance(estimator, MetaSelector):
         members = [*estimator._members(), getattr(estimator, "estimator", None)]
         _agree(estimator, all(m is None or isinstance(m, BaseEstimator) for m in members))
-    if isinstance(estimator, BaseSelector) and "support_" in fitted:
+    _agree(estimator, isinstance(fitted.get("_frame_library"), str | None))
+    _agree(estimator, isinstance(fitted.get("prepare_"), BaseEstimator | None))
+    if isinstance(estimator, StabilitySelection):
+        bounds = fitted["error_bounds_"]
+        _agree(estimator, isinstance(bounds, dict) and set(bounds) == set(BOUNDS))
+        _agree(estimator, all(isinstance(bound, float) for bound in bounds.values()))
+    if isinstance(estimator, BaseSelector):
+        estimator._check_parameters()
         _check_ranking(estimator, d)
     _check_models(estimator, d)
     _check_outputs(estimator)
@@ -109,7 +149,8 @@ def _check_fitted(estimator: Any) -> None:
 
 def _check_ranking(selector: Any, d: int) -> None:
     fitted = vars(selector)
-    _agree(selector, {"support_", "ranking_", "scores_"} <= set(fitted))
+    own = set() if isinstance(selector, SelectorCV) else {"_fixed", "_n_kept", "_n_ranked"}
+    _agree(selector, {"support_", "ranking_", "scores_", *own} <= set(fitted))
     _agree(selector, np.array_equal(np.sort(selector.ranking_), np.arange(1, d + 1)))
     if "_fixed" in fitted:
         _agree(selector, len(selector._fixed.always) == d)
@@ -178,7 +219,9 @@ def _check_outputs(estimator: Any) -> None:
         _agree(estimator, is_array(fitted["_W"], "f", estimator.n_features_in_, None))
         _agree(estimator, fitted["_W"].shape[1] == rows[0])
     if isinstance(estimator, SimilarityMargins):
-        _agree(estimator, (fitted.get("kernel") is None) == ("support_vectors_" not in fitted))
+        own = {"coef_"} if fitted.get("kernel") is None else {"support_vectors_", "_gamma"}
+        known = {"coef_", "support_vectors_", "_gamma"} & set(fitted)
+        _agree(estimator, known == own)
     if "support_vectors_" in fitted:
         vectors = fitted["support_vectors_"]
         _agree(estimator, is_array(fitted["dual_coef_"], "f", None, vectors.shape[0]))
@@ -191,6 +234,11 @@ def _is_array_or_sparse(value: Any, kinds: str, *shape: int | None) -> bool:
         return is_array(value, kinds, *shape)
     is_sparse = getattr(value, "format", None) in ("csr", "csc") and value.dtype.kind in kinds
     return is_sparse and len(shape) == 2 and value.shape[1] == shape[1]
+
+
+def _is_fitted(estimator: Any) -> bool:
+    """Whether it holds more than parameters: leaving out one attribute must not end all checks."""
+    return not set(vars(estimator)) <= {*estimator.get_params(deep=False), *_SETTINGS}
 
 
 def _is_ours(estimator: Any) -> bool:

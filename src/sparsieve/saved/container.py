@@ -22,6 +22,7 @@ from .pools import NUMBER_TYPES
 DOCUMENT = "selector.json"
 LARGEST_DOCUMENT = 16 << 20  # JSON takes many times its length in memory
 _CHECKSUM = 64  # hexadecimal digits
+_MOST_OF_ONE = 128  # bytes of one member in the list of all, its name included
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same estimator gives the same bytes
 
 
@@ -62,9 +63,8 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def _members(data: bytes) -> dict[str, bytes]:
     known = {DOCUMENT, *(f"{kind}.npy" for kind in NUMBER_TYPES)}
-    # Read before the archive is: its list of members could fill the memory.
-    count = struct.unpack_from("<H", data, len(data) - _CHECKSUM - 12)[0]
-    if count > len(known):
+    # Looked at before the archive is read: its list of members could fill the memory.
+    if _length_of_list(data) > _MOST_OF_ONE * len(known):
         raise SavedFileError("it has members that no such file has")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         infos = archive.infolist()
@@ -78,6 +78,16 @@ def _members(data: bytes) -> dict[str, bytes]:
         if sum(info.file_size for info in infos) > len(data):
             raise SavedFileError("its members are larger than the file")
         return {info.filename: archive.read(info) for info in infos}
+
+
+def _length_of_list(data: bytes) -> int:
+    """Bytes of the archive's list of members: Python's reader takes all, whatever their number."""
+    end = len(data) - _CHECKSUM - 22
+    if data[end : end + 4] != b"PK\x05\x06":
+        raise SavedFileError("its end is not where it belongs")
+    if data[end - 20 : end - 16] == b"PK\x06\x07":  # more than four gigabytes
+        return int(struct.unpack_from("<Q", data, end - 36)[0])
+    return int(struct.unpack_from("<I", data, end + 12)[0])
 
 
 def _plain_array(name: str, member: bytes) -> np.ndarray:

@@ -96,9 +96,11 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         self._fixed = fixed
         kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
         self._n_kept = min(kept, fixed.n_available)
+        asked = fixed.count(self.n_features_to_select, default=self._n_kept)
+        if self.n_features_to_select is not None:
+            found.warn_of_few(asked, fixed.n_always)
         self._n_ranked = fixed.n_available
         if not found.complete:
-            asked = fixed.count(self.n_features_to_select, default=self._n_kept)
             entered = 0 if found.order is None else len(found.order) + fixed.n_always
             self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
         self._set_ranking(found.scores, found.ranking(data.design))

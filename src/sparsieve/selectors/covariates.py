@@ -68,8 +68,13 @@ class OpenProblem:
     covariates: Covariates | None
 
 
-def without_fixed(design, Y: np.ndarray, fixed: FixedColumns, weights=None) -> OpenProblem:
-    """Project ``always_keep`` out of X and Y (with these weights), and blank ``never_keep``."""
+def without_fixed(
+    design, Y: np.ndarray, fixed: FixedColumns, weights=None, *, keep_spent: bool = False
+) -> OpenProblem:
+    """Project ``always_keep`` out of X and Y (with these weights), and blank ``never_keep``.
+
+    With ``keep_spent`` columns of which the covariates leave next to nothing are not blank.
+    """
     blank = fixed.either
     if not fixed.n_always:
         return OpenProblem(blanked(design, blank), Y, blank, None)
@@ -88,6 +93,7 @@ def without_fixed(design, Y: np.ndarray, fixed: FixedColumns, weights=None) -> O
     means, variances = design.column_moments(weights)
     squares = size**2 * (variances + means**2)
     rest = squares - (explained**2).sum(axis=0)
-    blank = blank | (rest <= SPENT[np.dtype(design.dtype)] * squares)
+    if not keep_spent:
+        blank = blank | (rest <= SPENT[np.dtype(design.dtype)] * squares)
     smaller = deflated(design, covariates.directions, covariates.explained, blank)
     return OpenProblem(smaller, Y - (left / root) @ target, blank, covariates)

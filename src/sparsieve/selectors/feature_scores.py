@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
 
+from .._checks import warn_user
 from ..design import DesignMatrix, falling, ranks
+
+# Differences of second scores below this share of the largest are rounding: they would depend on
+# the memory order of X. No round number, so that no round values lie between two grains.
+RESOLUTION = 1.0471975e-8
+
+_one_of_many: ContextVar[bool] = ContextVar("one_of_many", default=False)
 
 
 @dataclass(frozen=True)
@@ -22,21 +32,28 @@ class FeatureScores:
         when no number is asked for.
     order : ndarray or None
         Features in the order in which a path took them up: ranked first, whatever their scores.
-    ties : ndarray or None
-        Decides between equal scores before column order does.
+    ties : ndarray, tuple of them or None
+        Decides between equal scores before column order does, the first one first; compared to
+        within ``RESOLUTION``. For features that the model left at zero: what it would say next.
     constant : ndarray of bool or None
         Columns that carry no information: always ranked last.
     complete : bool
         Whether the ranking means something for every number of features. Otherwise ``at`` goes
         no further than ``order``: what is left out is ranked by what it would add next only.
+    beyond, remedy : str
+        What ranks features without weight, and what would give weight to more of them, both as
+        parts of a sentence. Where ``beyond`` is empty no feature is without weight, or it means
+        nothing.
     """
 
     scores: np.ndarray
     n_kept: int
     order: np.ndarray | None = None
-    ties: np.ndarray | None = None
+    ties: np.ndarray | tuple[np.ndarray, ...] | None = None
     constant: np.ndarray | None = None
     complete: bool = True
+    beyond: str = ""
+    remedy: str = ""
 
     def ranking(self, design: DesignMatrix | None = None) -> np.ndarray:
         """Rank of every feature, 1 for the best; equal features in column order.
@@ -45,4 +62,52 @@ class FeatureScores:
         """
         if self.ties is None and design is not None:
             return design.ranked(self.scores, self.order, self.constant)
-        return ranks(falling(self.scores, self.ties), self.order, self.constant)
+        ties = self.ties if isinstance(self.ties, tuple) else (self.ties,)
+        best = np.arange(len(self.scores))
+        for key in (*(resolved(one) for one in reversed(ties) if one is not None), self.scores):
+            best = best[falling(key[best])]
+        return ranks(best, self.order, self.constant)
+
+    def warn_of_few(self, asked: int, n_always: int = 0) -> None:
+        """Tell who asked for more features than carry weight what ranks the others.
+
+        ``n_always`` features have weight beside those of the model.
+        """
+        n_weighted = max(self.n_kept, 0 if self.order is None else len(self.order)) + n_always
+        rest = asked - n_weighted
+        if not self.beyond or rest <= 0 or _one_of_many.get():
+            return
+        few = "No feature carries" if n_weighted == 0 else f"Only {n_weighted} features carry"
+        if n_weighted == 1:
+            few = "Only 1 feature carries"
+        others = "the" if n_weighted == 0 else f"the other {rest} of the"
+        verb = "is" if rest == 1 else "are"
+        remedy = f"{self.remedy}, or " if self.remedy else ""
+        warn_user(
+            f"{few} weight in this model; {others} {asked} asked for {verb} ranked by "
+            f"{self.beyond}; {remedy}ask for fewer"
+        )
+
+
+@contextmanager
+def one_of_many() -> Iterator[None]:
+    """While a selector is fitted again and again to as many features as somebody may ask for.
+
+    How many of them carry weight is then nobody's question.
+    """
+    token = _one_of_many.set(True)
+    try:
+        yield
+    finally:
+        _one_of_many.reset(token)
+
+
+def resolved(values: np.ndarray) -> np.ndarray:
+    """Values as whole numbers of grains: closer ones than that are told apart by rounding alone.
+
+    A grain is a share of the largest value that no ratio of small numbers is a multiple of.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    grain = RESOLUTION * float(np.abs(finite).max(initial=0.0))
+    return np.round(values / grain) if grain > 0.0 else values

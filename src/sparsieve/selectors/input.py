@@ -17,7 +17,7 @@ from .fixed import FixedColumns
 from .foreign import check_foreign
 from .magnitudes import check_target_size, check_weight_size, sizes_at_once, with_usual_columns
 from .plain import canonical, naming_arguments, plain_matrix, plain_vector
-from .target import NO_TARGET, Target, encode_target
+from .target import NO_TARGET, Target, encode_target, is_categorical
 
 
 @dataclass(frozen=True)
@@ -61,17 +61,23 @@ def training_data(
     accept_foreign: bool = False,
     accept_device: bool = False,
     needs_target: bool = True,
+    knows: str = "both",
+    holder: str = "",
 ) -> TrainingData:
     """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
 
     The parameters ``task``, ``class_weight``, ``always_keep`` and ``never_keep`` are read where
-    the estimator has them. Without ``needs_target`` y is not looked at, whatever it is.
+    the estimator has them; ``knows`` and ``holder`` are those of ``encode_target``. Without
+    ``needs_target`` y is not looked at, whatever it is.
     """
     if not needs_target:
         return _data_without_target(
             estimator, X, accept_sparse=accept_sparse, accept_nan=accept_nan
         )
     check_same_device(X, {"y": y, "sample_weight": sample_weight})
+    task = getattr(estimator, "task", "auto")
+    if task == "auto" and is_categorical(y):
+        task = "classification"
     y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
     foreign = foreign_design(X)
     if foreign is not None and isinstance(X, np.ndarray) and not accept_foreign:
@@ -109,10 +115,11 @@ def training_data(
     with np.errstate(over="ignore"):  # of float32, and refused below
         target = encode_target(
             y,
-            task=getattr(estimator, "task", "auto"),
+            task=task,
             dtype=X.dtype,
             owner=name,
-            classes_only=not accept_regression,
+            knows=knows if accept_regression else "classes",
+            holder=holder,
             coded=isinstance(X, RowBlockedDesign),
         )
     if target.task == "regression":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,10 @@ class LinearSelector(BaseSelector):
     never_keep: Columns = None
     class_weight: ClassWeight = None
 
+    # Whether the model sees coefficients and residuals through the l2 norms of their rows alone
+    # (or their squares). Only then may the outputs be rotated, which `compress` of `prepare` does.
+    _invariant_to_rotations: ClassVar[bool] = True
+
     def _n_own(self, data: TrainingData, default: int) -> int:
         """How many features the model has to choose itself; by default at most ``default``."""
         return data.fixed.own_count(self.n_features_to_select, default)
@@ -40,6 +45,7 @@ class LinearSelector(BaseSelector):
 
     def _prepared(self, data: TrainingData, *, squared_loss: bool, **options) -> Prepared:
         """The problem in standard units; a squared loss is solved in the precision of X."""
+        options.setdefault("compress", self._invariant_to_rotations)
         problem = prepare(
             data,
             fit_intercept=self.fit_intercept,

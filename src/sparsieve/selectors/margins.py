@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -27,12 +29,26 @@ def class_pairs(n_classes: int, multi_class: str = "ovr") -> list[tuple[int, int
     return [(k, m) for k in range(n_classes) for m in range(k)]
 
 
-def class_signs(target: Target) -> list[np.ndarray]:
-    """Labels -1 and 1 of the models to fit: the second class of two, or each against the rest."""
+@dataclass(frozen=True)
+class ClassSigns(Sequence):
+    """Labels -1 and 1 of the models to fit, made when asked for: many classes have many."""
+
+    codes: np.ndarray
+    positives: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.positives)
+
+    def __getitem__(self, place):
+        return np.where(self.codes == self.positives[place], 1.0, -1.0)
+
+
+def class_signs(target: Target) -> ClassSigns:
+    """The second class of two against the first, or each of several against the rest."""
     assert target.classes is not None
     assert target.codes is not None
     pairs = class_pairs(len(target.classes))
-    return [np.where(target.codes == positive, 1.0, -1.0) for positive, _ in pairs]
+    return ClassSigns(target.codes, tuple(positive for positive, _ in pairs))
 
 
 def joint_sizes(importances) -> np.ndarray:

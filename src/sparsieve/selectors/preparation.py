@@ -11,6 +11,9 @@ from ..design import Coded, DesignMatrix, standardised, without_samples
 from .covariates import Covariates, without_fixed
 from .input import TrainingData
 
+# Beyond so many outputs a decomposition of the target is dear.
+MANY_OUTPUTS = 200
+
 
 @dataclass(frozen=True)
 class Units:
@@ -86,22 +89,27 @@ def prepare(
     *,
     fit_intercept: bool,
     standardize: bool,
+    compress: bool,
     weight_rows: bool = True,
-    compress: bool = True,
     clip: float | None = None,
     output_scale: np.ndarray | None = None,
+    keep_spent: bool = False,
 ) -> Prepared:
-    """Centre, scale and weight X and Y, and compress the outputs.
+    """Centre, scale and weight X and Y, and compress the outputs where that is allowed.
 
     Centring is the exact intercept of a squared loss; for others it changes nothing when the
     intercept is free, and makes for better numbers. The same holds for what ``always_keep``
     explains of X and Y by least squares. Models with a squared loss want the square roots of
     the sample weights in the rows, others (``weight_rows=False``) weigh the samples themselves.
 
-    ``compress`` replaces Y by as many columns as it has independent ones. This loses nothing for
-    a model that sees W and the residuals through norms of their rows: writing Y = Y_c V' with
-    orthonormal V, the part of W outside the span of V could only add to both. Two classes become
-    one column, c classes become c - 1. ``output_scale`` divides the columns of Y.
+    ``compress`` replaces Y by as many columns as it has independent ones: two classes become one
+    column, c classes become c - 1. Writing Y = Y_c V' with orthonormal V, this solves for W V
+    instead of W. It is the same problem for a model that is *invariant under rotations of the
+    outputs*, that is, which sees the rows of W and of the residuals through their l2 norms alone:
+    these are the same for W V, and the part of W outside the span of V could only add to them. A
+    penalty on entries, such as the l1 or the maximum norm of a row, has no such invariance and
+    becomes another penalty. ``output_scale`` divides the columns of Y. ``keep_spent``
+    leaves columns to choose from of which the covariates leave next to nothing.
     """
     weights = data.sample_weight
     Y, target_mean = _centred_target(data, fit_intercept)
@@ -120,7 +128,8 @@ def prepare(
         view = standardised(data.design, weight_rows=weight_rows, **steps)
         if weights is not None and weight_rows:
             Y *= np.sqrt(weights)[:, None]
-    open_ = without_fixed(view.design, Y, data.fixed, None if weight_rows else weights)
+    given = None if weight_rows else weights
+    open_ = without_fixed(view.design, Y, data.fixed, given, keep_spent=keep_spent)
     Y = open_.Y
     target_power = float(np.vdot(Y, Y))
     decode = None
@@ -157,7 +166,13 @@ def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.nd
     """Y = Y_c V' with orthonormal V and independent columns of Y_c; (Y, None) at full rank.
 
     ``dtype`` is the precision of the data: differences below it do not count as independent.
+    Of very many outputs that add up to nothing, as those of centred classes do, one is dropped by a
+    reflection: a decomposition would take longer than the model.
     """
+    if Y.shape[1] > MANY_OUTPUTS:
+        size = float(np.abs(Y).max(initial=0.0))
+        if np.abs(Y.sum(axis=1)).max(initial=0.0) <= 1e-10 * size:
+            return _without_sum(Y)
     left, singular, right = np.linalg.svd(Y, full_matrices=False)
     floor = singular[0] * max(Y.shape) * np.finfo(np.float64).eps
     if dtype == np.float32:
@@ -166,3 +181,15 @@ def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.nd
     if rank == Y.shape[1]:
         return Y, None
     return left[:, :rank] * singular[:rank], right[:rank].T
+
+
+def _without_sum(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Y V and V, where the columns of V are an orthonormal basis of what adds up to zero."""
+    count = Y.shape[1]
+    # I - 2 h h' exchanges the first axis and the direction of equal entries.
+    h = np.full(count, -1.0 / np.sqrt(count))
+    h[0] += 1.0
+    h /= np.linalg.norm(h)
+    V = -2.0 * np.outer(h, h[1:])
+    V[np.arange(1, count), np.arange(count - 1)] += 1.0
+    return Y[:, 1:] - np.outer(2.0 * (Y @ h), h[1:]), V

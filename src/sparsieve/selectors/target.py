@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -14,15 +11,15 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 
-from .._checks import warn_user
 from ..design import Coded
 from .distinct import distinct, places, smallest_integer
 
 TASKS = ("auto", "classification", "regression")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
-MANY_CLASSES = 20  # more than this are worth a word
-
-_told = ContextVar("_told", default=False)
+# Whole numbers of more different values than this, on average with fewer samples each than that,
+# could be classes or quantities.
+MOST_CLASSES = 20
+SAMPLES_PER_CLASS = 5
 
 
 @dataclass(frozen=True)
@@ -53,45 +50,67 @@ class Target:
         return Target(self.task, self.Y[index], self.classes, codes)
 
 
-def decide_task(y: Any) -> str:
-    """How ``task="auto"`` reads one column of targets: "classification" or "regression".
+def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
+    """How one column of targets is read where nobody said it, and a sentence in case of doubt.
 
-    Booleans, text, categories and two distinct values are classes. Whole numbers (also as
-    floats) with u distinct values in n samples are classes if u <= sqrt(n), or if u <= 20 and
-    n >= 3 u, or if the values are exactly 0..u-1 or 1..u with at least 5 samples each; all other
-    numbers are quantities. Decide on the whole of y and hand the answer on to folds and
-    subsamples, in which the counts would be others.
+    Text, booleans, categories and whole numbers (also as floats) are classes, numbers with
+    fractions are quantities. Whole numbers of more than 20 different values, on average fewer than
+    five samples each, could be either: estimators refuse them, and who may decide for the user
+    takes them for quantities and shows the sentence. Read the whole of y and hand the answer on to
+    folds and subsamples.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    option : str
+        How a reader says the task, with braces for its value.
+
+    Returns
+    -------
+    task : {"classification", "regression"}
+    sentence : str
+        Empty where there is no doubt.
 
     Examples
     --------
-    >>> from sparsieve.selectors.target import decide_task
-    >>> decide_task(["ill", "well", "ill"])
-    'classification'
-    >>> decide_task([25, 31, 44, 52, 60, 71])
-    'regression'
+    >>> from sparsieve.selectors.target import read_task
+    >>> read_task(["ill", "well", "ill"])
+    ('classification', '')
+    >>> task, sentence = read_task(range(18, 90))
+    >>> print(sentence)
+    y holds 72 different whole numbers in 72 samples and is read as numbers; pass \
+task="classification" if they are classes
     """
+    if is_categorical(y):
+        return "classification", ""
     y = np.asarray(y)
     y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    return _task_of(*distinct(y))
+    values, counts = distinct(y)
+    if not (held := _doubt(values, counts)):
+        return _natural_task(values), ""
+    other = option.format("classification")
+    return "regression", f"{held} and is read as numbers; pass {other} if they are classes"
 
 
-def _task_of(values: np.ndarray, counts: np.ndarray) -> str:
-    """How one column of these different values, so often each, is read."""
-    if values.dtype.kind not in "iuf":
-        return "classification"
-    u, n = len(values), int(counts.sum())
-    if u <= 2:
-        return "classification"
-    if values.dtype.kind == "f" and not (
-        np.isfinite(values).all() and (values == np.rint(values)).all()
-    ):
-        return "regression"
-    first = float(values[0])
-    consecutive = first in (0.0, 1.0) and float(values[-1]) == first + u - 1
-    few = u * u <= n or (u <= 20 and n >= 3 * u) or (consecutive and counts.min() >= 5)
-    return "classification" if few else "regression"
+def is_categorical(y: Any) -> bool:
+    """Whether y has the type of pandas for categories, whatever their labels are."""
+    return type(getattr(y, "dtype", None)).__name__ == "CategoricalDtype"
+
+
+def _natural_task(values: np.ndarray) -> str:
+    """How one column of these different values is read, without doubt or in spite of it."""
+    has_fractions = values.dtype.kind == "f" and not (values == np.rint(values)).all()
+    return "regression" if has_fractions else "classification"
+
+
+def _doubt(values: np.ndarray, counts: np.ndarray) -> str:
+    """What y holds, where whole numbers could be classes or quantities, else nothing."""
+    n_values, n_samples = len(values), int(counts.sum())
+    if values.dtype.kind not in "iuf" or _natural_task(values) == "regression":
+        return ""
+    if n_values <= MOST_CLASSES or n_samples >= SAMPLES_PER_CLASS * n_values:
+        return ""
+    return f"y holds {n_values} different whole numbers in {n_samples} samples"
 
 
 def with_task(selector: Any, task: str) -> Any:
@@ -124,16 +143,6 @@ def _is_model(step: Any) -> bool:
     return hasattr(step, "get_params") and hasattr(step, "fit")
 
 
-@contextmanager
-def already_told() -> Iterator[None]:
-    """While parts of a y are fitted, whose reading has been spoken of once."""
-    token = _told.set(True)
-    try:
-        yield
-    finally:
-        _told.reset(token)
-
-
 def _number_objects(y: np.ndarray) -> np.ndarray | None:
     """Python numbers in an object array as a plain array; None for anything else."""
     if y.dtype.kind != "O":
@@ -152,13 +161,15 @@ def encode_target(
     task: str,
     dtype: Any,
     owner: str,
-    classes_only: bool = False,
+    knows: str = "both",
+    holder: str = "",
     coded: bool = False,
 ) -> Target:
     """Encode a validated y; ``owner`` is named in messages.
 
-    With ``classes_only`` whole numbers are classes however many they are; with ``coded`` classes
-    take a few bytes per sample.
+    ``knows`` is "classes", "numbers" or "both": what the owner can make of whole numbers where
+    ``task`` is "auto". ``holder`` has the parameter ``task``, if not the owner. With ``coded``
+    classes take a few bytes per sample.
     """
     if task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
@@ -172,90 +183,24 @@ def encode_target(
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
     values, counts = distinct(y)
-    kind = type_of_target(values, input_name="y")
-    natural = _task_of(values, counts)
-    guess = natural if task == "auto" else task
-    forced = guess == "regression" and classes_only and kind != "continuous"
-    guess = "classification" if forced else guess
-    if task == "auto" and not _told.get():
-        sentence = _how_read(values, counts, classes_only_owner=owner if classes_only else "")
-        if sentence:
-            warn_user(sentence)
-    if guess == "classification":
-        if kind == "continuous" and natural == "regression":
+    natural = _natural_task(values)
+    if task == "auto":
+        task = natural
+        if knows == "both" and (held := _doubt(values, counts)):
+            raise ValueError(
+                f'{held}, which may be classes or quantities; pass task="classification" or '
+                f'task="regression" to {holder or owner}'
+            )
+        if knows == "numbers" and values.dtype.kind in "biuf":
+            task = "regression"
+    if task == "classification" or (knows == "classes" and natural == "classification"):
+        if natural == "regression":
             raise ValueError(
                 f'Unknown label type: continuous. {owner} was given task="classification" but y '
-                "holds real numbers; bin them into classes first"
+                "holds numbers with fractions; bin them into classes or turn them into text"
             )
         return _encode_classes(y, values, dtype, coded=coded)
     return Target("regression", _as_numbers(y, dtype)[:, None])
-
-
-def how_read(y: Any, *, option: str = 'task="{}"', classes_only_owner: str = "") -> str:
-    """One sentence where another reading of y is near at hand, else nothing.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-    option : str
-        How a reader says the task, with braces for its value.
-    classes_only_owner : str, default=""
-        Who reads it, if that knows classes only.
-    """
-    y = np.asarray(y)
-    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
-    return _how_read(*distinct(y), option=option, classes_only_owner=classes_only_owner)
-
-
-def _how_read(
-    values: np.ndarray,
-    counts: np.ndarray,
-    *,
-    option: str = 'task="{}"',
-    classes_only_owner: str = "",
-) -> str:
-    n_values = len(values)
-    if _task_of(values, counts) == "regression":
-        if values.dtype.kind == "f" and not (values == np.rint(values)).all():
-            return ""
-        held = f"y holds {n_values} different whole numbers in {counts.sum()} samples"
-        if classes_only_owner:
-            return (
-                f"{held}; {classes_only_owner} is for classes and reads each as one; use a "
-                "selector for regression if they are quantities"
-            )
-        return (
-            f"{held} and is read as numbers; pass {option.format('classification')} if they are "
-            f"classes, {option.format('regression')} to hide this hint"
-        )
-    if n_values <= MANY_CLASSES:
-        return ""
-    numbers = f"numbers and {option.format('regression')}"
-    held = f"y holds {n_values} different {_kind_of_values(values)}"
-    if classes_only_owner:
-        return (
-            f"{held} and is read as {n_values} classes; "
-            "use a selector for regression if they are quantities"
-        )
-    return (
-        f"{held} and is read as {n_values} classes; "
-        f"pass {numbers} if they are quantities, {option.format('classification')} to hide this "
-        "hint"
-    )
-
-
-def _kind_of_values(y: np.ndarray) -> str:
-    return "numbers as text" if _is_numeric_text(y) else "values"
-
-
-def _is_numeric_text(y: np.ndarray) -> bool:
-    if y.dtype.kind not in "OUST":
-        return False
-    try:
-        np.asarray(y, dtype=str).astype(np.float64)
-    except ValueError:
-        return False
-    return True
 
 
 def _encode_classes(y, classes, dtype, *, coded: bool) -> Target:

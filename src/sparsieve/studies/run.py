@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from joblib import delayed
 
@@ -122,9 +123,10 @@ def run_study(
     """
     with chosen_backend(n_jobs, cluster) as backend, Store(store_path) as store:
         planned, skipped, notes = _planned(study)
-        store.plan(
-            study.name, {cell.key: cell.spec for cells in planned.values() for cell in cells}
-        )
+        specs = {cell.key: cell.spec for cells in planned.values() for cell in cells}
+        before = store.cells(study.name, ["done"])
+        store.plan(study.name, specs)
+        notes += _outdated(before, specs, store.states(study.name))
         worker = Worker(study.name, store, retry_failed=retry_failed, on_progress=on_progress)
         for spec in study.dataset_specs:
             cells = {cell.key: cell for cell in planned.get(spec.name, [])}
@@ -189,12 +191,37 @@ def _notes(study: Study, spec: DatasetSpec, data: StudyData) -> list[str]:
 def _as_planned(spec: DatasetSpec, cell: Cell) -> StudyData:
     """The data that the cells were planned for: they may change while a study runs."""
     data = spec.load()
-    if data.fingerprint != cell.spec["fingerprint"]:
+    planned = cell.spec["fingerprint"], cell.spec["description"]
+    if (data.fingerprint, data.description) != planned:
         raise StudyError(
             f"the data of {spec.name!r} changed while the study was running; nothing was computed "
             "from the new ones: run the study again"
         )
     return data
+
+
+def _outdated(
+    done: list[dict[str, Any]], planned: dict[str, dict[str, Any]], states: Mapping[str, str]
+) -> list[str]:
+    """What is said of finished cells that a study still asks for but that are not its own."""
+    open_ones = [spec for key, spec in planned.items() if states.get(key) != "done"]
+    asked = {(spec["dataset"], spec["label"]) for spec in open_ones}
+    others = [
+        cell["spec"]
+        for cell in done
+        if cell["key"] not in planned
+        and (cell["spec"].get("dataset"), cell["spec"].get("label")) in asked
+    ]
+    blind = sum("description" not in spec for spec in others)
+    notes = {
+        "written by a version that did not notice when names or relevant features changed": blind,
+        "of other data, other settings or another version": len(others) - blind,
+    }
+    return [
+        f"{n} finished cell{'s' * (n != 1)} {'was' if n == 1 else 'were'} {why}: computed again"
+        for why, n in notes.items()
+        if n
+    ]
 
 
 def _one_line(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,9 +44,8 @@ class StudyData:
     def fingerprint(self) -> str:
         """Changes with every value of X, y, the groups and times, and with nothing else.
 
-        Names of features are no part of what is computed.
+        The seeds of selectors follow from it, and not from names.
         """
-        digest = hashlib.sha256()
         parts = [self.y, self.groups]
         if sparse.issparse(self.X):
             X = sparse.csr_array(self.X)
@@ -55,16 +55,32 @@ class StudyData:
             parts.append(self.X)
         if self.times is not None:
             parts.append(self.times)
-        digest.update(repr(self.X.shape).encode())
-        for part in parts:
-            if part is None:
-                digest.update(b"none")
-                continue
-            array = np.ascontiguousarray(part)
-            array = array.view(np.int64) if array.dtype.kind == "M" else array
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(array)  # type: ignore[arg-type]
-        return digest.hexdigest()
+        return _digest(repr(self.X.shape), parts)
+
+    @cached_property
+    def description(self) -> str:
+        """Changes with the names of features and with which of them are relevant.
+
+        Preprocessors find their columns by name, and recovery is scored by what is relevant.
+        """
+        return _digest("", [self.feature_names, self.relevant])
+
+
+def _digest(start: str, parts: Sequence[Any]) -> str:
+    """Changes with every value, whatever kind of array holds it."""
+    digest = hashlib.sha256(start.encode())
+    for part in parts:
+        if part is None:
+            digest.update(b"none")
+            continue
+        array = np.ascontiguousarray(part)
+        if array.dtype.kind in "OT":  # in memory these are pointers to values
+            values = [(type(value).__name__, str(value)) for value in array.ravel().tolist()]
+            array = np.frombuffer(json.dumps([array.shape, values]).encode(), dtype=np.uint8)
+        array = array.view(np.int64) if array.dtype.kind in "mM" else array
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array)  # type: ignore[arg-type]
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -81,9 +97,9 @@ class DatasetSpec:
     target : str or list of str
         The column of the target in ``file``; several columns of numbers are predicted together.
     task : {"classification", "regression"}
-        How to read the target. If not given its values decide: text, categories and a few
-        different whole numbers are classes, see
-        :func:`sparsieve.selectors.target.decide_task`.
+        How to read the target. If not given, text, booleans, categories and whole numbers are
+        classes, numbers with fractions quantities, and so are whole numbers that could be
+        either, which is said.
     drop : list of str
         Columns of ``file`` to leave out.
     groups : str

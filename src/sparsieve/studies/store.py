@@ -12,12 +12,12 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from .._clock import Deadline
 from .owners import Owner
-from .store_reader import FORMAT, StoreError, StoreReader, check_file
+from .store_reader import FORMAT, StoreError, StoreReader, check_file, the_file
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -72,7 +72,7 @@ class Store(StoreReader):
     _may_be_blank = True  # another process may be making it at this moment
 
     def __init__(self, path: str | os.PathLike[str]):
-        self._owner = Owner(Path(path))
+        self._owner = Owner(the_file(path))
         super().__init__(path)
 
     def _open(self) -> None:
@@ -81,6 +81,12 @@ class Store(StoreReader):
             raise StoreError(f"the folder {self.path.parent} does not exist")
         if self.path.exists() and check_file(self.path):
             super()._open()  # which refuses what is no store
+            if self.path.stat().st_nlink > 1:
+                self._connection.close()
+                raise StoreError(
+                    f"{self.path} has other names (hard links), under which others would not see "
+                    "its log; make a copy of it and name that"
+                )
             self._connection.close()
             self._seen = None
         try:
@@ -97,14 +103,14 @@ class Store(StoreReader):
             raise self._refused(error) from None
 
     def _use_write_ahead_log(self) -> None:
-        deadline = time.monotonic() + _OPEN_SECONDS
+        deadline = Deadline.after(_OPEN_SECONDS)
         while True:
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 break
             except sqlite3.OperationalError as error:
                 # Of two processes that make a store together one is told so without waiting.
-                if "locked" not in str(error) or time.monotonic() > deadline:
+                if "locked" not in str(error) or deadline.passed:
                     raise
                 time.sleep(0.01)
         # A killed process loses nothing; a power cut may lose the last cells, never the file.

@@ -13,12 +13,12 @@ import re
 import sqlite3
 import stat
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from .._clock import Deadline
 from .owners import is_alive, owners_of
 
 # Of the tables and of the results in them: raise it when either change, in a release or not. A
@@ -94,10 +94,10 @@ class StoreReader:
     _may_be_blank: ClassVar[bool] = False
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = Path(path)
+        self.path = the_file(path)
         # joblib asks for the next cell in a thread of its own.
         self._lock = threading.RLock()
-        self._deadline = float("inf")
+        self._deadline = Deadline()
         self._connection: sqlite3.Connection
         self._seen: object = None  # what an immutable file looked like; None if SQLite watches it
         self._open()
@@ -109,7 +109,7 @@ class StoreReader:
         uri = _read_only(self.path)
         self._seen = self._signature() if "immutable" in uri else None
         try:
-            self._connect(uri)
+            self._connect(uri, _WAIT_SECONDS)
             try:
                 self._check_schema()
             except BaseException:
@@ -118,7 +118,7 @@ class StoreReader:
         except sqlite3.Error as error:
             raise self._refused(error) from None
 
-    def _connect(self, uri: str, wait: float = _WAIT_SECONDS) -> None:
+    def _connect(self, uri: str, wait: float) -> None:
         connection = sqlite3.connect(
             uri, uri=True, timeout=wait, isolation_level=None, check_same_thread=False
         )
@@ -132,7 +132,7 @@ class StoreReader:
         self._connection = connection
 
     def _is_late(self) -> bool:
-        return time.monotonic() > self._deadline
+        return self._deadline.passed
 
     def _check_schema(self) -> None:
         # One query, because another process may be making the store just now.
@@ -174,7 +174,7 @@ class StoreReader:
 
     def _query(self, query: str, *values: Any) -> list[sqlite3.Row]:
         with self._lock:
-            self._deadline = time.monotonic() + _QUERY_SECONDS
+            self._deadline = Deadline.after(_QUERY_SECONDS)
             try:
                 rows, length = [], 0
                 for row in self._connection.execute(query, values):
@@ -186,7 +186,7 @@ class StoreReader:
             except UnicodeDecodeError:  # of a damaged schema
                 raise sqlite3.DatabaseError("malformed text") from None
             finally:
-                self._deadline = float("inf")
+                self._deadline = Deadline()
 
     def _rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         """What a query gives; read anew if somebody wrote to an immutable file meanwhile."""
@@ -324,6 +324,12 @@ class StoreReader:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def the_file(path: str | os.PathLike[str]) -> Path:
+    """The store itself, whatever links lead to it: its log and the locks lie beside that."""
+    given, found = Path(path), Path(os.path.realpath(path))
+    return given if found == given.absolute() else found
 
 
 def is_owner(name: object) -> bool:

@@ -310,6 +310,8 @@ class Study:
         identity = {
             "dataset": data.name,
             "fingerprint": fingerprint,
+            "description": data.description,
+            "grouped": data.grouped or bool(getattr(protocol, "grouped", False)),
             "selector": selector.name,
             "parameters": parameters,
             "tuning": selector.tuning,
@@ -326,7 +328,6 @@ class Study:
         }
         if selector.tuning == "inner-cv":
             identity.update(grid=selector.grid, inner_folds=selector.inner_folds)
-        # Only where they say something: what was computed before stays known by its key.
         if data.task != "classification":
             identity.update(task=data.task, classifiers=list(self.regressors))
         if selector.before:
@@ -343,7 +344,6 @@ class Study:
             "n_samples": n_samples,
             "n_features": n_features,
             "read_as": data.read_as,
-            "grouped": data.grouped or bool(getattr(protocol, "grouped", False)),
         }
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 

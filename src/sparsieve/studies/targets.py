@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets.dataset import encode_labels
-from ..selectors.target import decide_task, how_read
+from ..selectors.target import read_task
 from .kinds import StudyError, shortened
 
 
@@ -24,7 +24,7 @@ class StudyTarget:
     read_as : str
         What a reader is told: "3 classes", "numbers", "2 columns of numbers".
     hint : str
-        One sentence where nobody said the task and another reading is near at hand.
+        One sentence where nobody said the task and whole numbers could be classes or quantities.
     """
 
     y: np.ndarray
@@ -34,7 +34,7 @@ class StudyTarget:
 
 
 def read_target(y: Any, class_names: Any, task: str | None, owner: str) -> StudyTarget:
-    """Decide on the whole of y how it is read; the rule is that of ``decide_task``.
+    """Decide on the whole of y how it is read; the rule is that of ``read_task``.
 
     Parameters
     ----------
@@ -67,18 +67,15 @@ def read_target(y: Any, class_names: Any, task: str | None, owner: str) -> Study
     values = _without_codes(y, class_names)
     hint = ""
     if task is None:
-        task = decide_task(values)
-        hint = how_read(values, option='task = "{}"')
+        task, hint = read_task(values, option='task = "{}"')
     if task == "regression":
         return StudyTarget(_numbers(values, owner), task, "numbers", hint)
     codes, names = encode_labels(y)
     if names is None:
-        if decide_task(y) == "regression":
-            raise StudyError(
-                f'{owner} has a target of real numbers; set task = "regression", or bin them into '
-                "classes"
-            )
-        names, codes = np.unique(y, return_inverse=True)  # two numbers, not whole ones
+        raise StudyError(
+            f'{owner} has a target of numbers with fractions; set task = "regression", or bin them '
+            "into classes"
+        )
     return StudyTarget(codes, task, f"{len(names)} classes", hint)
 
 

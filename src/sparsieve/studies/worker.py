@@ -72,7 +72,13 @@ class Worker:
 
     def open_keys(self, keys: Iterable[str]) -> list[str]:
         """Those that may be open; only a claim tells for certain."""
-        states = self._store.states(self._name)
+        keys, states = list(keys), self._store.states(self._name)
+        if not states.keys() >= set(keys):
+            raise StudyError(
+                f"another run has planned other cells for {self._name!r} in {self._store.path}: "
+                "another version of sparsieve, or a study that was changed meanwhile; what is "
+                "finished is kept: give one of them another name or another store"
+            )
         wanted = {"open", "failed"} if self._retry_failed else {"open"}
         return [key for key in keys if states[key] in wanted]
 
@@ -102,6 +108,7 @@ class Worker:
                 for key in under_way:
                     message = "a worker process died, perhaps for lack of memory"
                     self._record(Outcome(key, error=message))
+        self.open_keys(calls)  # or what is counted next would be another run's
 
     def _claimed(self, calls: Mapping[str, Any], under_way: set[str]) -> Iterator:
         """Tasks for joblib, each claimed only when joblib is about to start it."""

@@ -63,7 +63,7 @@ def test_column_generation_reads_few_columns():
     X, y = small_problem(n_features=3000)
     svm = WeightedL1SVM(DenseDesign(X), y, np.ones(30))
     result = svm.solve(np.full(3000, 3.0))
-    assert len(svm._columns) < 300
+    assert len(svm.columns) < 300
     assert result.optimality < 1e-6
 
 

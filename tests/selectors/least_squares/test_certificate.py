@@ -117,7 +117,7 @@ def test_without_intercept_and_scaling():
 
 def test_the_exact_search_certifies_itself():
     X, y = load_wine(return_X_y=True)
-    selector = L20Selector(5, solver=ExactSearch(time_limit=20)).fit(X, y)
+    selector = L20Selector(5, solver=ExactSearch(time_limit=1e9)).fit(X, y)
     assert selector.converged_
     assert selector.optimality_ <= 1e-9
     assert (selector.certify(X, y).gap <= 1e-9).all()
@@ -153,10 +153,10 @@ def test_an_exact_search_without_a_ridge_tries_all():
         L20Selector(10, ridge=0, solver="exact").fit(wide, wide[:, 0])
 
 
-def test_time_is_limited_per_size_and_said():
+def test_time_is_limited_per_size_and_said(clock):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 150)), rng.standard_normal(60)
-    selector = L20Selector(10, ridge=0.1, solver=ExactSearch(time_limit=0.05))
+    selector = L20Selector(10, ridge=0.1, solver=ExactSearch(time_limit=5))
     with pytest.warns(UserWarning, match="a proven gap of"):
         selector.fit(X, y)
     assert not selector.converged_

@@ -237,3 +237,14 @@ def test_weights_that_cannot_be_squared_are_refused_in_words(rng):
     for selector in (L21Selector(3), L21Selector()):
         with pytest.raises(ValueError, match="sample_weight holds"):
             selector.fit(X, y, sample_weight=np.full(30, 1e200))
+
+
+@pytest.mark.parametrize("seed", [0, 25])
+def test_the_nonzero_rows_are_those_of_the_optimum(seed):
+    """Where they are the selection, a gap that cannot tell which they are is not enough."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 40)
+    X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 90)) + rng.normal(size=(40, 90))
+    X += 0.5 * rng.normal(size=(3, 90))[y]
+    exact = L21Selector(tol=1e-13).fit(X, y)
+    np.testing.assert_array_equal(L21Selector().fit(X, y).support_, exact.support_)

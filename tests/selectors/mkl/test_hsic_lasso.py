@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import Lasso
 
 from sparsieve import FStatisticSelector, HSICLassoSelector
@@ -98,3 +99,48 @@ def test_memory_makes_no_difference_and_blocks_little(rng):
     assert blocks.support_[[3, 5]].all()
     with pytest.raises(ValueError, match="block_size"):
         HSICLassoSelector(block_size=1).fit(X, y)
+
+
+def test_sparse_columns_are_looked_at_where_they_vary():
+    X = sparse.random(240, 90, 0.02, format="csr", random_state=0)
+    y = (np.asarray(X[:, :8].sum(axis=1)).ravel() > 0).astype(int)
+    fits = [
+        HSICLassoSelector(5, block_size=20, random_state=0, max_memory=m).fit(A, y)
+        for A in (X, X.toarray())
+        for m in (0, 1e9)
+    ]
+    Z = X.toarray()
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    groups = fits[0]._groups(240)
+    vectors, target = [], np.concatenate([_block(y[g], classes=True, y=y) for g in groups])
+    for column in Z.T:
+        vectors.append(np.concatenate([_block(column[g]) for g in groups]))
+    lengths = np.linalg.norm(vectors, axis=1)
+    alone = np.array(vectors) @ target / np.maximum(lengths, 1e-9) / np.linalg.norm(target)
+    for fitted in fits:
+        assert fitted.scores_.max() == pytest.approx(alone.max(), rel=1e-5)
+        np.testing.assert_array_equal(fitted.ranking_, fits[0].ranking_)
+        np.testing.assert_allclose(fitted.scores_, fits[0].scores_, atol=2e-6)
+
+
+def _block(values, *, classes=False, y=None):
+    if classes:
+        K = (values[:, None] == values) / np.bincount(y)[values]
+    else:
+        K = np.exp(-((values[:, None] - values) ** 2) / 2)
+    H = np.eye(len(K)) - 1 / len(K)
+    return (H @ K @ H).ravel()
+
+
+def test_all_products_of_few_features_in_one_pass(rng, monkeypatch):
+    X, y = additive(rng, n=130, d=12)
+    labels = np.where(y > 1, "high", "low")
+    for target in (y, labels):
+        once = HSICLassoSelector(4, max_memory=0, block_size=30, random_state=0).fit(X, target)
+        with monkeypatch.context() as patch:
+            patch.setattr("sparsieve.solvers.mkl.alignment.FEW_FEATURES", 0)
+            again = HSICLassoSelector(4, max_memory=0, block_size=30, random_state=0)
+            again.fit(X, target)
+        np.testing.assert_array_equal(once.ranking_, again.ranking_)
+        np.testing.assert_allclose(once.scores_, again.scores_, atol=2e-6)
+        assert once.objective_ == pytest.approx(again.objective_, rel=1e-5)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -92,6 +93,53 @@ def test_the_copies_agree_and_the_loss_is_that_of_the_sparse_one():
     best = exact_fit(problem, fit.solution.features, 0.0)
     assert fit.objective == fit.trace[-1]
     assert best.objective <= fit.objective <= 1.2 * best.objective
+
+
+def everyday(kind, rng):
+    """Data on which the copies did not come to agree within the default number of iterations."""
+    X = rng.standard_normal((400, 30))
+    scores = X[:, :3].sum(axis=1) + 0.5 * rng.standard_normal(400)
+    if kind == "four per cent":
+        y = scores > np.quantile(scores, 0.96)
+    elif kind == "wide noise":
+        X, y = rng.standard_normal((60, 1000)), rng.random(60) < 0.5
+    elif kind == "few levels":
+        X = rng.integers(0, 3, (600, 40)).astype(float)
+        y = X[:, :3].sum(axis=1) + rng.standard_normal(600) > 3
+    else:
+        X = rng.poisson(3, (500, 200)).astype(float)
+        y = rng.random(500) < 0.5
+        X[:, :5] += rng.poisson(2, (500, 5)) * y[:, None]
+    return X, np.where(y, "yes", "no")
+
+
+@pytest.mark.parametrize("kind", ["four per cent", "wide noise", "few levels", "counts"])
+def test_the_copies_agree_on_everyday_data(rng, kind):
+    X, y = everyday(kind, rng)
+    found = RPMFSSelector(10).fit(X, y)
+    assert found.converged_
+    assert found.optimality_ <= 1e-6
+    # The columns may come in any order: no place is left to the last iteration or to rounding.
+    order = rng.permutation(X.shape[1])
+    again = RPMFSSelector(10).fit(X[:, order], y)
+    assert again.objective_ == pytest.approx(found.objective_, rel=1e-6)
+    if kind != "wide noise":
+        assert (again.support_ == found.support_[order]).all()
+
+
+def test_where_no_feature_helps_the_best_ones_on_their_own_are_kept(rng):
+    # With so few positives the loss is lowest without any feature, as linear programming agrees.
+    X, y = everyday("four per cent", rng)
+    positive = y == "yes"
+    found = RPMFSSelector(3).fit(X, y)
+    assert found.objective_ == pytest.approx(np.sqrt(2) * positive.sum(), rel=1e-6)
+    n, d = X.shape
+    cost = np.concatenate([np.zeros(2 * d + 2), np.ones(2 * n)])
+    columns = np.hstack([X, np.ones((n, 1))])
+    equations = np.hstack([columns, -columns, np.eye(n), -np.eye(n)])
+    lowest = linprog(cost, A_eq=equations, b_eq=positive.astype(float)).fun
+    assert lowest == pytest.approx(positive.sum(), rel=1e-6)
+    assert found.get_support(indices=True).tolist() == [0, 1, 2]
 
 
 def test_too_few_iterations_are_reported():

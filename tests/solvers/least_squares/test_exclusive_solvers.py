@@ -44,13 +44,37 @@ def test_newton_steps_never_raise_the_objective(rng, beta, products):
     X = X[:, : len(W)]
     equations = problem(X, Y, penalty)
     values = [equations.objective(W)]
-    for _ in range(15):
-        W = newton_entries(products(X), X.T @ Y, 1.0, beta, W)
+    for n_before in range(15):
+        W = newton_entries(products(X), X.T @ Y, 1.0, beta, W, n_before)
         values.append(equations.objective(W))
         if not W.any(axis=1).all():
             break
     assert (np.diff(values) <= 1e-9 * values[0]).all()
     assert values[-1] < 0.9 * values[0]
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
+@pytest.mark.parametrize(("n", "copies"), [(80, 50), (300, 100), (40, 60)])
+def test_copies_and_near_copies_of_a_column_are_shared_out_in_few_sweeps(rng, n, copies, apart):
+    cp = pytest.importorskip("cvxpy")
+    X = rng.standard_normal((n, 6))
+    Y = np.eye(3)[np.argmax(X[:, :3] + 0.5 * rng.standard_normal((n, 3)), axis=1)]
+    X = np.hstack([X, np.repeat(X[:, :1], copies, axis=1)])
+    X[:, 6:] += apart * rng.standard_normal((n, copies))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    alpha, beta = 0.3 * np.linalg.norm(2 * X.T @ Y, axis=1).max(), 1e-3 * n
+    result = BlockCD(tol=1e-6, max_iter=600).solve(problem(X, Y, ExclusiveL21(alpha, beta)))
+    assert result.converged
+    # The optimum by Clarabel. Copies share a row evenly, so that m of them are one column with
+    # beta / m.
+    merged, strengths = X, np.full(X.shape[1], beta)
+    if apart == 0:
+        merged, strengths = X[:, :6], np.array([beta / (copies + 1), *[beta] * 5])
+    W = cp.Variable((merged.shape[1], 3))
+    value = cp.sum_squares(merged @ W - Y) + alpha * cp.sum(cp.norm(W, 2, axis=1))
+    value += strengths @ cp.square(cp.norm(W, 1, axis=1))
+    optimum = cp.Problem(cp.Minimize(value)).solve(solver="CLARABEL")
+    assert result.objective == pytest.approx(optimum, rel=2e-6)
 
 
 @pytest.mark.parametrize("shape", [(60, 15, 3), (15, 60, 3), (20, 40, 1)])

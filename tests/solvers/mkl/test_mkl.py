@@ -1,7 +1,6 @@
 """The weight step against cvxpy, and the alternation as a whole."""
 
 import contextlib
-import time
 
 import numpy as np
 import pytest
@@ -162,7 +161,6 @@ def test_no_number_keeps_the_weights_from_ending(bad):
     border = rng.choice([-1.0, 1.0], size=30)
     broken = P.copy()
     broken[2, 3] = bad
-    started = time.process_time()
     with np.errstate(all="ignore"), contextlib.suppress(UnboundedObjectiveError):
         solve_weights(broken, np.ones(5), 1.0, border, s, np.zeros(5), 0.0, tol=1e-9)
         solve_weights(P, np.full(5, bad), np.inf, border, s, np.zeros(5), 0.0, tol=1e-9)
@@ -170,7 +168,6 @@ def test_no_number_keeps_the_weights_from_ending(bad):
     program.energy[:] = bad
     with np.errstate(all="ignore"):
         assert program.stationarity(KernelWeights(np.array([1]), np.ones(1), 0.0)) == np.inf
-    assert time.process_time() - started < 20
 
 
 def test_no_number_keeps_the_alternation_from_ending():
@@ -196,3 +193,36 @@ def test_asking_only_promising_features_certifies_itself_over_all(monkeypatch, r
     # With few to ask, another stationary point may be reached; with enough it is the same.
     if count == 60:
         assert found.objective == pytest.approx(full.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [SigmoidKernel(0.1, -0.01), RBFKernel(0.3)])
+def test_a_basis_of_few_directions_changes_nothing(kernel):
+    problem = model(kernel, n_samples=400, n_features=8, weights=np.linspace(0.5, 2.0, 400))
+    found = AlternatingMKL(tol=1e-5, max_iter=500).solve(problem)
+    assert problem.bank.combined(np.arange(2), np.ones(2)).basis is not None
+    dense = model(kernel, n_samples=400, n_features=8, weights=np.linspace(0.5, 2.0, 400))
+    dense.bank.ranks[:] = 400
+    assert dense.bank.combined(np.arange(2), np.ones(2)).basis is None
+    wanted = AlternatingMKL(tol=1e-5, max_iter=500).solve(dense)
+    assert found.converged
+    assert found.objective == pytest.approx(wanted.objective, rel=1e-6)
+    np.testing.assert_allclose(
+        found.solution.contributions, wanted.solution.contributions, atol=1e-3
+    )
+
+
+def test_an_objective_that_falls_to_zero_ends_there():
+    """A class of one sample along the lowest eigenvector of a kernel, at no cost in the limit."""
+    rng = np.random.default_rng(0)
+    values, ends = rng.normal(size=(30, 60)), []
+    for sample in range(12):
+        y = np.where(np.arange(60) == sample, 1.0, -1.0)
+        problem = MKLModel(
+            KernelBank(values, SigmoidKernel(0.1, -0.01)), y, 1.0, 0.1, surrogate("l1"), np.inf
+        )
+        result = AlternatingMKL(tol=1e-3).solve(problem)
+        assert problem.without_features() == pytest.approx(4 * 59 / 60)
+        assert result.converged
+        assert min(result.trace) >= 0.0
+        ends.append(result.objective)
+    assert min(ends) <= 1e-3 * 4 * 59 / 60

@@ -134,41 +134,154 @@ def test_settled_rows_are_exactly_zero():
     assert settled.objective <= bound * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("n", [30, 700])
-def test_kernel_equals_the_explicit_inverse(n):
+@pytest.mark.parametrize("n", [20, 30, 700])
+def test_kernel_solves_its_equations(n):
     rng = np.random.default_rng(n)
     X = rng.standard_normal((n, 20))
     a, e = rng.uniform(0.1, 2, 20), 10.0 ** rng.uniform(-6, 1, n)
     free = unpenalised_basis(np.hstack([np.ones((n, 1)), rng.standard_normal((n, 1))]))
-    kernel = WeightedKernel(X, a, e, free)
+    columns = np.hstack([X, free])
+    kernel = WeightedKernel(columns, a, e)
+    assert kernel.on_samples == (n == 20)
     V = rng.standard_normal((n, 3))
-    M, B = kernel(V), kernel.free_part(V)
-    back = X @ (a[:, None] * (X.T @ M)) + e[:, None] * M + free @ B
-    assert np.allclose(back, V, atol=1e-7)
-    assert np.allclose(free.T @ M, 0, atol=1e-6 * np.abs(M).max())
+    M, W, B = kernel.fit(V)
+    assert np.allclose(X @ W + e[:, None] * M + free @ B, V, atol=1e-9)
+    assert np.allclose(a[:, None] * (X.T @ M), W, atol=1e-8 * np.abs(W).max())
+    assert np.allclose(free.T @ M, 0, atol=1e-9 * np.abs(M).max())
+    assert np.allclose(kernel(V), np.vstack([X.T @ M, M]), rtol=1e-6)
     W = rng.standard_normal((20, 3))
     features, samples = kernel.both(W, V)
-    assert np.allclose(samples, kernel(X @ W + V), rtol=1e-6)
-    assert np.allclose(features, X.T @ kernel(X @ W + V), atol=1e-6)
+    whole = kernel(X @ W + V)
+    assert np.allclose(samples, whole[20:], rtol=1e-6)
+    assert np.allclose(features, whole[:20], atol=1e-6)
     Z = np.hstack([X, np.eye(n)])
-    ratios = np.concatenate(kernel.variances()) / np.einsum("ij,ij->j", Z, kernel(Z))
+    ratios = np.concatenate(kernel.variances()) / np.diag(kernel(Z))
     assert ((ratios > 0.2) & (ratios < 3.0)).all()
     if not kernel.on_samples:
-        assert np.allclose(kernel.among_features(), X.T @ kernel(X), rtol=1e-5)
+        assert np.allclose(kernel.among_features(), kernel(X)[:20], rtol=1e-5)
 
 
-def test_samples_that_are_all_fitted_go_through_their_own_matrix():
-    rng = np.random.default_rng(7)
-    X, a, e = rng.standard_normal((500, 300)), np.ones(300), np.full(500, 1e-9)
-    kernel = WeightedKernel(X, a, e, np.empty((500, 0)))
-    assert kernel.on_samples  # both sides together are larger than the samples' alone
-    e[20:] = 1.0
-    split = WeightedKernel(X, a, e, np.empty((500, 0)))
-    assert not split.on_samples
-    V = rng.standard_normal((500, 2))
-    M = np.linalg.solve(X @ X.T + np.diag(e), V)
-    assert np.allclose(split(V), M, rtol=1e-6, atol=1e-9 * np.abs(M).max())
-    assert np.allclose(split.among_features(), X.T @ split(X), atol=1e-7)
+@pytest.mark.parametrize(
+    ("n", "copies", "spread"), [(500, 1, 1e12), (500, 50, 1e6), (500, 50, 1e12), (40, 4, 1e6)]
+)
+def test_kernel_solves_its_equations_where_most_samples_are_fitted_exactly(n, copies, spread):
+    # Equal samples with tiny e_i and rows that are hardly penalised: badly conditioned.
+    rng = np.random.default_rng(copies)
+    d = 60
+    X = np.repeat(rng.standard_normal((n // copies, d)), copies, axis=0)
+    columns = np.hstack([X, constant_column(n, True)])
+    e = np.where(np.arange(n) < 20, 1.0, 1.0 / spread)
+    a = np.where(np.arange(d) < 5, spread, 1.0)
+    V = rng.standard_normal((n, 1))
+    M, W, B = WeightedKernel(columns, a, e).fit(V)
+    missing = X @ W + e[:, None] * M + columns[:, d:] @ B - V
+    assert np.abs(missing).max() < 1e-9
+    assert np.abs(columns[:, d:].T @ M).max() < 1e-6 * np.abs(M).max()
+    assert np.abs(X.T @ M - W / a[:, None]).max() < 1e-6 * np.abs(M).max() * n
+
+
+def rare_problem(rng, n, d, *, rate, density, outputs, intercept, kind, share):
+    """Rare classes: the majority is fitted exactly, which is where the loss is not smooth."""
+    X = rng.standard_normal((n, d)) if density == 1 else rng.random((n, d))
+    X *= rng.random((n, d)) < density
+    rare = np.zeros(n, dtype=int)
+    rare[rng.choice(n, max(1, round(rate * n)), replace=False)] = 1
+    if kind == "copies":
+        chosen = rng.permutation(n)[rng.integers(0, n // 4, n)]
+        chosen[:2] = rare.argmax(), rare.argmin()
+        X, rare = X[chosen], rare[chosen]
+    if kind == "zero rows":
+        X[rng.random(n) < 0.6] = 0.0
+    if kind == "copy of the target":
+        X[:, 0] = rare
+    Y = np.eye(1 + outputs)[rare * rng.integers(1, 1 + outputs, n)]
+    Y = Y[:, :1] * np.sqrt(2) if outputs == 1 else Y
+    weights = np.ones(n)
+    if kind == "balanced":
+        weights = np.where(rare == 1, n / (2.0 * max(rare.sum(), 1)), n / (2.0 * (n - rare.sum())))
+    if intercept:
+        X, Y = X - weights @ X / weights.sum(), Y - weights @ Y / weights.sum()
+    data = RobustData(as_design(X), Y, weights, intercept)
+    alpha = share * data.reference_strength() or 1.0
+    return RowNormProblem(X, Y, np.full(d, alpha), weights, constant_column(n, intercept))
+
+
+KINDS = ["plain", "copies", "zero rows", "copy of the target", "balanced"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(60, 12), (25, 50)])
+def test_rare_classes_reach_the_optimum(n, d, intercept, outputs, kind):
+    rng = np.random.default_rng(n + outputs)
+    for rate, density, share in [(0.02, 0.1, 0.3), (0.1, 1.0, 0.05), (0.5, 0.1, 1e-3)]:
+        problem = rare_problem(
+            rng,
+            n,
+            d,
+            rate=rate,
+            density=density,
+            outputs=outputs,
+            intercept=intercept,
+            kind=kind,
+            share=share,
+        )
+        result = minimise_row_norms(problem, tol=1e-7)
+        assert result.converged
+        optimum = reference(problem)
+        assert result.objective <= optimum * (1 + 1e-6) + 1e-9
+        assert result.solution.bound <= optimum * (1 + 1e-7) + 1e-9
+
+
+def certified(problem, result):
+    """The gap recomputed from the coefficients and the dual point alone."""
+    point = result.solution
+    residual = problem.Y - problem.X @ point.W - problem.free @ point.B
+    value = problem.weights @ np.linalg.norm(residual, axis=1)
+    value += problem.strengths @ np.linalg.norm(point.W, axis=1)
+    dual = point.dual - problem.free @ (problem.free.T @ point.dual)
+    excess = max(
+        (np.linalg.norm(dual, axis=1) / problem.weights).max(),
+        (np.linalg.norm(problem.X.T @ dual, axis=1) / problem.strengths).max(initial=0.0),
+        1.0,
+    )
+    return (value - np.vdot(dual, problem.Y) / excess) / value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rate", [0.001, 0.01, 0.1, 0.5])
+def test_rare_classes_among_many_samples_are_certified(rate, kind):
+    rng = np.random.default_rng(int(1000 * rate))
+    for n, d, density, outputs, share in [
+        (1200, 60, 0.01, 1, 0.3),
+        (1200, 60, 1.0, 1, 0.01),
+        (700, 300, 0.01, 2, 0.3),
+        (300, 700, 0.02, 1, 0.05),
+    ]:
+        problem = rare_problem(
+            rng,
+            n,
+            d,
+            rate=rate,
+            density=density,
+            outputs=outputs,
+            intercept=True,
+            kind=kind,
+            share=share,
+        )
+        result = minimise_row_norms(problem, tol=1e-6)
+        assert result.converged
+        assert certified(problem, result) <= 1.01e-6
+
+
+def test_numbers_beyond_doubles_leave_an_answer_without_a_certificate():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((20, 4)), rng.standard_normal((20, 2))
+    problem = RowNormProblem(X, Y, np.ones(4), np.full(20, 1e-200), constant_column(20, True))
+    result = minimise_row_norms(problem)
+    assert np.isfinite(result.objective)
+    assert result.converged == (result.optimality <= 1e-6)
 
 
 def test_working_sets_reach_the_optimum_over_all_features():

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ..._checks import check_real
-from ...design import blanked, standardised
+from ...design import blanked, in_double, standardised
 from ...solvers.base import Result, printer
+from ...solvers.hinge.columns import ColumnStore
 from ...solvers.hinge.linear_program import (
     ExactPenaltyProgram,
     SparsePlane,
@@ -19,6 +20,7 @@ from ...solvers.hinge.linear_program import (
     solve_l0_svm,
 )
 from ...solvers.hinge.restricted import solve_program
+from ...solvers.hinge.without_features import without_features
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..margins import MarginPredictions, class_signs, joint_sizes, shared_out
@@ -49,6 +51,10 @@ class HingeSelector(MarginPredictions, LinearSelector):
     def _program(self, svm: WeightedL1SVM) -> SurrogateProgram | ExactPenaltyProgram:
         """The DC program of this model on these data."""
 
+    @abstractmethod
+    def _cost(self) -> float:
+        """What a unit of weight costs in this program at zero."""
+
     def _largest_weight(self) -> float:
         return np.inf
 
@@ -59,47 +65,59 @@ class HingeSelector(MarginPredictions, LinearSelector):
             scale=self.standardize,
             sample_weight=data.sample_weight,
             weight_rows=False,
+            dtype=np.float64,
         )
         n_samples, n_features = data.design.shape
-        design = blanked(view.design, data.fixed.never)
+        design = in_double(blanked(view.design, data.fixed.never))
         always = np.flatnonzero(data.fixed.always)
-        counts = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
-        results: list[Result[SparsePlane]] = []
+        C = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
+        C = float(self.C) * C
+        signs, store = class_signs(data.target), ColumnStore(design)
+        empty = np.zeros(len(signs), dtype=bool)
+        if len(signs) > 1 and self.fit_intercept and not len(always):
+            empty = without_features(design, signs.codes, C, np.full(n_features, self._cost()))
+        results: list[Result[None]] = []
         self._models: list[_Model] = []
-        explained = []
-        for y in class_signs(data.target):
+        weights, explained = np.zeros((len(signs), n_features)), np.zeros(len(signs))
+        left, alone = np.zeros(n_features), np.zeros(n_features)
+        for k, y in enumerate(signs):
             svm = WeightedL1SVM(
-                design,
-                y,
-                float(self.C) * counts,
-                self._largest_weight(),
-                self.fit_intercept,
-                always,
+                design, y, C, self._largest_weight(), self.fit_intercept, always, store
             )
-            result = solve_l0_svm(
-                self._program(svm),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                callback=printer(self.verbose, type(self).__name__),
-            )
-            results.append(result)
-            self._models.append(_Model.of(svm, result.solution))
+            nothing = svm.origin()
+            if empty[k]:
+                loss = svm.loss(nothing)
+                result = Result(nothing, loss, 0.0, 1, True, [loss])
+            else:
+                result = solve_l0_svm(
+                    self._program(svm),
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    callback=printer(self.verbose, type(self).__name__),
+                )
+            plane = result.solution
+            results.append(replace(result, solution=None))  # type: ignore[arg-type]
+            self._models.append(_Model.of(svm, plane))
+            weights[k, plane.features] = np.abs(plane.weights)
             without = svm.unpenalised_loss()
-            saved = 1.0 - svm.loss(result.solution) / without if without > 0.0 else 0.0
-            explained.append(max(saved, 0.0))
+            if without > 0.0:
+                explained[k] = max(1.0 - svm.loss(plane) / without, 0.0)
+            missing = np.column_stack([svm.missing(plane), svm.missing(nothing)])
+            squares = design.rmatmul(missing) ** 2
+            left, alone = left + squares[:, 0], alone + squares[:, 1]
         self._dtype = data.design.dtype
         self._units = Units(
             view.centre, view.scale, np.zeros(len(results)), None, self.fit_intercept
         )
         self._keep_result(results)
-        planes = [result.solution for result in results]
-        weights = np.array([np.abs(plane.dense(n_features)) for plane in planes])
         weights[:, always] = 0.0  # nor do they measure the others
         return FeatureScores(
             shared_out(float(np.mean(explained)), joint_sizes(weights)),
             n_kept=int(weights.any(axis=0).sum()),
-            ties=np.mean([_closeness(plane) for plane in planes], axis=0),
+            ties=(np.sqrt(left), np.sqrt(alone)),
             constant=view.constant if self.fit_intercept else np.zeros_like(view.constant),
+            beyond="how much of the margins still missed they would make up for",
+            remedy="raise C",
         )
 
     def _refit(self, n_chosen: int) -> None:
@@ -111,14 +129,6 @@ class HingeSelector(MarginPredictions, LinearSelector):
         coef, intercept = self._units.in_user_units(W)
         self.coef_ = coef.astype(self._dtype)
         self.intercept_ = (intercept + bias).astype(self._dtype)
-
-
-def _closeness(plane: SparsePlane) -> np.ndarray:
-    """How close the price of every feature comes to what it costs: ranks those without weight."""
-    assert plane.costs is not None
-    assert plane.prices is not None
-    charged = plane.costs > 0
-    return np.divide(plane.prices, plane.costs, where=charged, out=np.ones(len(plane.costs)))
 
 
 @dataclass(frozen=True)
@@ -137,6 +147,10 @@ class _Model:
 
     @classmethod
     def of(cls, svm: WeightedL1SVM, plane: SparsePlane) -> _Model:
+        if not len(plane.features):  # nothing to take away, so the samples are not needed
+            none = np.empty(0)
+            alone = plane.features, none, plane.bias, np.empty((0, 0)), none, none, none, none
+            return cls(*alone, svm.fit_bias)
         assert plane.costs is not None
         return cls(
             plane.features,

@@ -91,3 +91,6 @@ class ExactPenaltySVMSelector(HingeSelector):
 
     def _program(self, svm: WeightedL1SVM) -> ExactPenaltyProgram:
         return ExactPenaltyProgram(svm, float(self.penalty))
+
+    def _cost(self) -> float:
+        return (1.0 + self.penalty) / self.max_weight

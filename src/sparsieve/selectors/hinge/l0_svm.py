@@ -60,7 +60,9 @@ class L0SVMSelector(HingeSelector):
         saves, between 0 and 1), shared out by squared standardised weights; with several
         classes by the mean of weights relative to the largest of each class, of the mean share.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by how close their price comes to their cost.
+        By score; features without weight by how much of the margins still missed they would
+        make up for: the gradient of the squared hinge loss there and, where that is equal, at no
+        weights at all.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (1 or n_classes, n_features)
@@ -110,3 +112,6 @@ class L0SVMSelector(HingeSelector):
 
     def _program(self, svm: WeightedL1SVM) -> SurrogateProgram:
         return SurrogateProgram(svm, surrogate(self.surrogate, self.theta))
+
+    def _cost(self) -> float:
+        return surrogate(self.surrogate, self.theta).slope_at_zero

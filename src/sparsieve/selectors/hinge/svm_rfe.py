@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,6 +21,8 @@ DEFAULT_COUNT = 10
 # Squared weights are compared after rounding to this share of the largest, so that copies of a
 # column are decided by column order and not by rounding.
 RESOLUTION = 1e-10
+# Inner products that have fallen below this share of what they were are computed anew.
+FRESH = 1e-2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -191,7 +194,7 @@ class _Machines:
         self,
         settings: SVMRFESelector,
         design: DesignMatrix,
-        signs: list[np.ndarray],
+        signs: Sequence[np.ndarray],
         weights: np.ndarray,
         always: np.ndarray,
     ):
@@ -201,6 +204,7 @@ class _Machines:
         self.starts: list[SampleWeights | None] = [None] * len(signs)
         self.working = design
         self.gram: np.ndarray | None = None
+        self.trace = 0.0
         self.objectives: list[float] = []
         self.n_iter, self.optimality = 0, 0.0
 
@@ -217,8 +221,11 @@ class _Machines:
 
     def forget(self, worst: np.ndarray) -> None:
         """Take these of the features just solved for out of the inner products."""
-        if self.gram is not None:
-            self.gram -= self.working.outer(worst)
+        if self.gram is None:
+            return
+        self.gram -= self.working.outer(worst)
+        if np.trace(self.gram) < FRESH * self.trace:
+            self.gram = None  # what is left has lost digits: computed anew
 
     def rises(self) -> np.ndarray:
         """Rise of the objective after every step, as a share of its value without features."""
@@ -243,6 +250,7 @@ class _Machines:
             return FeatureSide(columns, intercept, self.covariates)
         if self.gram is None:
             self.gram = working.cross_gram().astype(np.float64, copy=False)
+            self.trace = float(np.trace(self.gram))
         return GramSide(self.gram, intercept, self.covariates)
 
     def _solve(self, side: Side) -> list[Result[SampleWeights]]:

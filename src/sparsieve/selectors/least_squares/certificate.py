@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_integer
 from ...solvers.base import Path
+from ...solvers.least_squares.accuracy import least_objective
 from ...solvers.least_squares.bounds import BoundSearch
 from ..input import TrainingData
 from ..preparation import Prepared
+from .proof import Proof, doubled, feature_digest, target_digest
 
 # Relative accuracy to which the relaxation behind a bound is solved.
 ACCURACY = 1e-4
-# A relative gap that is a matter of rounding: nothing is better.
-PROVEN = 1e-9
+# A relative gap below this is stated as a number, not by the share that is explained for sure.
+SMALL = 1e-6
 # Column statistics that differ by more than this are those of other data.
 ALIKE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 
@@ -43,7 +44,10 @@ class Certificate:
     lower_bound : ndarray
         What no selection of that size can go below, rounding errors accounted for.
     gap : ndarray
-        ``(objective - lower_bound) / objective``.
+        By what share of the objective another selection could be lower, at most:
+        ``(objective - lower_bound) / objective``, and 0 where an exact search has proven, clear of
+        all rounding errors, that no other is lower. Objectives below machine precision relative
+        to the target count as that.
     share : ndarray
         How much the selection explains of what the best of its size could, at least.
     target_power : float
@@ -95,11 +99,13 @@ class Certificate:
             return f"All of the {count} were kept by request: there was nothing to choose."
         alone = count == 1
         features = "feature" if alone else f"{count} features"
-        if self.gap[where] <= PROVEN:
+        gap = float(self.gap[where])
+        if gap <= SMALL:
+            more = f" by more than {upwards(gap)} of the objective" if gap > 0.0 else ""
             return (
                 f"No {features} explain{'s' * alone} the training data better than "
-                f"{'this one' if alone else 'these'}{self._beside()} (proven for the training "
-                "objective, not for accuracy)."
+                f"{'this one' if alone else 'these'}{more}{self._beside()} (proven for the "
+                "training objective, not for accuracy)."
             )
         return (
             f"{'This' if alone else 'These'} {features} explain{'s' * alone} at least "
@@ -120,6 +126,14 @@ class Certificate:
         return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
 
 
+def upwards(share: float) -> str:
+    """A small number in two digits that is not less."""
+    digits = f"{share:.1e}"
+    if float(digits) < share:
+        digits = f"{share * 1.1:.1e}"
+    return digits.replace("e-0", "e-")
+
+
 class Certifiable:
     """Mixin of selectors that search least squares with a ridge: ``certify``."""
 
@@ -128,8 +142,10 @@ class Certifiable:
     n_features_in_: int
 
     @abstractmethod
-    def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
-        """The problem that was searched, and its absolute ridge."""
+    def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
+        """The problem that was searched, and its absolute ridge; options as ``prepare`` takes."""
+
+    _proves_plain: ClassVar[bool] = True  # whether columns are standardised, and nothing else
 
     def certify(
         self,
@@ -143,8 +159,9 @@ class Certifiable:
 
         Every selection of a path is compared with a lower bound that no selection of its size
         can go below. The bound comes from a convex relaxation; it is tight for ridges of the
-        recommended size (gaps of a few per cent) and weak for little ridge. What is proven
-        concerns the training objective that was searched, not accuracy on new data.
+        recommended size (gaps of a few per cent) and weak for little ridge. After an exact search
+        on the same data what that has proven counts too. What is proven concerns the training
+        objective that was searched, not accuracy on new data.
 
         Parameters
         ----------
@@ -177,44 +194,80 @@ class Certifiable:
             )
         # A copy: validation sets attributes of the estimator that it is done for.
         data = copy.copy(self)._training_data(X, y, sample_weight)  # type: ignore[attr-defined]
-        problem, ridge = self._searched(data)
-        self._check_same(data, problem)
+        proof = self._proof(data)
+        # Columns of float32 may be constant in their own precision and not in double.
+        is_double = data.design.dtype == np.float64
+        is_same = self._check_same(data, proof.problem if is_double else self._searched(data)[0])
         n_always = data.fixed.n_always
         sizes = np.array(self._sizes(n_features, n_always), dtype=np.int64)
-        search = BoundSearch(problem.design, problem.Y, ridge, ~problem.constant)
-        objective = np.array([search.objective(self.path_.supports[k - n_always]) for k in sizes])
-        bound = _bounds(search, sizes - n_always)
-        if self.path_.optimality is not None:  # an exact search has proven more
-            proven = np.asarray(self.path_.optimality)[sizes - n_always]
-            bound = np.maximum(bound, objective * (1.0 - proven))
-        bound = np.minimum(bound, objective)
+        search, own = proof.search, sizes - n_always
+        reached = [np.ravel(search.value(self.path_.supports[k])) for k in own]
+        objective, low, high = np.reshape(reached, (len(own), 3)).T
+        bound = np.minimum(_bounds(search, own), low)
+        scale = np.maximum(high, least_objective(search.power))
+        gap = np.where(own == 0, 0.0, (high - bound) / scale)
+        if self.path_.optimality is not None and is_same:
+            # An exact search has proven more.
+            proven = np.asarray(self.path_.optimality)[own]
+            bound = np.maximum(bound, low - proven * scale)
+            gap = np.minimum(gap, proven)
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap = np.where(objective > 0, (objective - bound) / objective, 0.0)
             possible = search.power - bound
             share = np.where(possible > 0, (search.power - objective) / possible, 1.0)
+        # What is not proven is not said to be all, by rounding of the share either.
+        share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
         self.certificate_ = Certificate(
             sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power, n_always
         )
         return self.certificate_
 
+    def _proof(self, data: TrainingData) -> Proof:
+        """The problem that was searched as proofs need it."""
+        problem, ridge = self._searched(doubled(data), keep_spent=True)
+        return Proof(data, problem, ridge, self._proves_plain)
+
     @abstractmethod
     def _relative_ridge(self) -> float: ...
 
+    def _is_exact(self) -> bool:
+        """Whether the search itself proves what it finds."""
+        return False
+
     def _check_certifiable(self) -> None:
-        if self._relative_ridge() == 0.0:
+        if self._relative_ridge() == 0.0 and not self._is_exact():
             raise ValueError(
                 f"{type(self).__name__} was fitted without a ridge, which is what bounds rest on; "
                 'fit with ridge=1.0, or search exactly with L20Selector(solver="exact")'
             )
 
-    def _remember(self, data: TrainingData, problem: Prepared) -> None:
-        """Keep, at fit time, what tells whether ``certify`` is given the same data."""
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
-        self._seen = (problem.units.centre, problem.units.scale, _digest(data))
+    def _remember(self, data: TrainingData, problem: Prepared, *, exact: bool = False) -> None:
+        """Keep, at fit time, what tells whether ``certify`` is given the same data.
 
-    def _check_same(self, data: TrainingData, problem: Prepared) -> None:
-        centre, scale, digest = self._seen
-        if digest != _digest(data):
+        Of an exact search, whose proofs ``certify`` goes on from, all values of X count.
+        """
+        self.__dict__.pop("certificate_", None)  # of an earlier fit
+        digest = feature_digest(data) if exact else None
+        units = problem.units
+        self._seen = (units.centre, units.scale, target_digest(data), digest, self._asked(data))
+
+    def _asked(self, data: TrainingData) -> str:
+        """What the problem depends on beside the data."""
+        asked = (
+            self._relative_ridge() * data.total_weight,
+            self.fit_intercept,  # type: ignore[attr-defined]
+            self.standardize,  # type: ignore[attr-defined]
+            np.flatnonzero(data.fixed.always).tolist(),
+            np.flatnonzero(data.fixed.never).tolist(),
+        )
+        return repr(asked)
+
+    def _check_same(self, data: TrainingData, problem: Prepared) -> bool:
+        """Refuse other data; whether X and all settings are the same for sure.
+
+        Only then what an exact search has proven holds.
+        """
+        centre, scale, digest = self._seen[:3]
+        if digest != target_digest(data):
             raise ValueError(
                 "y or sample_weight is not what the selector was fitted to; pass those of the fit"
             )
@@ -229,6 +282,14 @@ class Certifiable:
                 "X is not the data that the selector was fitted to: its columns have other means "
                 "or variances; pass the X of the fit"
             )
+        known, now = (*self._seen, None)[3], None  # files of earlier versions have no digest
+        if known is not None and (now := feature_digest(data)) is not None and now != known:
+            raise ValueError(
+                "X is not the data that the selector was fitted to: some of its values, or the "
+                "order of its rows, are others; pass the X of the fit"
+            )
+        asked = (*self._seen, None, None)[4]
+        return now is not None and asked == self._asked(data)
 
     def _sizes(self, n_features: int | Sequence[int] | None, n_always: int) -> list[int]:
         last = len(self.path_) + n_always
@@ -249,20 +310,7 @@ def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:
     most = int(sizes.max(initial=0))
     best = np.zeros(most + 1)
     best[0] = search.power
-    for k in sizes[sizes > 0]:
+    for k in sizes[(sizes > 0) & search.has_ridge]:
         found = search.solve(int(k), tol=ACCURACY)[1].bounds(most, search.ridge)
         best[: len(found)] = np.maximum(best[: len(found)], found)
     return best[sizes]
-
-
-_DIGESTED = 1 << 16  # samples at a time
-
-
-def _digest(data: TrainingData) -> str:
-    made = hashlib.sha256()
-    for start in range(0, len(data.target.Y), _DIGESTED):
-        rows = data.target.Y[start : start + _DIGESTED]
-        made.update(np.ascontiguousarray(rows, dtype=np.float64).tobytes())
-    if data.sample_weight is not None:
-        made.update(np.ascontiguousarray(data.sample_weight).tobytes())
-    return made.hexdigest()

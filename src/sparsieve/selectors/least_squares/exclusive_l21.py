@@ -76,6 +76,7 @@ class ExclusiveSelector(LinearSelector):
     verbose: int = 0
 
     _accepts_foreign: ClassVar[bool] = True
+    _invariant_to_rotations: ClassVar[bool] = False  # the l1 norms of the rows are not
     _score_meaning: ClassVar[str] = NORM_MEANING
 
     @abstractmethod
@@ -87,8 +88,7 @@ class ExclusiveSelector(LinearSelector):
         """What solves this problem."""
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        # No compression of the outputs: the l1 part is not invariant under rotations.
-        problem = self._prepared(data, squared_loss=True, compress=False)
+        problem = self._prepared(data, squared_loss=True)
         alpha, beta = self._strengths(problem, data.total_weight)
         if self.target_sparsity is None:
             result = self._solve(problem, ExclusiveL21(alpha, beta))
@@ -107,6 +107,8 @@ class ExclusiveSelector(LinearSelector):
             n_kept=int((norms > 0).sum()),
             ties=result.solution.pull,
             constant=problem.constant,
+            beyond="the gradient of the loss at their zero coefficients",
+            remedy="lower the penalty",
         )
 
     def _keep_strengths(self, alpha: float, beta: float) -> None:
@@ -259,7 +261,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -271,7 +274,7 @@ class ExclusiveL21Selector(ExclusiveSelector):
         Norms of the standardised coefficients: the row norms on standardised columns, divided
         by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best.
+        By score; features without weight by the gradient of the loss at their zero coefficients.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     support_per_class_ : ndarray of shape (n_outputs, n_features)

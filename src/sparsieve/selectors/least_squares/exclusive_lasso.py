@@ -47,7 +47,8 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -59,7 +60,7 @@ class ExclusiveLassoSelector(ExclusiveSelector):
         Norms of the standardised coefficients: the row norms on standardised columns, divided
         by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best.
+        By score; features without weight by the gradient of the loss at their zero coefficients.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     support_per_class_ : ndarray of shape (n_outputs, n_features)

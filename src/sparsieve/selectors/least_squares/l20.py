@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
-from ..._checks import check_real
+from ..._checks import check_real, warn_user
 from ...solvers.base import Path, printer
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
@@ -46,9 +46,10 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
 
     ``solver="exact"`` goes on from there by branch and bound until the support of every size is
     proven to be the best, or its time is up (:class:`ExactSearch`). Either way ``optimality_``
-    is the proven gap: no support of that size has an objective lower by more than this share.
-    What is proven is the training objective, not accuracy. :meth:`certify` bounds the gap of the
-    greedy solver's supports at a fraction of the cost.
+    is the proven gap, rounding errors included: no support of that size, and with a price none of
+    any size, has an objective lower by more than this share; 0 says that none is lower. What is
+    proven is the training objective, not accuracy. :meth:`certify` bounds the gap of the greedy
+    solver's supports at a fraction of the cost.
 
     ``solver="hiht"`` and ``solver="ahiht"`` are homotopy iterative hard thresholding, plain and
     accelerated, as published by Sun and Yu. They rank features by the row norms of one W.
@@ -64,14 +65,17 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         target than noise would, and the next one explains at least 0.2 % of it; the homotopy
         ends at 0.001 of the price at which the first feature enters.
     lam : float or None, default=None
-        Price of one feature in the objective. None asks for a number of features instead.
+        Price of one feature in the objective. None asks for a number of features instead. Where
+        no feature is worth its price the model is the one without any: ``coef_`` is zero and
+        ``objective_`` that of the intercept. ``support_`` then still has the best-ranked feature,
+        because a selector keeps at least one, and a warning says so.
     ridge : float or "auto", default="auto"
         Ridge relative to the (weighted) number of samples. 0 is the exact l2,0 problem. "auto"
-        is 1 for the greedy solver, because the better optimum of the bare problem is not the
-        better feature set, and 0 for the homotopy, as published.
-    solver : {"greedy", "hiht", "ahiht"}, Greedy, HIHT or AHIHT, default="greedy"
-        A name, or an object with settings of its own: :class:`Greedy`, :class:`HIHT`,
-        :class:`AHIHT`.
+        is 1 for the greedy and the exact solver, because the better optimum of the bare problem
+        is not the better feature set, and 0 for the homotopy, as published.
+    solver : {"greedy", "exact", "hiht", "ahiht"} or an object, default="greedy"
+        A name, or an object with settings of its own: :class:`Greedy`, :class:`ExactSearch`,
+        :class:`HIHT`, :class:`AHIHT`.
     max_iter : int, default=10000
         Homotopy: largest number of steps.
     tol : float, default=1e-6
@@ -86,7 +90,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     random_state : int, RandomState instance or None, default=None
@@ -124,7 +129,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     optimality_ : float
         "hiht": the last L ||dW||^2 relative to the objective, or the share by which the price
         has still to fall if that is larger. "ahiht": this share, 0 at the end. Greedy: 0, the fit
-        on the support being exact; nothing certifies the support itself.
+        on the support being exact; nothing certifies the support itself. Exact: the proven gap,
+        relative to the objective, or to machine precision times ``||Y||^2`` where the objective is
+        smaller than that; 0 where every other support is no better for sure.
     converged_ : bool
         Whether ``optimality_`` is at most ``tol``.
     n_iter_ : int
@@ -209,8 +216,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         self._interrupted = False
         problem = self._prepared(data, squared_loss=True)
-        self._remember(data, problem)
         settings = resolve_solver(self.solver, self._solvers)
+        self._remember(data, problem, exact=isinstance(settings, ExactSearch))
         ridge = self._relative_ridge()
         if isinstance(settings, HIHT):
             return self._fit_homotopy(settings, data, problem, ridge)
@@ -246,9 +253,12 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         homotopy = isinstance(resolve_solver(self.solver, self._solvers), HIHT)
         return 0.0 if homotopy else RIDGE
 
-    def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
+    def _is_exact(self) -> bool:
+        return isinstance(resolve_solver(self.solver, self._solvers), ExactSearch)
+
+    def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
         ridge = self._relative_ridge() * data.total_weight
-        return self._prepared(data, squared_loss=True), ridge
+        return self._prepared(data, squared_loss=True, **options), ridge
 
     def _fit_supports(
         self, settings: SolverSettings, data: TrainingData, problem: Prepared, ridge: float
@@ -265,10 +275,12 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 power=float(np.vdot(problem.Y, problem.Y)),
             )
         n_steps, callback = self._n_own(data, n_open), printer(self.verbose, type(self).__name__)
+        exact = None
         if isinstance(settings, ExactSearch):
-            result, self._interrupted = exact_supports(
+            exact = exact_supports(
                 settings,
                 problem,
+                self._proof(data),
                 ridge=ridge,
                 total_weight=data.total_weight,
                 n_steps=n_steps,
@@ -276,6 +288,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 price=None if self.lam is None else self.lam_,
                 callback=callback,
             )
+            self._by_size, self._interrupted = exact.supports, exact.interrupted
         else:
             assert isinstance(settings, Greedy)
             result = greedy_supports(
@@ -287,17 +300,29 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 n_swaps=int(settings.swaps),
                 callback=callback,
             )
-        self._by_size = result.solution
+            self._by_size = result.solution
         self._model, self.path_ = self._by_size.model, self._by_size.path
-        count = len(self.path_)
-        if self.lam is not None:
-            objectives = np.asarray(self.path_.objective)
-            count = int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
-        if self.path_.optimality is not None:
-            gap = float(self.path_.optimality[count])
-            result = replace(result, optimality=gap, converged=gap <= self.tol)
-        self._keep_result(result, measure="a proven gap of", remedy="raise the solver's time_limit")
+        count = self._n_worth()
+        if count == data.fixed.n_always == 0 and self.lam is not None:
+            warn_user(
+                f"no feature is worth its price lam={self.lam_:g}: the model has none, and "
+                "support_ holds one only because a selector keeps at least one; lower lam, or pass "
+                "n_features_to_select instead"
+            )
+        if exact is not None:
+            result, remedy = exact.result(count, self.lam, self.tol)
+            self._gap = result.optimality
+            self._keep_result(result, measure="a proven gap of", remedy=remedy)
+        else:
+            self._keep_result(result)
         return replace(self._by_size.at(len(self.path_)), n_kept=count)
+
+    def _n_worth(self) -> int:
+        """How many features the model uses where no number is asked for."""
+        if self.lam is None:
+            return len(self.path_)
+        objectives = np.asarray(self.path_.objective)
+        return int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
 
     def _fit_homotopy(
         self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float
@@ -340,7 +365,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         super()._set_support()
 
     def _refit(self, n_chosen: int) -> None:
-        support = self.path_.supports[min(n_chosen, len(self.path_))]
+        # No feature may be worth its price: the one that is kept then is not part of the model.
+        by_price = self.lam is not None and self.n_features_to_select is None
+        by_price = by_price and self._by_size is not None
+        count = self._n_worth() if by_price else n_chosen
+        support = self.path_.supports[min(count, len(self.path_))]
         solution = self._own
         if solution is None or len(support) < len(self.path_):
             solution = self._model.fit(support)
@@ -349,4 +378,6 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         self.optimality_ = solution.optimality
         if self.path_.optimality is not None:
             self.optimality_ = float(self.path_.optimality[len(support)])
+            if by_price and hasattr(self, "_gap"):  # files of earlier versions have none
+                self.optimality_ = self._gap
             self.converged_ = bool(self.optimality_ <= self.tol)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._checks import check_real
-from ...solvers.base import Callback, Path, Result, relative
-from ...solvers.least_squares.best_subsets import best_subsets
-from ...solvers.least_squares.bounds import BoundSearch
+from ...solvers.base import Callback, Path, Result
+from ...solvers.least_squares.best_subsets import BestSubsets, best_subsets
 from ...solvers.least_squares.exact import SAME
 from ...solvers.least_squares.forward import EndRule
 from ..preparation import Prepared
 from ..settings import SolverSettings
 from .l20_greedy import SupportsBySize, greedy_supports
+from .proof import Proof
 from .support_fit import SupportLeastSquares
 
 # Accuracy of the relaxations that say how far sizes have to be searched for a price.
@@ -26,8 +26,14 @@ class ExactSearch(SolverSettings):
     """Branch and bound for the best support of every size, a solver of :class:`L20Selector`.
 
     Starts from the greedy solver's supports and searches until each is proven best or its time
-    is up; ``optimality_`` is the proven gap either way. Without a ridge every support is tried,
-    which is for small problems only.
+    is up; ``optimality_`` is the proven gap either way, all rounding errors included. It is 0
+    where every other support was shown to be no better. Otherwise no other is better by more than
+    this share of the objective: supports that double precision cannot tell apart, such as those
+    with one or the other of two copies of a column, leave a gap of the size of rounding errors.
+
+    With a ridge the bounds are those of a convex relaxation, or what all features that are left
+    reach together (leaps and bounds), whichever is better at the start. Without a ridge there is
+    the second only: for features that are fewer than samples, or few enough to try every support.
 
     Parameters
     ----------
@@ -58,9 +64,38 @@ class ExactSearch(SolverSettings):
         check_real("time_limit", self.time_limit, minimum=0, strict=True)
 
 
+@dataclass(frozen=True)
+class ExactSupports:
+    """What the search found, what is proven about it, and whether an interrupt cut it short."""
+
+    supports: SupportsBySize
+    proven: BestSubsets
+    n_nodes: int
+    interrupted: bool
+
+    def result(
+        self, count: int, price: float | None, tol: float
+    ) -> tuple[Result[SupportsBySize], str]:
+        """How the search for a number of features, or for a price, went, and what would help."""
+        values = np.asarray(self.supports.path.objective)
+        gap, finished = self.proven.gap(count, price)
+        remedy = "raise the solver's time_limit"
+        if finished:
+            remedy = (
+                "columns depend on each other so nearly that double precision tells no more: drop "
+                "near copies, or raise ridge"
+            )
+        trace = values[1:].tolist()
+        return (
+            Result(self.supports, float(values[-1]), gap, self.n_nodes, gap <= tol, trace),
+            remedy,
+        )
+
+
 def exact_supports(
     settings: ExactSearch,
     problem: Prepared,
+    proof: Proof,
     *,
     ridge: float,
     total_weight: float,
@@ -68,10 +103,10 @@ def exact_supports(
     stop: EndRule | None,
     price: float | None,
     callback: Callback | None,
-) -> tuple[Result[SupportsBySize], bool]:
-    """Greedy, then exact, and whether an interrupt cut it short."""
+) -> ExactSupports:
+    """Greedy on ``problem``, then exact on that of ``proof``."""
 
-    def greedy(n_most: int, rule: EndRule | None) -> Result[SupportsBySize]:
+    def greedy(n_most: int, rule: EndRule | None) -> SupportsBySize:
         return greedy_supports(
             problem,
             ridge=ridge,
@@ -80,23 +115,23 @@ def exact_supports(
             stop=rule,
             n_swaps=1,
             callback=None,
-        )
+        ).solution
 
     start = greedy(n_steps, stop)
-    strength = ridge * total_weight
+    supports = list(start.path.supports)
     if price is not None:
-        longest = sizes_worth_searching(problem, strength, start.solution.path, price)
-        if longest > len(start.solution.path):
-            start = greedy(min(longest, n_steps), None)
+        longest = min(sizes_worth_searching(proof, start.path, price), n_steps)
+        if longest > len(start.path):
+            start = greedy(longest, None)
+        supports = _extended(start, proof.eligible, longest)
+    elif stop is None:
+        supports = _extended(start, proof.eligible, n_steps)
     interrupted = False
     try:
         found = best_subsets(
-            problem.design,
-            problem.Y,
-            strength,
-            start.solution.path.supports,
+            proof.search,
+            supports,
             price=price,
-            eligible=~problem.constant,
             tol=SAME,
             time_limit=float(settings.time_limit),
             callback=callback,
@@ -105,40 +140,57 @@ def exact_supports(
         if not hasattr(stopped, "best"):  # it came before there was anything to keep
             raise
         found, interrupted = stopped.best, True
-    return _ordered(start, found, problem, strength), interrupted
+    ordered = _ordered(start, found.solution, proof, problem.design.dtype)
+    return ExactSupports(ordered, found.solution, found.n_iter, interrupted)
 
 
-def sizes_worth_searching(problem: Prepared, ridge: float, path: Path, price: float) -> int:
+def _extended(start: SupportsBySize, eligible: np.ndarray, n_most: int) -> list[np.ndarray]:
+    """Supports of all sizes: where greedy search finds nothing to add, other features follow."""
+    supports = [support for support in start.path.supports if eligible[support].all()]
+    last = supports[-1]
+    others = np.setdiff1d(np.flatnonzero(eligible), last)
+    others = others[np.argsort(-start.alone[others], kind="stable")]
+    for feature in others[: max(0, n_most - len(last))]:
+        last = np.append(last, feature)
+        supports.append(last)
+    return supports
+
+
+def sizes_worth_searching(proof: Proof, path: Path, price: float) -> int:
     """The largest number of features that could pay for itself, by a proven bound."""
-    objectives = np.asarray(path.objective)
-    best = float((objectives + price * np.arange(len(objectives))).min())
-    if ridge == 0.0:
-        return min(int(best / price), int((~problem.constant).sum()))
-    search = BoundSearch(problem.design, problem.Y, ridge, ~problem.constant)
-    n_open = int((~problem.constant).sum())
-    longest = min(max(len(path), 1), n_open)
+    search, n_open = proof.search, int(proof.eligible.sum())
+    costs = [
+        0.5 * float(search.value(support).high[0]) + price * len(support)
+        for support in path.supports
+    ]
+    best = min(costs) * (1.0 + 1e-12)
+    most = int(min(best / price, n_open))
+    if not search.has_ridge or most == 0:
+        return most
+    longest = min(max(len(path), 1), most)
     while True:
-        bounds = search.solve(longest, tol=SIZE_ACCURACY)[1].bounds(n_open, ridge)
-        costs = 0.5 * bounds + price * np.arange(len(bounds))
-        worth = np.flatnonzero(costs <= best)
-        furthest = int(worth.max(initial=0))
+        bounds = search.solve(longest, tol=SIZE_ACCURACY)[1].bounds(n_open, search.ridge)
+        worth = np.flatnonzero(0.5 * bounds + price * np.arange(len(bounds)) <= best)
+        furthest = min(int(worth.max(initial=0)), most)
         if furthest <= longest:
             return longest
         longest = furthest
 
 
 def _ordered(
-    start: Result[SupportsBySize], found: Result[Path], problem: Prepared, ridge: float
-) -> Result[SupportsBySize]:
+    start: SupportsBySize, found: BestSubsets, proof: Proof, dtype: np.dtype
+) -> SupportsBySize:
     """The exact supports with their own order, scores and fits."""
-    path = found.solution
+    path, problem = found.path, proof.problem
     known = np.unique(np.concatenate(path.supports))
-    model = SupportLeastSquares.of(problem, known, ridge)
+    model = replace(SupportLeastSquares.of(problem, known, proof.ridge), dtype=dtype)
     longest, gains = model.entry(path.supports[-1], path.supports[-1][:0])
     values = 0.5 * np.asarray(path.objective)
     ordered = Path([*path.supports[:-1], longest], objective=values, optimality=path.optimality)
-    leftover = start.solution.leftover.copy()
+    leftover = start.leftover.copy()
     leftover[longest] = 0.0
-    supports = replace(start.solution, path=ordered, model=model, gains=gains, leftover=leftover)
-    gap = relative(found.optimality * values[-1], values[-1])
-    return Result(supports, float(values[-1]), gap, found.n_iter, False, values[1:].tolist())
+    constant = start.constant.copy()
+    constant[known] = False
+    return replace(
+        start, path=ordered, model=model, gains=gains, leftover=leftover, constant=constant
+    )

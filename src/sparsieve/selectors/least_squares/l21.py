@@ -57,7 +57,8 @@ class L21Selector(LinearSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -71,7 +72,7 @@ class L21Selector(LinearSelector):
         scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
         standardised columns, divided by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best.
+        By score; features without weight by the gradient of the loss at their zero coefficients.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
@@ -119,6 +120,8 @@ class L21Selector(LinearSelector):
     verbose: int = 0
 
     _accepts_foreign: ClassVar[bool] = True
+    # Where the nonzero rows are the selection, go on until the gap tells which they are.
+    _decides_zeros: ClassVar[bool] = True
 
     @property
     def score_meaning(self) -> str:
@@ -142,7 +145,8 @@ class L21Selector(LinearSelector):
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
             return self._follow_path(problem, pull, self._n_own(data, 1))
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
-        result = next(self._solve(problem, [alpha]))
+        decided = self._decides_zeros and self.n_features_to_select is None
+        result = next(self._solve(problem, [alpha], decided))
         self._keep(result, alpha, problem)
         norms = standardised_row_norms(result.solution.W, problem, data)
         return FeatureScores(
@@ -150,6 +154,8 @@ class L21Selector(LinearSelector):
             n_kept=int((norms > 0).sum()),
             ties=result.solution.pull,
             constant=problem.constant,
+            beyond="the gradient of the loss at their zero coefficients",
+            remedy="lower alpha",
         )
 
     def _follow_path(self, problem: Prepared, pull: np.ndarray, count: int) -> FeatureScores:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,7 +60,8 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -121,6 +122,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     verbose: int = 0
 
     _accepts_foreign: ClassVar[bool] = True
+    _proves_plain: ClassVar[bool] = False  # values are clipped
     _score_meaning: ClassVar[str] = (
         "Share of the target that a feature explained when it entered; for those left out, what "
         "they would explain as the next one."
@@ -142,12 +144,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     def _relative_ridge(self) -> float:
         return float(self.ridge)
 
-    def _searched(self, data: TrainingData) -> tuple[Prepared, float]:
+    def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
         clip = self.clip
         if isinstance(clip, str):
             clip = CLIP if self.standardize and self.fit_intercept else None
         problem = self._prepared(
-            data, squared_loss=True, clip=clip, output_scale=self._class_scale(data)
+            data, squared_loss=True, clip=clip, output_scale=self._class_scale(data), **options
         )
         return problem, float(self.ridge) * data.total_weight
 

@@ -63,7 +63,8 @@ class RLSRSelector(LinearSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -75,7 +76,7 @@ class RLSRSelector(LinearSelector):
         Norms of the standardised coefficients: the row norms on standardised columns, divided
         by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best.
+        By score; features without weight by the gradient of the loss at their zero coefficients.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
@@ -171,6 +172,8 @@ class RLSRSelector(LinearSelector):
             n_kept=int((norms > 0).sum()),
             ties=result.solution.pull,
             constant=problem.constant,
+            beyond="the gradient of the loss at their zero coefficients",
+            remedy="lower alpha",
         )
 
     def _solve(self, prepared: Prepared, W0: np.ndarray | None = None) -> Result[Rows]:

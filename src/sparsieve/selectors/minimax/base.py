@@ -15,6 +15,7 @@ from ...solvers.base import Callback, Event, Result, printer
 from ...solvers.minimax.generation import ConeFailure, InfeasibleError
 from ...solvers.minimax.hyperplane import Hyperplane, class_norms
 from ...solvers.minimax.machine import solve_mpm
+from ...solvers.minimax.moments import TwoClassMoments
 from ..base import BaseSelector, Columns, FeatureScores, TrainingData
 from ..margins import MarginPredictions, shared_out
 from .tasks import (
@@ -27,6 +28,7 @@ from .tasks import (
     warn_of_column,
 )
 
+FLAT = 1e-9  # spread along w, relative to the distance of the means, that is rounding
 AUTO_DELTA = 0.8  # share of the best feasible level that delta="auto" asks for
 
 
@@ -48,6 +50,8 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
         "squared standardised weights; with several classes by the largest share in any of their "
         "machines, of the mean accuracy."
     )
+
+    _remedy: ClassVar[str] = "raise delta"
 
     max_iter: int
     tol: float
@@ -84,19 +88,22 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
         sizes[:, free] = 0.0
         shares = _rounded((sizes / fitted.lengths[:, None]).max(axis=0))
         accuracy = float(np.mean([plane.accuracy for plane in planes]))
-        tightness = np.max([plane.tightness for plane in planes], axis=0)
+        slopes, alone = np.max(self._slopes, axis=0)
+        del self._slopes
         return FeatureScores(
             _among(left, n_features, shared_out(accuracy, shares)),
             n_kept=int(np.count_nonzero(sizes.any(axis=0))),
-            ties=_among(left, n_features, tightness),
+            ties=(_among(left, n_features, slopes), _among(left, n_features, alone)),
             constant=_among(left, n_features, view.constant),
+            beyond="how much a little weight would change the worst-case accuracy",
+            remedy=self._remedy,
         )
 
     def _results(
         self, data: TrainingData, design: DesignMatrix, view: DesignMatrix, free: np.ndarray
     ) -> list[Result[Hyperplane]]:
         """Solve all tasks on ``view``, which is ``design`` as the machines see it."""
-        results = []
+        results, self._slopes = [], []
         for task in two_class_tasks(
             view,
             data.target.codes,
@@ -116,6 +123,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
                 ) from None
             plane = result.solution
             weights = _on_first_copies(plane.weights, design, free)
+            self._slopes.append(_accuracy_slopes(task.moments, weights))
             results.append(replace(result, solution=replace(plane, weights=weights)))
         return results
 
@@ -255,29 +263,41 @@ class LevelSelector(MinimaxSelector):
         factor = 1.0 / sides.min() if sides.min() > 0.0 else 2.0
         weights = np.zeros(task.moments.n_features)
         weights[support] = factor * plane.weights
-        pulls = _pulls(task.moments, support, plane.weights, norms)
         return replace(
             best,
-            solution=Hyperplane(weights, factor * plane.offset, plane.accuracy, pulls),
+            solution=replace(plane, weights=weights, offset=factor * plane.offset),
             objective=(objective := self._objective(np.delete(weights, task.free))),
             converged=best.optimality <= self.tol,
             trace=[objective],
         )
 
 
-def _pulls(moments, support, values, norms) -> np.ndarray:
-    """How much every feature outside would change the accuracy of a machine; one on its support.
+def _accuracy_slopes(
+    moments: TwoClassMoments, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What ranks features without weight: functions of the machine, not of how it was found.
 
-    At the best machine on some features, the slope of N_1 + N_2 along D'w = 1 vanishes for them.
+    The first is by how much a little weight of a feature lowers (N_1 + N_2) / D'w, on which the
+    worst-case accuracy depends, relative to itself and for weights of length one. The second is
+    what a feature reaches alone, for machines that leave nothing to gain.
     """
+    support = np.flatnonzero(weights)
+    values = weights[support]
+    norms = class_norms(moments, support, values)
+    gain = float(moments.difference[support] @ values)
+    spreads = [np.sqrt(v + r) for v, r in zip(moments.variances, moments.ridges, strict=True)]
     slopes = np.zeros(moments.n_features)
-    if norms.min() > 0.0:
-        first, second = (
-            moments.columns(which, support) @ values / norms[which] for which in (0, 1)
-        )
-        slopes = np.abs(moments.price(first, second) - norms.sum() * moments.difference)
-    outside = np.setdiff1d(np.arange(moments.n_features), support)
-    pulls = np.ones(moments.n_features)
-    largest = slopes[outside].max(initial=0.0)
-    pulls[outside] = 0.5 * slopes[outside] / (largest or 1.0)
-    return pulls
+    if gain > 0.0 and norms.max() > FLAT * gain:
+        slopes -= norms.sum() / gain * moments.difference
+        units, lost = [np.zeros(rows) for rows in moments.n_rows], np.zeros(moments.n_features)
+        for which in (0, 1):
+            if norms[which] > FLAT * gain:
+                units[which] = moments.columns(which, support) @ values / norms[which]
+            else:  # a class without spread along w gets some from any other feature
+                lost += spreads[which]
+        slopes = np.maximum(np.abs(slopes + moments.price(*units)) - lost, 0.0)
+        slopes *= np.linalg.norm(values) / norms.sum()
+        slopes[support] = slopes.max()
+    size, spread = np.abs(moments.difference), sum(spreads)
+    alone = np.divide(size, spread, out=np.where(size > 0.0, np.inf, 0.0), where=spread > 0.0)
+    return slopes, alone

@@ -79,7 +79,7 @@ class L1MPMSelector(LevelSelector):
         The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
         shared out by squared standardised weights; with several classes by the largest share in
         any of their machines, of the mean accuracy. Features of zero weight score 0 and are
-        ranked by how nearly they were worth their cost.
+        ranked by how much a little weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     delta_ : float or ndarray of shape (n_tasks,)
         The level asked of each task.
@@ -179,7 +179,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
         The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
         shared out by squared standardised weights; with several classes by the largest share in
         any of their machines, of the mean accuracy. Features of zero weight score 0 and are
-        ranked by how nearly they were worth their cost.
+        ranked by how much a little weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     delta_ : float or ndarray of shape (n_tasks,)
         The level asked of each task.
@@ -187,7 +187,8 @@ class L0MPMSelector(HasSolver, LevelSelector):
         Accuracy guaranteed by the moments, for the class and task that are worst off.
     objective_ : float
         Value of the objective, summed over tasks, on the data as standardised; for the exact
-        solver the number of features with a weight, without those of ``always_keep``.
+        solver the number of features with a weight in each task, without those of
+        ``always_keep``, summed likewise.
     optimality_ : float
         The larger of the last relative decrease and the certified gap of the last step. For the
         exact solver (size - bound) / size: by what share a support could be smaller at most.

@@ -69,7 +69,7 @@ class SMPMSelector(MinimaxSelector):
         The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
         shared out by squared standardised weights; with several classes by the largest share in
         any of their machines, of the mean accuracy. Features of zero weight score 0 and are
-        ranked by how nearly they were worth their cost.
+        ranked by how much a little weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     alpha_ : float or ndarray of shape (n_tasks,)
         The price used for each task.
@@ -107,6 +107,7 @@ class SMPMSelector(MinimaxSelector):
     tol: float = 1e-6
 
     _auto_ridge_share: ClassVar[float] = 0.1
+    _remedy: ClassVar[str] = "lower alpha"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -55,10 +55,10 @@ class TwoClassTask:
 
     def name(self, classes) -> str:
         """For messages."""
-        first = repr(classes[self.positive].item())
+        first = repr(classes.tolist()[self.positive])
         if self.negative is None:
             return f"class {first} against the others"
-        return f"class {first} against class {classes[self.negative].item()!r}"
+        return f"class {first} against class {classes.tolist()[self.negative]!r}"
 
 
 def two_class_tasks(

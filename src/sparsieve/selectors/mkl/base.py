@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from ..._checks import check_choice, check_flag, check_integer, check_real
+from ..._cost import announce
 from ...design import standardised
 from ...kernels import CallableKernel, FeatureKernel, KernelBank, feature_kernel
 from ...kernels.functions import KERNELS
+from ...memory import check_memory
 from ...penalties import Surrogate
 from ...solvers.base import Result, printer
 from ...solvers.mkl.model import AlternatingMKL, MKLModel, SparseKernelMachine
@@ -24,6 +27,9 @@ from .kernel_choice import choose_kernel
 from .kernel_machine import FittedKernelMachine
 
 FORMULATIONS = ("shift", "published")
+# Features that the machines hold while they are sought, and steps of Newton's method over a fit, as
+# seen on data of many kinds.
+_HELD, _STEPS = 30, 20
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,8 +53,6 @@ class MKLSelector(MarginPredictions, BaseSelector):
     verbose: int = 0
 
     _accepts_regression: ClassVar[bool] = False
-    # One kernel per feature makes dense columns of sparse ones.
-    _accepts_sparse: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "What the feature adds to the margin, which is 1: half the difference of the two classes' "
         "means of its part of the decision function (several classes: the mean over each against "
@@ -96,9 +100,15 @@ class MKLSelector(MarginPredictions, BaseSelector):
         self.kernel_ = self._chosen_kernel(data)
         bank, view = self._bank(data, self.kernel_)
         self._centre, self._scale = view.centre, view.scale
+        signs = class_signs(data.target)
+        announce(
+            type(self).__name__,
+            len(signs) * self.n_init * _work(bank),
+            "fewer samples, or features, take less",
+        )
         results: list[Result[SparseKernelMachine]] = []
         self._machines: list[FittedKernelMachine] = []
-        for y in class_signs(data.target):
+        for y in signs:
             model = self._model(bank, y)
             result = self._best_of_starts(model)
             results.append(result)
@@ -113,9 +123,11 @@ class MKLSelector(MarginPredictions, BaseSelector):
         ties[used] = np.inf
         return FeatureScores(
             np.maximum(np.mean([one.contributions for one in found], axis=0), 0.0),
-            n_kept=max(1, len(used)),
+            n_kept=len(used),
             ties=ties,
             constant=view.constant,
+            beyond="what they would gain as the next one",
+            remedy="lower lambda2",
         )
 
     def _model(self, bank: KernelBank, y: np.ndarray) -> MKLModel:
@@ -136,6 +148,12 @@ class MKLSelector(MarginPredictions, BaseSelector):
         return feature_kernel(self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree)
 
     def _bank(self, data: TrainingData, kernel: FeatureKernel):
+        n_samples, n_features = data.design.shape
+        check_memory(
+            f"{type(self).__name__} makes dense columns of X, which",
+            3 * 8 * n_samples * n_features,
+            "filter the features first",
+        )
         view = standardised(
             data.design,
             centre=self.standardize,
@@ -154,6 +172,12 @@ class MKLSelector(MarginPredictions, BaseSelector):
             centred=self.formulation == "shift",
             max_memory=int(self.max_memory),
         )
+        if self.formulation == "published" or bank.ranks.max() >= n_samples:
+            check_memory(
+                f"{type(self).__name__} makes kernel matrices of samples by samples, which",
+                4 * 8 * n_samples**2,
+                "take fewer samples, or a smooth kernel of a smaller gamma",
+            )
         return bank, view
 
     def _best_of_starts(self, model: MKLModel) -> Result[SparseKernelMachine]:
@@ -187,6 +211,15 @@ class MKLSelector(MarginPredictions, BaseSelector):
         margins = np.empty((X.shape[0], len(self._used)))
         for k, machine in enumerate(self._used):
             features = machine.weights.features
-            values = (X[:, features] - self._centre[features]) / self._scale[features]
+            values = X[:, features]
+            values = values.toarray() if sparse.issparse(values) else values
+            values = (values - self._centre[features]) / self._scale[features]
             margins[:, k] = machine.margins(np.ascontiguousarray(values.T, dtype=np.float64))
         return margins
+
+
+def _work(bank: KernelBank) -> float:
+    """Multiplications that a machine may take."""
+    n_features, n_samples = bank.values.shape
+    rank = min(float(n_samples), float(bank.ranks.mean()) * min(_HELD, n_features))
+    return _STEPS * (n_samples * rank**2 + 50.0 * n_features * n_samples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 from ..._checks import check_integer, check_real
 from ...design import standardised
 from ...solvers.base import Path
-from ...solvers.mkl.alignment import CentredKernels, unit_vectors
+from ...solvers.mkl.alignment import CentredKernels
 from ...solvers.mkl.nonnegative_lasso import nonnegative_path
 from ..base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..target import Target
@@ -49,7 +50,8 @@ class HSICLassoSelector(BaseSelector):
     n_permutations : int, default=3
         How often the samples are divided into blocks anew; without blocks it has no meaning.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     max_memory : float, default=2.56e8
         Bytes that kernel matrices may take. Held (in single precision) if all fit, and
         evaluated again for every feature that enters if not.
@@ -62,7 +64,7 @@ class HSICLassoSelector(BaseSelector):
         Strength at which the feature entered: alignment (0 to 1) of its kernel with what the
         features before it left of the target's; for those left out, the same at the end.
     ranking_ : ndarray of shape (n_features,)
-        Order of entry, then by score.
+        Order of entry; features that did not enter by score.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     path_ : Path
@@ -158,12 +160,12 @@ class HSICLassoSelector(BaseSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = self._groups(data.design.shape[0])
         view = standardised(data.design, centre=True, scale=True)
-        kernels = CentredKernels(view.design, groups, float(self.max_memory))
-        target = target_kernel(data.target, groups)
+        target = target_kernel(data.target)
+        kernels = CentredKernels(view.design, groups, target, float(self.max_memory))
         found = nonnegative_path(
-            np.where(view.constant, 0.0, kernels.inner(target)),
-            lambda j: kernels.inner(kernels.kernel(j)),
-            target_power=float(target @ target),
+            np.where(view.constant, 0.0, kernels.target_products),
+            kernels.products,
+            target_power=kernels.target_power,
             n_steps=data.fixed.own_count(self.n_features_to_select, _KEPT),
         )
         path = found.solution
@@ -183,6 +185,7 @@ class HSICLassoSelector(BaseSelector):
             order=path.order,
             constant=view.constant,
             complete=False,
+            beyond="the alignment of their kernels with what is left of the target's",
         )
 
     def _groups(self, n_samples: int) -> np.ndarray:
@@ -198,21 +201,28 @@ class HSICLassoSelector(BaseSelector):
         return np.concatenate(drawn).reshape(-1, size)
 
 
-def target_kernel(target: Target, groups: np.ndarray) -> np.ndarray:
-    """The kernel of the target on groups of samples, centred and of norm one, as a vector."""
+def target_kernel(target: Target) -> Callable[[np.ndarray], np.ndarray]:
+    """What gives the target's kernel matrices on groups of samples; their largest entry is one."""
     if target.codes is not None:
-        shares = 1.0 / np.bincount(target.codes)
-        codes = target.codes[groups]
-        same = codes[:, :, None] == codes[:, None, :]
-        matrices = np.where(same, shares[codes][:, :, None], 0.0)
-    else:
-        Y = target.Y.astype(np.float64)
-        Y = Y - Y.mean(axis=0)
-        deviations = np.sqrt((Y**2).mean(axis=0))
-        Y = np.divide(Y, deviations, out=np.zeros_like(Y), where=deviations > 0)[groups]
+        codes, sizes = target.codes, np.bincount(target.codes)
+        shares = (sizes[sizes > 0].min() / np.maximum(sizes, 1)).astype(np.float32)
+
+        def of_classes(groups: np.ndarray) -> np.ndarray:
+            inside = codes[groups]
+            same = inside[:, :, None] == inside[:, None, :]
+            return same * shares[inside][:, :, None]
+
+        return of_classes
+    Y = target.Y.astype(np.float64)
+    Y = Y - Y.mean(axis=0)
+    deviations = np.sqrt((Y**2).mean(axis=0))
+    Y = np.divide(Y, deviations, out=np.zeros_like(Y), where=deviations > 0)
+
+    def of_values(groups: np.ndarray) -> np.ndarray:
+        inside = Y[groups]
         matrices = np.zeros((*groups.shape, groups.shape[1]))
-        for output in range(Y.shape[-1]):
-            matrices -= 0.5 * (Y[:, :, None, output] - Y[:, None, :, output]) ** 2
-        np.exp(matrices, out=matrices)
-    # The largest entry is one, so that what centring leaves of a constant is known for rounding.
-    return unit_vectors(matrices / matrices.max()).astype(np.float32)
+        for output in range(Y.shape[1]):
+            matrices -= 0.5 * (inside[:, :, None, output] - inside[:, None, :, output]) ** 2
+        return np.exp(matrices, out=matrices)
+
+    return of_values

@@ -12,6 +12,8 @@ from ...solvers.mkl.model import MKLModel, SparseKernelMachine
 from ...solvers.mkl.published import PublishedMKLModel
 from ...solvers.mkl.weights import KernelWeights
 
+BIAS_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class FittedKernelMachine:
@@ -55,12 +57,14 @@ class FittedKernelMachine:
     ) -> FittedKernelMachine:
         """Coefficients of the plain kernel: its coefficients sum to zero where it was centred."""
         beta = model.bank.roots * machine.u
-        fitted = cls(model, weights, beta, machine.bias)
+        # Margins are of the order of one: a smaller bias is zero, and its sign is rounding.
+        bias = machine.bias if abs(machine.bias) > BIAS_ROUNDING else 0.0
+        fitted = cls(model, weights, beta, bias)
         if not model.bank.centred:
             return fitted
-        plain = fitted.margins(model.bank.values) - machine.bias
+        plain = fitted.margins(model.bank.values) - bias
         mean = float(np.average(plain, weights=model.bank.weights))
-        return replace(fitted, intercept=machine.bias - mean)
+        return replace(fitted, intercept=bias - mean)
 
     def margins(self, values: np.ndarray) -> np.ndarray:
         """Values of f for samples given by their used features, one per row."""

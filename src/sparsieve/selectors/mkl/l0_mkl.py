@@ -75,8 +75,9 @@ class L0MKLSelector(MKLSelector):
         Most rounds of weights and coefficients.
     tol : float, default=1e-3
         Largest violation of the first-order conditions of weights and coefficients, relative to
-        the largest pull of the loss on a feature. For "published", which stops on it, the change
-        of the objective relative to itself.
+        the largest pull of the loss on a feature; or, if smaller, the objective as a share of that
+        without features, which bounds how much better any other point is. For
+        "published", which stops on it, the change of the objective relative to itself.
     random_state : int, RandomState instance or None, default=None
         Seed of what is random.
     verbose : int, default=0

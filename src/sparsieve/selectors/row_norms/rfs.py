@@ -61,7 +61,8 @@ class RFSSelector(RobustSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -73,7 +74,7 @@ class RFSSelector(RobustSelector):
         Norm of the feature's coefficients on standardised columns, relative to the root mean
         square of the centred target; 0 where the model leaves the feature out.
     ranking_ : ndarray of shape (n_features,)
-        By score; equal ones (the zero rows) by how close they are to entering.
+        By score; features without weight by the gradient of the loss at their zero coefficients.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
@@ -146,6 +147,8 @@ class RFSSelector(RobustSelector):
             n_kept=int((scores > least).sum()),
             ties=fit.solution.pulls,
             constant=problem.constant,
+            beyond="the gradient of the loss at their zero coefficients",
+            remedy="lower alpha",
         )
 
     def path(

@@ -41,11 +41,14 @@ class RPMFSSelector(RobustSelector):
         (y in thousands, or 0.1 % larger, may select other features), so that it serves to
         reproduce published results. "scaled" divides the target by the mean length of its
         centred rows first, which makes the selection independent of units, and gives the
-        copy of W the weight sqrt(n), with which losses are lowest on average.
+        copy of W the weight sqrt(n), with which losses are lowest on average. Once the long rows
+        of the sparse copy stay the same, mu grows faster. Where fewer than k rows are longer than
+        a thousandth of the longest, the other places go to the features that lower the loss most,
+        one after the other.
     tol : float, default=1e-6
         Relative duality gap of the final fit on the k features; the augmented Lagrangian ends
         when the two copies of W it works with differ by less than this.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         Iterations of the augmented Lagrangian.
     fit_intercept : bool, default=True
         Fit an intercept that is not penalised.
@@ -57,7 +60,8 @@ class RPMFSSelector(RobustSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept: the fit is that without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y; "auto" decides by its values.
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     verbose : int, default=0
@@ -110,7 +114,7 @@ class RPMFSSelector(RobustSelector):
     """
 
     solver: str = "scaled"
-    max_iter: int = 1000
+    max_iter: int = 2000
     verbose: int = 0
 
     def _check_parameters(self) -> None:
@@ -135,7 +139,8 @@ class RPMFSSelector(RobustSelector):
         ties = row_norms(way.solution.wanted)
         ties[self._kept] += ties.max(initial=0.0) + 1.0
         self._way = replace(way, solution=None)  # a fitted selector stays small
-        scores = self._model.fit(self._kept).solution.importances
+        self._fitted = self._model.fit(self._kept)
+        scores = self._fitted.solution.importances
         return FeatureScores(
             scores, n_kept=count, ties=ties, constant=problem.constant, complete=False
         )
@@ -143,7 +148,9 @@ class RPMFSSelector(RobustSelector):
     def _refit(self, n_chosen: int) -> None:
         best = np.argsort(self.ranking_)
         best = best[~self._fixed.always[best]][: min(n_chosen, len(self._kept))]
-        fit = self._model.fit(best)
+        fit = self.__dict__.pop("_fitted", None)  # of ``fit``, which needs it for the ranking
+        if fit is None or len(best) < len(self._kept):
+            fit = self._model.fit(best)
         self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
         # Once they agree as well as their precision allows, the support is what it is.
         apart, gap = 0.0 if self._way.converged else self._way.optimality, fit.optimality

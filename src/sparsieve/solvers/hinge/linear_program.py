@@ -18,16 +18,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
-from ...design import DesignMatrix
+from ...design import DesignMatrix, leading
 from ...penalties import Surrogate
 from ..base import Callback, Event, Result, relative
 from ..engines.dca import DCA
-from .restricted import central_bias, signed_columns, solve_program
+from .columns import ColumnStore, coarse
+from .restricted import signed_columns, solve_program
 
 # Violations below this share of a cost are rounding of the linear programs or of the products.
-PRICE_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+PRICE_TOLERANCE = 1e-8
 # A program counts as solved where its gap is within so many times that.
 SOLVED = 100.0
+# Features that the first program holds, where the samples are not fewer.
+FIRST_FEATURES = 2000
+# Margins that miss less are met, as far as the linear programs can tell.
+MET = 1e-7
 # Below this share of the price of all samples an objective is as good as zero.
 ZERO_LOSS = 1e-6
 
@@ -43,9 +48,8 @@ class SparsePlane:
     bias : float
     slack : ndarray of shape (n_samples,)
         How far every sample is inside its margin.
-    costs, prices : ndarray of shape (n_features,) or None
-        Costs of the program that was solved, and what its dual offers for every feature:
-        |sum_i a_i y_i x_ij|; None where no program was.
+    costs : ndarray of shape (n_features,) or None
+        Costs of the program that was solved; None where no program was.
     switched : ndarray of int
         Features whose weight is free of charge in the exact-penalty model.
     """
@@ -55,7 +59,6 @@ class SparsePlane:
     bias: float
     slack: np.ndarray
     costs: np.ndarray | None = None
-    prices: np.ndarray | None = None
     switched: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def dense(self, n_features: int) -> np.ndarray:
@@ -72,6 +75,7 @@ class WeightedL1SVM:
     Parameters
     ----------
     design : DesignMatrix
+        In double precision.
     y : ndarray of -1 and 1
     C : ndarray of shape (n_samples,)
         Price of every sample's slack.
@@ -80,6 +84,8 @@ class WeightedL1SVM:
     fit_bias : bool
     unpenalised : ndarray of int
         Features that cost nothing whatever the costs of the others.
+    store : ColumnStore, optional
+        Columns that other programs on the same design have read.
     """
 
     design: DesignMatrix
@@ -88,15 +94,19 @@ class WeightedL1SVM:
     bound: float = np.inf
     fit_bias: bool = True
     unpenalised: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    store: ColumnStore | None = None
 
     def __post_init__(self):
         self.bounds = np.full(self.design.shape[1], self.bound)
         self.bounds[self.unpenalised] = np.inf
-        self._columns: dict[int, np.ndarray] = {}
-        # Features of the program, in the order in which they were called in, and their columns.
+        self.columns = ColumnStore(self.design) if self.store is None else self.store
+        # Features of the program, in the order in which they were called in, with their columns and
+        # their weights in the last solution.
         self._working = np.empty(0, dtype=np.int64)
         self._held = np.empty((len(self.y), 0))
-        self._signed = sparse.csc_array((len(self.y), 0))
+        self._signed = sparse.csr_array((len(self.y), 0))
+        self._weights: np.ndarray | None = None
+        self._solved: tuple[np.ndarray, Result[SparsePlane]] | None = None
 
     @property
     def least(self) -> float:
@@ -104,11 +114,11 @@ class WeightedL1SVM:
         return ZERO_LOSS * float(self.C.sum())
 
     def origin(self) -> SparsePlane:
-        """No features, and the best bias without any."""
-        scores = np.zeros(len(self.y))
-        bias = central_bias(scores, self.y, self.C) if self.fit_bias else 0.0
+        """No features, and the best bias without any: that of the larger class, or zero."""
+        balance = float(self.C @ self.y) if self.fit_bias else 0.0
+        bias = float(np.sign(balance)) if abs(balance) > 1e-9 * float(self.C.sum()) else 0.0
         none = np.empty(0, dtype=np.int64)
-        return SparsePlane(none, np.empty(0), bias, self._slack(scores, bias))
+        return SparsePlane(none, np.empty(0), bias, self._slack(0.0, bias))
 
     def unpenalised_loss(self) -> float:
         """The loss that is left by the bias and the features that cost nothing."""
@@ -124,6 +134,15 @@ class WeightedL1SVM:
     def loss(self, plane: SparsePlane) -> float:
         """sum_i C_i xi_i."""
         return float(self.C @ plane.slack)
+
+    def missing(self, plane: SparsePlane) -> np.ndarray:
+        """C_i y_i xi_i: how much every sample misses of its margin, and on which side.
+
+        Minus half the gradient of the squared loss with respect to the scores. Unlike the dual
+        variables of a linear program it belongs to the plane and not to the way it was found.
+        """
+        slack = np.where(plane.slack > MET, plane.slack, 0.0)
+        return self.C * self.y * slack
 
     def costs(self, default: float) -> np.ndarray:
         """One cost for all features but those that are not penalised."""
@@ -141,7 +160,8 @@ class WeightedL1SVM:
         Its optimality is the duality gap relative to the objective or, if larger, the excess of
         a feature's price over its cost relative to the largest cost.
         """
-        tolerance = PRICE_TOLERANCE[np.dtype(self.design.dtype)]
+        if self._solved is not None and np.array_equal(self._solved[0], costs):
+            return self._solved[1]
         self._start(costs)
         trace: list[float] = []
         while True:
@@ -154,23 +174,23 @@ class WeightedL1SVM:
                 bounds=self.bounds[self._working],
                 fit_bias=self.fit_bias,
                 signed=self._signed,
+                start=self._weights,
             )
+            self._weights = weights
             slack = self._slack(columns @ weights, bias)
             trace.append(float(costs[self._working] @ np.abs(weights) + self.C @ slack))
             prices = self._prices(alpha)
             prices[self._working] = np.abs((alpha * self.y) @ columns)  # as the program sees them
-            violation = prices - costs
+            violation = coarse(prices - costs, float(costs.max()))
             violation[self._working] = 0.0
-            entering = np.flatnonzero(violation > tolerance * np.maximum(costs, costs.max()))
-            if not len(entering):
+            if not (violation > PRICE_TOLERANCE * np.maximum(costs, costs.max())).any():
                 break
             # Whoever is about to enter comes along: optimal prices are seldom unique, and the next
             # program's would call in a few others, one handful at a time.
             room = max(30, 2 * int((weights != 0).sum()))
             violation[self._working] = -np.inf
-            entering = np.argpartition(-violation, min(room, len(violation)) - 1)[:room]
-            entering = np.sort(entering[violation[entering] > -np.inf])
-            self._call_in(entering)
+            entering = leading(violation, min(room, len(violation) - len(self._working)))
+            self._call_in(np.sort(entering))
         excess = np.maximum(prices - costs, 0.0)
         dual = float(alpha.sum())
         bounded = np.isfinite(self.bounds)  # a weight at the bound may be priced above its cost
@@ -181,19 +201,11 @@ class WeightedL1SVM:
             float(excess.max()) / (float(costs.max()) or float(self.C.sum())),
         )
         used = np.flatnonzero(weights)
-        plane = SparsePlane(self._working[used], weights[used], bias, slack, costs, prices)
-        solved = optimality <= SOLVED * tolerance
-        return Result(plane, trace[-1], optimality, len(trace), solved, trace)
-
-    def columns(self, features: np.ndarray) -> np.ndarray:
-        """Dense columns in double precision, read from the design once."""
-        missing = [j for j in features.tolist() if j not in self._columns]
-        if missing:
-            block = self.design.dense_columns(np.array(missing)).astype(np.float64, copy=False)
-            self._columns.update(zip(missing, block.T, strict=True))
-        if not len(features):
-            return np.empty((len(self.y), 0))
-        return np.column_stack([self._columns[j] for j in features.tolist()])
+        plane = SparsePlane(self._working[used], weights[used], bias, slack, costs)
+        solved = optimality <= SOLVED * PRICE_TOLERANCE
+        result = Result(plane, trace[-1], optimality, len(trace), solved, trace)
+        self._solved = costs, result
+        return result
 
     def _start(self, costs: np.ndarray) -> None:
         """Begin with the last program's features, or with those that stand out one by one."""
@@ -201,25 +213,25 @@ class WeightedL1SVM:
         if len(self._working):
             self._call_in(np.setdiff1d(free, self._working))
             return
-        size = min(len(costs), max(30, len(self.y)))
+        size = min(len(costs), max(30, min(len(self.y), FIRST_FEATURES)))
         alpha = np.where(self.y > 0, 1.0 / (self.y > 0).sum(), 1.0 / (self.y < 0).sum())
         prices = self._prices(alpha * self.C)
-        top = np.argpartition(-prices, size - 1)[:size]
-        self._call_in(np.union1d(top, free))
+        self._call_in(np.union1d(leading(coarse(prices), size), free))
 
     def _call_in(self, features: np.ndarray) -> None:
         """Let these features take part from now on."""
         if not len(features):
             return
-        block = self.design.dense_columns(features).astype(np.float64, copy=False)
+        block = self.columns(features)
         self._working = np.concatenate([self._working, features])
         self._held = np.hstack([self._held, block])
         signed = signed_columns(block, self.y, self.fit_bias)
-        self._signed = sparse.hstack([self._signed, signed], format="csc")
+        self._signed = sparse.hstack([self._signed, signed], format="csr")
+        if self._weights is not None:
+            self._weights = np.append(self._weights, np.zeros(len(features)))
 
     def _prices(self, alpha: np.ndarray) -> np.ndarray:
-        signed = (alpha * self.y).astype(self.design.dtype)
-        return np.abs(self.design.rmatmul(signed[:, None])[:, 0]).astype(np.float64)
+        return np.abs(self.design.rmatmul((alpha * self.y)[:, None])[:, 0])
 
     def _slack(self, scores, bias) -> np.ndarray:
         return np.maximum(0.0, 1.0 - self.y * (scores + bias))
@@ -299,8 +311,8 @@ def solve_l0_svm(
     """Run the DC algorithm from zero weights until the point certifies itself.
 
     The optimality is how far the point is from solving the linear program that it defines
-    itself, relative to the objective, or that program's own optimality, if larger. ``costs`` and
-    ``prices`` of the solution are those of this program.
+    itself, relative to the objective, or that program's own optimality, if larger. ``costs`` of the
+    solution are those of this program.
     """
     svm = program.svm
     x = svm.origin()
@@ -323,6 +335,7 @@ def solve_l0_svm(
         optimality = max(shortfall, own.optimality)
         # A rise within the accuracy of the linear programs ends the loop like a small decrease.
         converged = optimality <= tol
-        if converged or n_iter >= max_iter or not run.converged:
-            plane = replace(x, costs=costs, prices=own.solution.prices)
+        hopeless = own.optimality > tol  # the next programs would be solved no better
+        if converged or hopeless or n_iter >= max_iter or not run.converged:
+            plane = replace(x, costs=costs)
             return Result(plane, run.objective, optimality, n_iter, converged, trace)

@@ -25,6 +25,14 @@ from ..base import Result
 # Unpenalised columns can leave no loss, and only rounding of beta; it is then compared with this
 # share of 2 C, which is beta at a slack of one.
 NO_LOSS = 1e-3
+# Likewise where slacks are small beside the margin of one: they are differences of numbers near
+# one, and have no more digits than that leaves.
+LEAST_SLACK = 1e-6
+# Differences of objectives below this share of its value at zero are rounding.
+ROUNDING = 1e-13
+# Linear systems are solved to this share of their solution, with so many corrections at most.
+ACCURATE = 1e-10
+REFINEMENTS = 2
 
 
 @dataclass(frozen=True)
@@ -53,10 +61,11 @@ class Side(ABC):
             self.free = np.hstack([self.free, covariates])
 
     @abstractmethod
-    def newton(self, active, y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def newton(self, active, y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """The minimum over all (w, v, b) of the loss of the active samples.
 
-        Returns beta, the coefficients of the free columns and the outputs.
+        Returns beta, the coefficients of the free columns, the outputs, and how far beta is from
+        the equations that the outputs do not show: w = X'beta, and the free columns see none of it.
         """
 
 
@@ -69,15 +78,26 @@ class GramSide(Side):
 
     def newton(self, active, y, C):
         index = np.flatnonzero(active)
-        system = self.gram[np.ix_(index, index)]
-        system[np.diag_indices_from(system)] += 0.5 / C[index]
+        rows = self.gram[:, index]
+        system, own = rows[index], 0.5 / C[index]
+        system[np.diag_indices_from(system)] += own
         columns = self.free[index]
-        solved = _solve(system, np.column_stack([y[index], columns]))
-        inner = columns.T @ solved
-        free = _least_squares(inner[:, 1:], inner[:, 0])
-        beta = np.zeros(len(y))
-        beta[index] = solved[:, 0] - solved[:, 1:] @ free
-        return beta, free, self.gram[:, index] @ beta[index] + self.free @ free
+        factor = _factor(system)
+        of_columns = _solve(factor, columns)
+        inner = columns.T @ of_columns
+        beta, free, outputs = np.zeros(len(y)), np.zeros(columns.shape[1]), np.zeros(len(y))
+        # Where the inner products are large, slacks are small differences of numbers near one:
+        # what the first solution leaves of the equations is solved for once more.
+        for _ in range(1 + REFINEMENTS):
+            left = y[index] - outputs[index] - own * beta[index]
+            if _largest(left) <= ACCURATE * _largest(own * beta[index]):
+                break
+            step = _solve(factor, left)
+            move = _least_squares(inner, columns.T @ (step + beta[index]))
+            beta[index] += step - of_columns @ move
+            free += move
+            outputs = rows @ beta[index] + self.free @ free
+        return beta, free, outputs, _seen(columns, beta[index])
 
 
 class FeatureSide(Side):
@@ -96,17 +116,26 @@ class FeatureSide(Side):
         scaled = weights[:, None] * columns
         gram = columns.T @ scaled
         of_X = _least_squares(gram, scaled.T @ X)
-        of_target = _least_squares(gram, scaled.T @ target)
         X = X - columns @ of_X
         system = (X * weights[:, None]).T @ X
         system[np.diag_indices_from(system)] += 1.0
-        right = X.T @ (weights * (target - columns @ of_target))
-        w = _solve(system, right)
-        free = of_target - of_X @ w
-        outputs = self.X @ w + self.free @ free
-        beta = np.zeros(len(y))
-        beta[index] = weights * (target - outputs[index])
-        return beta, free, outputs
+        factor = _factor(system)
+        w, beta = np.zeros(X.shape[1]), np.zeros(len(y))
+        free, outputs = np.zeros(columns.shape[1]), np.zeros(len(y))
+        sizes = max(float(np.abs(X).sum(axis=0).max(initial=0.0)), 1.0)
+        for _ in range(1 + REFINEMENTS):
+            left = target - outputs[index]
+            move = _least_squares(gram, scaled.T @ left)
+            step = _solve(factor, X.T @ (weights * (left - columns @ move)) - w)
+            w += step
+            free += move - of_X @ step
+            outputs = self.X @ w + self.free @ free
+            beta[index] = weights * (target - outputs[index])
+            # Both are zero at the minimum.
+            missed = max(_largest(X.T @ beta[index] - w) / sizes, _seen(columns, beta[index]))
+            if missed <= ACCURATE * _largest(beta):
+                break
+        return beta, free, outputs, missed
 
 
 def solve_svm(
@@ -120,8 +149,8 @@ def solve_svm(
 ) -> Result[SampleWeights]:
     """Minimise the squared hinge objective.
 
-    The optimality is the largest violation of beta_i = 2 C_i y_i max(0, 1 - y_i f_i), relative
-    to the largest entry of beta.
+    The optimality is the largest violation of beta_i = 2 C_i y_i max(0, 1 - y_i f_i), or of what
+    else makes a beta optimal, relative to the largest entry of beta.
 
     Parameters
     ----------
@@ -139,33 +168,36 @@ def solve_svm(
         The optimality to reach; usually it is reached to rounding by the last step.
     """
     beta, free, outputs = np.zeros(len(y)), np.zeros(side.free.shape[1]), np.zeros(len(y))
-    n_iter = 0
+    n_iter, missed = 0, 0.0
     trace: list[float] = []
-    floor = NO_LOSS * 2.0 * float(C.max()) if side.has_covariates else 0.0
+    floor = (NO_LOSS if side.has_covariates else LEAST_SLACK) * 2.0 * float(C.max())
     if start is not None and start.beta.any():
         # The support of a similar problem says more than its outputs, which a small change of
         # the data can push across the margin.
-        beta, free, outputs = side.newton(start.beta != 0, y, C)
+        beta, free, outputs, missed = side.newton(start.beta != 0, y, C)
         n_iter = 1
-    optimality, objective = _measured(beta, outputs, y, C, floor)
+    optimality, objective = _measured(beta, outputs, y, C, floor, missed)
     if n_iter:
         trace.append(objective)
     while optimality > tol and n_iter < max_iter:
         active = y * outputs < 1.0
         n_iter += 1
         if active.any():
-            new_beta, new_free, new_outputs = side.newton(active, y, C)
+            new_beta, new_free, new_outputs, missed = side.newton(active, y, C)
         elif side.has_covariates:  # they may do without the penalised columns altogether
+            missed = 0.0
             new_beta, new_free, new_outputs = np.zeros(len(y)), free, side.free @ free
         else:
             break  # beta = 0 is refuted by one of the classes, so this is no stationary point
-        t = 1.0
-        if not np.array_equal(y * new_outputs < 1.0, active):
+        t, full = 1.0, _measured(new_beta, new_outputs, y, C, floor, missed)
+        # Where nothing but rounding is left to gain the whole step is as good, and consistent.
+        settled = abs(full[1] - objective) <= ROUNDING * float(C.sum())
+        if not settled and not np.array_equal(y * new_outputs < 1.0, active):
             t = _line_search(beta, outputs, new_beta - beta, new_outputs - outputs, y, C)
         beta = beta + t * (new_beta - beta)
         outputs = outputs + t * (new_outputs - outputs)
         free = free + t * (new_free - free)
-        optimality, objective = _measured(beta, outputs, y, C, floor)
+        optimality, objective = _measured(beta, outputs, y, C, floor, missed) if t < 1.0 else full
         trace.append(objective)
     if np.abs(beta).max() <= tol * floor:
         beta = np.zeros(len(y))
@@ -173,14 +205,29 @@ def solve_svm(
     return Result(plane, objective, optimality, n_iter, optimality <= tol, trace or [objective])
 
 
-def _solve(system, right) -> np.ndarray:
-    """Solve a positive definite system, overwriting it."""
-    _, solution, info = lapack.dposv(system.T, right, lower=1, overwrite_a=1)
+def _factor(system) -> np.ndarray:
+    """The Cholesky factor of a positive definite system, overwriting it."""
+    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
     if info:
         raise np.linalg.LinAlgError(
             "the Newton system of a support vector machine is singular to rounding; lower C"
         )
-    return solution
+    return factor
+
+
+def _solve(factor, right) -> np.ndarray:
+    """Solve a system with its factor."""
+    return lapack.dpotrs(factor, right, lower=1)[0]
+
+
+def _largest(values) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _seen(columns, beta) -> float:
+    """What columns of entries up to one see of beta, at most."""
+    sums, sizes = np.abs(columns.T @ beta), np.abs(columns).max(axis=0, initial=0.0)
+    return _largest(np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0.0))
 
 
 def _least_squares(gram, right) -> np.ndarray:
@@ -190,7 +237,7 @@ def _least_squares(gram, right) -> np.ndarray:
     return np.linalg.lstsq(gram, right, rcond=1e-12)[0]
 
 
-def _measured(beta, outputs, y, C, floor) -> tuple[float, float]:
+def _measured(beta, outputs, y, C, floor, missed) -> tuple[float, float]:
     """(optimality, objective).
 
     1/2 ||w||^2 is 1/2 beta'f, because beta is orthogonal to the unpenalised columns.
@@ -199,7 +246,7 @@ def _measured(beta, outputs, y, C, floor) -> tuple[float, float]:
     pull = C * slack
     wanted = 2.0 * y * pull
     scale = max(np.abs(beta).max(), np.abs(wanted).max(), floor)
-    optimality = float(np.abs(beta - wanted).max() / scale) if scale > 0 else 0.0
+    optimality = max(float(np.abs(beta - wanted).max()), missed) / scale if scale > 0 else 0.0
     return optimality, float(0.5 * (beta @ outputs) + pull @ slack)
 
 

@@ -1,6 +1,19 @@
-"""The linear program of a support vector machine on a few columns, by HiGHS."""
+"""The linear program of a support vector machine on a few columns, by HiGHS.
+
+Of many samples it is the dual that is handed over, one row per feature instead of one per sample:
+
+    max  1'a   s.t.  X'(a y) = s,  y'a = 0,  0 <= a <= C,  |s_j| <= cost_j
+
+The weights are the prices of these rows. A simplex basis then has the size of the features, and
+most samples only move from one of their bounds to the other. Of very many samples few take part: a
+sample whose hinge is not near its bend is replaced by the line that it is on, which never lies
+above it. So the program of the samples near the margin gives a lower bound, and is exact once
+no sample turns out to be on the other side of its bend.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +23,18 @@ from scipy.optimize import linprog
 ATTEMPTS = (("highs", True), ("highs-ds", False), ("highs-ipm", True), ("highs-ipm", False))
 # Prices of samples beyond this are blamed where the solver of linear programs gives up.
 LARGEST_PRICE = 1e7
+# Programs of at least so many samples, and of so many for every feature, are solved whole.
+WHOLE = 4000
+WHOLE_PER_FEATURE = 40
+# The solution on one in so many samples says which ones are near their margins.
+PART = 8
+# A margin is met where no more than this is missing.
+MET = 1e-9
+# A feature whose row stays so far below its limits, relative to the largest cost, has no weight.
+OFF_LIMIT = 1e-7
+# Where the loss vanishes and the costs nearly do, margins of one have to be met more closely than
+# the solver's tolerances let us ask for: its prices are of margins of this size.
+SCALE = 1024.0
 
 
 def central_bias(scores, y, C) -> float:
@@ -42,60 +67,183 @@ def _mostly_zero(columns: np.ndarray) -> np.ndarray:
     return np.where(sparse_enough, shifted, columns)
 
 
-def signed_columns(columns: np.ndarray, y: np.ndarray, fit_bias: bool) -> sparse.csc_array:
+def signed_columns(columns: np.ndarray, y: np.ndarray, fit_bias: bool) -> sparse.csr_array:
     """The columns as they stand in the program, times the labels."""
-    return sparse.csc_array((_mostly_zero(columns) if fit_bias else columns) * y[:, None])
+    return sparse.csr_array((_mostly_zero(columns) if fit_bias else columns) * y[:, None])
 
 
-def solve_program(columns, y, C, costs, *, bounds, fit_bias=True, signed=None):
+def solve_program(columns, y, C, costs, *, bounds, fit_bias=True, signed=None, start=None):
     """The linear program on these columns: (weights, bias, dual variables of the samples).
 
-    ``signed`` are the ``signed_columns``, where they are at hand.
+    ``signed`` are the ``signed_columns``, where they are at hand, and ``start`` weights near the
+    solution, which say which of very many samples are near their margins.
     """
-    n_samples, n_columns = columns.shape
     if signed is None:
         signed = signed_columns(columns, y, fit_bias)
-    charged = costs > 0
-    # Charged weights are split into their two signs; free ones may be negative themselves.
-    parts = [signed, -signed[:, np.flatnonzero(charged)], sparse.identity(n_samples)]
-    price = [costs, costs[charged], C]
-    low = [np.where(charged, 0.0, -bounds), np.zeros(int(charged.sum()) + n_samples)]
-    high = [bounds, bounds[charged], np.full(n_samples, np.inf)]
-    if fit_bias:
-        parts.append(y[:, None])
-        price.append(np.zeros(1))
-        low.append(np.array([-np.inf]))
-        high.append(np.array([np.inf]))
-    solution = _solved(
-        np.concatenate(price),
-        A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
-        b_ub=-np.ones(n_samples),
-        bounds=np.column_stack([np.concatenate(low), np.concatenate(high)]),
-    )
-    if solution.x is None:
-        if C.max() > LARGEST_PRICE:
-            raise ValueError(
-                f"the linear program was not solved, because C times sample_weight reaches "
-                f"{C.max():.3g}; lower C or scale the weights down"
-            )
-        raise RuntimeError(
-            f"the linear program on {n_samples} samples and {n_columns} features was not solved "
-            f"({solution.message}); use standardize=True, or a smaller C or theta"
-        )
-    weights = solution.x[:n_columns].copy()
-    weights[charged] -= solution.x[n_columns : n_columns + int(charged.sum())]
+    program = _Program(signed, y, C, costs, bounds, fit_bias)
+    n_near = max(WHOLE, WHOLE_PER_FEATURE * signed.shape[1])
+    if len(y) < 2 * signed.shape[1]:
+        weights, alpha = program.solve_primal()
+    elif len(y) <= 2 * n_near:
+        weights, _, alpha = program.solve(np.arange(len(y)))
+    else:
+        weights, alpha = _by_few_samples(program, n_near, start)
+    # What moves no score visibly is rounding of the prices.
+    weights[np.abs(weights) * np.abs(columns).max(axis=0, initial=0.0) <= MET] = 0.0
     bias = central_bias(columns @ weights, y, C) if fit_bias else 0.0
-    return weights, bias, np.clip(-solution.ineqlin.marginals, 0.0, C)
+    return weights, bias, alpha
 
 
-def _solved(price, **program):
+@dataclass(frozen=True)
+class _Program:
+    """The program in both forms, the dual one on some of the samples."""
+
+    signed: sparse.csr_array
+    y: np.ndarray
+    C: np.ndarray
+    costs: np.ndarray
+    bounds: np.ndarray
+    fit_bias: bool
+
+    def solve_primal(self):
+        """(weights, dual variables) of the program as it is, of few samples."""
+        n_samples, n_columns = self.signed.shape
+        charged = np.flatnonzero(self.costs > 0)
+        # Charged weights are split into their two signs; free ones may be negative themselves.
+        parts = [self.signed, -self.signed[:, charged], sparse.eye_array(n_samples)]
+        price = [self.costs, self.costs[charged], self.C]
+        low = [np.where(self.costs > 0, 0.0, -self.bounds), np.zeros(len(charged) + n_samples)]
+        high = [self.bounds, self.bounds[charged], np.full(n_samples, np.inf)]
+        if self.fit_bias:
+            parts.append(self.y[:, None])
+            price.append(np.zeros(1))
+            low.append(np.array([-np.inf]))
+            high.append(np.array([np.inf]))
+        solution = _solved(
+            np.concatenate(price),
+            A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
+            b_ub=-np.ones(n_samples),
+            bounds=np.column_stack([np.concatenate(low), np.concatenate(high)]),
+        )
+        if solution.x is None:
+            raise self._failure(solution.message)
+        weights = solution.x[:n_columns].copy()
+        weights[charged] -= solution.x[n_columns : n_columns + len(charged)]
+        return weights, np.clip(-solution.ineqlin.marginals, 0.0, self.C)
+
+    def solve(self, near: np.ndarray, beyond: np.ndarray | None = None):
+        """(weights, bias, dual variables) with the hinges of the samples ``near``.
+
+        The samples of the mask ``beyond`` are on the sloping sides of theirs, the others on the
+        flat ones. None where the program has no solution, because too few samples take part.
+        """
+        n_columns = self.signed.shape[1]
+        fixed = np.zeros(len(self.y)) if beyond is None else np.where(beyond, self.C, 0.0)
+        charged, bounded = np.flatnonzero(self.costs > 0), np.flatnonzero(np.isfinite(self.bounds))
+        unit = sparse.eye_array(n_columns, format="csc")
+        parts = [self.signed[near].T, -unit[:, charged], -unit[:, bounded], unit[:, bounded]]
+        rows = sparse.hstack(parts, format="csc")
+        right = -(self.signed.T @ fixed)
+        if self.fit_bias:
+            ends = np.zeros(rows.shape[1])
+            ends[: len(near)] = self.y[near]
+            rows = sparse.vstack([rows, sparse.csc_array(ends[None, :])], format="csc")
+            right = np.append(right, -float(self.y @ fixed))
+        limits = self.costs[charged]
+        excess = np.full(2 * len(bounded), np.inf)
+        price = [np.full(len(near), -1.0), np.zeros(len(charged)), np.tile(self.bounds[bounded], 2)]
+        low = [np.zeros(len(near)), -limits, np.zeros(len(excess))]
+        solution = _solved(
+            SCALE * np.concatenate(price),
+            A_eq=rows,
+            b_eq=right,
+            bounds=np.column_stack(
+                [np.concatenate(low), np.concatenate([self.C[near], limits, excess])]
+            ),
+            attempts=ATTEMPTS[: None if len(near) == len(self.y) else 1],
+        )
+        if solution.x is None:
+            if len(near) < len(self.y):
+                return None
+            raise self._failure(solution.message)
+        prices = -np.asarray(solution.eqlin.marginals) / SCALE
+        weights = np.clip(prices[:n_columns], -self.bounds, self.bounds)
+        reached = np.abs(solution.x[len(near) : len(near) + len(charged)])
+        weights[charged[limits - reached > OFF_LIMIT * limits.max(initial=0.0)]] = 0.0
+        fixed[near] = np.clip(solution.x[: len(near)], 0.0, self.C[near])
+        return weights, float(prices[-1]) if self.fit_bias else 0.0, fixed
+
+    def part(self, size: int) -> _Program:
+        """The program of about so many of the samples, evenly out of either class."""
+        rows, shares = [], []
+        for label in (-1.0, 1.0):
+            members = np.flatnonzero(self.y == label)
+            places = np.linspace(0, len(members) - 1, min(len(members), size // 2))
+            rows.append(members[places.astype(int)])
+            shares.append(np.full(len(places), self.C[members].sum() / self.C[rows[-1]].sum()))
+        some = np.concatenate(rows)
+        return replace(
+            self,
+            signed=self.signed[some],
+            y=self.y[some],
+            C=self.C[some] * np.concatenate(shares),
+        )
+
+    def _failure(self, message: str) -> Exception:
+        n_samples, n_columns = self.signed.shape
+        if self.C.max() > LARGEST_PRICE:
+            return ValueError(
+                f"the linear program was not solved, because C times sample_weight reaches "
+                f"{self.C.max():.3g}; lower C or scale the weights down"
+            )
+        return RuntimeError(
+            f"the linear program on {n_samples} samples and {n_columns} features was not solved "
+            f"({message}); use standardize=True, or a smaller C or theta"
+        )
+
+
+def _by_few_samples(program: _Program, n_near: int, weights: np.ndarray | None):
+    """(weights, dual variables), with the hinges of few samples at a time, near ``weights``."""
+    if weights is None:
+        part = program.part(len(program.y) // PART)
+        few = len(part.y) <= 2 * n_near
+        everything = np.arange(len(part.y))
+        weights = part.solve(everything)[0] if few else _by_few_samples(part, n_near, None)[0]
+    scores = program.y * (program.signed @ weights)
+    bias = central_bias(scores, program.y, program.C) if program.fit_bias else 0.0
+    missing = 1.0 - program.y * (scores + bias)
+    near, beyond = np.zeros(len(missing), dtype=bool), missing > 0
+    while True:
+        near[_smallest(np.abs(missing), n_near)] = True
+        solved = program.solve(np.flatnonzero(near), beyond & ~near)
+        if solved is None:
+            n_near *= 2
+            continue
+        weights, bias, alpha = solved
+        missing = 1.0 - program.signed @ weights - bias * program.y
+        crossed = ~near & np.where(beyond, missing < -MET, missing > MET)
+        if not crossed.any():
+            return weights, alpha
+        if np.count_nonzero(crossed) > n_near:
+            # The start was far away: begin again from here, with more samples.
+            near[:], beyond, n_near = False, missing > 0, 2 * n_near
+        near |= crossed
+
+
+def _smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """Where the smallest ``count`` values are."""
+    count = min(count, len(values))
+    return np.argpartition(values, count - 1)[:count]
+
+
+def _solved(price, *, attempts=ATTEMPTS, **program):
     """The first answer of HiGHS; this program has one, whatever the first attempts say.
 
     Presolve and the simplex method may take costs and prices of very different size for an
     unbounded or infeasible program.
     """
     solution = None
-    for method, presolve in ATTEMPTS:
+    for method, presolve in attempts:
         solution = linprog(price, method=method, options={"presolve": presolve}, **program)
         if solution.x is not None:
             break

@@ -7,7 +7,7 @@ from ..._compiled import compiled
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def cut_row_epochs(columns, norms, W, R, alpha, rows, n_epochs, v, ordered):
+def cut_row_epochs(columns, norms, W, R, alpha, rows, n_epochs, v):
     """Cyclic block coordinate descent for ||XW - Y||^2 + alpha sum_j max_k |w_jk|.
 
     ``columns`` is X', ``norms`` the squares of its row norms, ``W`` has one row per feature and
@@ -28,7 +28,7 @@ def cut_row_epochs(columns, norms, W, R, alpha, rows, n_epochs, v, ordered):
                 for i in range(x.shape[0]):
                     q += x[i] * r[i]
                 v[k] = W[j, k] + q / a
-            level = cut_level(v, 0.5 * alpha / a, ordered)
+            level = cut_level(v, 0.5 * alpha / a)
             for k in range(n_outputs):
                 delta = min(max(v[k], -level), level) - W[j, k]
                 if delta != 0.0:
@@ -39,24 +39,24 @@ def cut_row_epochs(columns, norms, W, R, alpha, rows, n_epochs, v, ordered):
 
 
 @compiled(inline="always")
-def cut_level(v, t, ordered):
-    """The level at which cutting the magnitudes of v takes t off their sum; 0 if all of it."""
-    total = 0.0
-    for k in range(v.shape[0]):
-        magnitude = abs(v[k])
-        total += magnitude
-        place = k
-        while place > 0 and ordered[place - 1] < magnitude:
-            ordered[place] = ordered[place - 1]
-            place -= 1
-        ordered[place] = magnitude
+def cut_level(v, t):
+    """The level at which cutting the magnitudes of v takes t off their sum; 0 if all of it.
+
+    With those above the level cut, it is (their sum - t) / their number. Beginning with all of
+    them the level rises and fewer stay above it, until their number no longer changes.
+    """
+    total, count = 0.0, v.shape[0]
+    for k in range(count):
+        total += abs(v[k])
     if total <= t:
         return 0.0
-    above, level = 0.0, 0.0
-    for m in range(v.shape[0]):
-        above += ordered[m]
-        candidate = (above - t) / (m + 1)
-        if ordered[m] <= candidate:
-            break
-        level = candidate
-    return max(level, 0.0)
+    while True:
+        level = (total - t) / count
+        total, left = 0.0, 0
+        for k in range(v.shape[0]):
+            if abs(v[k]) > level:
+                total += abs(v[k])
+                left += 1
+        if left == 0 or left >= count:  # more of them only by rounding
+            return level
+        count = left

@@ -3,159 +3,168 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, islice
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
-from ...design import DesignMatrix, in_double
-from ..base import Event, Path, Result, relative
+from ..base import Event, Path, Result
+from .accuracy import EPS, least_objective
 from .bounds import BoundSearch
-from .exact import BestSupport, best_support
+from .exact import SAME, Tree, best_support
 
-# Without a ridge every support is tried; more than this many would take too long.
-MOST_SUPPORTS = 2_000_000
-BATCH = 4096
 # Accuracy of the relaxation that may rule a size out by its price.
 PRICED = 1e-4
 
 Callback = Callable[[Event], "bool | None"]
 
 
-class TooManySupports(ValueError):
-    """There is no ridge to bound with, and too many supports to try."""
+@dataclass(frozen=True)
+class BestSubsets:
+    """What is proven about the best supports of all sizes.
+
+    Attributes
+    ----------
+    path : Path
+        The supports with their objectives, and as ``optimality`` the proven gaps.
+    low, high : ndarray
+        What each support reaches, at least and at most.
+    others : ndarray
+        What every other support of the size reaches at least.
+    finished : ndarray of bool
+        Whether the search for the size came to its end: its gap is then a matter of rounding.
+    least : float
+        Gaps of smaller objectives are relative to this.
+    """
+
+    path: Path
+    low: np.ndarray
+    high: np.ndarray
+    others: np.ndarray
+    finished: np.ndarray
+    least: float
+
+    def gap(self, size: int, price: float | None = None) -> tuple[float, bool]:
+        """By what share another support could be better, and whether that is due to rounding alone.
+
+        With a ``price`` of one feature against half the objective supports of any size are
+        compared by what they cost in all.
+        """
+        if price is None:
+            assert self.path.optimality is not None
+            return float(self.path.optimality[size]), bool(self.finished[size])
+        prices = price * np.arange(len(self.low))
+        others = np.minimum(self.others, self.low)
+        others[size] = self.others[size]
+        cost, costs = 0.5 * self.high[size] + prices[size], 0.5 * others + prices
+        cost, costs = cost * (1.0 + 4 * EPS), costs * (1.0 - 4 * EPS)
+        gap = max(cost - float(costs.min()), 0.0) / max(cost, 0.5 * self.least)
+        return gap, bool(self.finished[costs < cost].all())
 
 
 def best_subsets(
-    design: DesignMatrix,
-    Y: np.ndarray,
-    ridge: float,
+    search: BoundSearch,
     starts: Sequence[np.ndarray],
     *,
     price: float | None = None,
-    eligible: np.ndarray | None = None,
     tol: float,
     time_limit: float,
     callback: Callback | None = None,
-) -> Result[Path]:
+) -> Result[BestSubsets]:
     """The best support of every size 0, 1, ..., len(starts) - 1.
 
     Parameters
     ----------
+    search : the problem.
     starts : a good support of every size, the empty one first.
     price : of one feature against half the objective. Sizes that provably cost more in all than
         the best one keep their start, unsearched, with what their bound says of it.
-    tol : relative gap at which a support counts as proven.
+    tol : relative gap at which the search for a support may end.
     time_limit : seconds for every size.
 
     A ``KeyboardInterrupt`` leaves with the path so far as its attribute ``best``; sizes that were
     not searched keep their starts, with what is proven about these.
     """
-    Y = np.asarray(Y, dtype=np.float64)
-    supports = [np.asarray(start, dtype=np.int64) for start in starts]
-    power = float(np.vdot(Y, Y))
-    search = BoundSearch(design, Y, ridge, eligible) if ridge > 0 and len(starts) > 1 else None
-    objectives = np.full(len(supports), power)
-    gaps = np.zeros(len(supports))
-    if search is not None:
-        for k in range(1, len(supports)):
-            objectives[k] = search.objective(supports[k])
-    n_nodes = 0
+    found = _Subsets(search, starts)
+    if not search.has_ridge:
+        found.check_supports()
     trace: list[float] = []
-    reached = 0
+    n_nodes = 0
     try:
-        for k in range(1, len(supports)):
-            if search is None:
-                found = every_support(design, Y, k, eligible)
-            elif (bound := _too_dear(search, k, price, objectives)) is not None:
-                gaps[k] = relative(objectives[k] - bound, objectives[k])
-                reached = k
+        for k in range(1, len(starts)):
+            if price is not None and found.rules_out(k, price):
                 continue
-            else:
-                found = best_support(
-                    design,
-                    Y,
-                    ridge,
-                    k,
-                    supports[k],
-                    tol=tol,
-                    time_limit=time_limit,
-                    search=search,
-                    callback=callback,
-                )
-            _keep(found, k, supports, objectives, gaps)
-            reached = k
-            n_nodes += found.n_iter
-            trace.append(found.objective)
+            best = best_support(
+                search.design,
+                search.Y,
+                search.ridge,
+                k,
+                found.supports[k],
+                tol=tol,
+                time_limit=time_limit,
+                search=search,
+                callback=callback,
+            )
+            found.keep(k, best)
+            n_nodes += best.n_iter
+            trace.append(best.objective)
     except KeyboardInterrupt as stopped:
-        if (best := getattr(stopped, "best", None)) is not None:
-            reached += 1
-            _keep(best, reached, supports, objectives, gaps)
-        for k in range(reached + 1, len(supports)):  # these have their starts still
-            objectives[k], gaps[k] = _unsearched(design, Y, search, supports[k], objectives[k])
-        path = Path(supports, objective=objectives, optimality=gaps)
-        stopped.best = Result(  # type: ignore[attr-defined]
-            path, float(objectives[-1]), float(gaps[-1]), n_nodes, False, trace
-        )
+        if hasattr(stopped, "best"):
+            found.keep(len(stopped.best.solution.support), stopped.best)
+        stopped.best = found.result(n_nodes, trace, tol)  # type: ignore[attr-defined]
         raise
-    path = Path(supports, objective=objectives, optimality=gaps)
-    return Result(path, float(objectives[-1]), float(gaps[-1]), n_nodes, gaps[-1] <= tol, trace)
+    return found.result(n_nodes, trace, tol)
 
 
-def _keep(found: Result[BestSupport], k: int, supports, objectives, gaps) -> None:
-    supports[k] = found.solution.support
-    objectives[k], gaps[k] = found.objective, found.optimality
+class _Subsets:
+    """The best so far: at first the starts, with nothing proven about them."""
 
-
-def _unsearched(
-    design: DesignMatrix, Y: np.ndarray, search: BoundSearch | None, start: np.ndarray, value: float
-) -> tuple[float, float]:
-    """Objective of a start, and its gap to what the last dual point says of its size."""
-    if search is None:
-        columns = in_double(design).dense_columns(start)
-        rest = Y - columns @ np.linalg.lstsq(columns, Y, rcond=None)[0]
-        value = float(np.vdot(rest, rest))
-    bound = 0.0
-    if search is not None and search.last is not None:
-        bound = float(search.last.bounds(len(start), search.ridge)[-1])
-    return value, relative(value - min(bound, value), value)
-
-
-def _too_dear(search: BoundSearch, k: int, price: float | None, objectives) -> float | None:
-    """The bound for this size, if no support of it can cost less in all than the best known."""
-    if price is None:
-        return None
-    totals = 0.5 * objectives + price * np.arange(len(objectives))
-    bound = float(search.solve(k, tol=PRICED)[1].bounds(k, search.ridge)[-1])
-    return bound if 0.5 * bound + price * k > float(totals.min()) else None
-
-
-def every_support(
-    design: DesignMatrix, Y: np.ndarray, k: int, eligible: np.ndarray | None = None
-) -> Result[BestSupport]:
-    """Plain least squares on every support of k features: no ridge, no bound, no doubt."""
-    design = in_double(design)
-    mask = np.ones(design.shape[1], dtype=bool) if eligible is None else eligible
-    features = np.flatnonzero(mask)
-    if comb(len(features), k) > MOST_SUPPORTS:
-        raise TooManySupports(
-            f"without a ridge every one of the {comb(len(features), k):,} supports of {k} features "
-            "would have to be tried; give a ridge, for example ridge=1.0"
+    def __init__(self, search: BoundSearch, starts: Sequence[np.ndarray]):
+        self.search = search
+        self.supports = [np.asarray(start, dtype=np.int64) for start in starts]
+        values = [search.value(support) for support in self.supports]
+        self.objective, self.low, self.high = (
+            np.array([float(value[i][0]) for value in values]) for i in range(3)
         )
-    columns = design.dense_columns(features)
-    gram, cross = columns.T @ columns, columns.T @ Y
-    power = float(np.vdot(Y, Y))
-    best, chosen = np.inf, np.empty(0, dtype=np.int64)
-    every = combinations(range(len(features)), k)
-    n_tried = 0
-    while batch := list(islice(every, BATCH)):
-        index = np.array(batch)
-        inverse = np.linalg.pinv(gram[index[:, :, None], index[:, None, :]], hermitian=True)
-        explained = np.einsum("bic,bij,bjc->b", cross[index], inverse, cross[index], optimize=True)
-        place = int(np.argmax(explained))
-        n_tried += len(index)
-        if power - explained[place] < best:
-            best, chosen = power - float(explained[place]), index[place]
-    best = max(best, 0.0)
-    found = BestSupport(features[chosen], best, n_tried, len(features))
-    return Result(found, best, 0.0, n_tried, True, [best])
+        self.others = np.zeros(len(starts))
+        self.others[0] = np.inf  # there is only one support without features
+        self.finished = np.zeros(len(starts), dtype=bool)
+        self.finished[0] = True
+
+    def check_supports(self) -> None:
+        """Refuse a search without a ridge that has too much to try, before any work is done."""
+        n_features, sizes = int(self.search.eligible.sum()), range(1, len(self.supports))
+        if hardest := max(sizes, key=lambda k: comb(n_features, k), default=0):
+            Tree(self.search, hardest, self.supports[hardest], SAME, 0.0, None)
+
+    def keep(self, k: int, best: Result) -> None:
+        self.supports[k] = best.solution.support
+        self.objective[k] = best.objective
+        self.low[k], self.high[k] = best.solution.low, best.solution.high
+        self.others[k], self.finished[k] = best.solution.bound, best.solution.finished
+
+    def rules_out(self, k: int, price: float) -> bool:
+        """Whether no support of this size can cost less in all than the best known."""
+        best = float((0.5 * self.high + price * np.arange(len(self.high))).min())
+        if self.search.has_ridge:
+            self.search.solve(k, tol=PRICED)
+        bound = self._bound(k)
+        self.others[k] = max(self.others[k], bound)
+        return 0.5 * bound + price * k > best * (1.0 + 1e-15)
+
+    def _bound(self, k: int) -> float:
+        """What the last dual point says about a size."""
+        if self.search.last is None:
+            return 0.0
+        return float(self.search.last.bounds(k, self.search.ridge)[-1])
+
+    def result(self, n_nodes: int, trace: list[float], tol: float) -> Result[BestSubsets]:
+        others = self.others
+        for k in np.flatnonzero(~self.finished).tolist():
+            others[k] = max(others[k], self._bound(k))
+        least = least_objective(self.search.power)
+        gaps = np.maximum(self.high - others, 0.0) / np.maximum(self.high, least)
+        path = Path(self.supports, objective=self.objective, optimality=gaps)
+        found = BestSubsets(path, self.low, self.high, others, self.finished, least)
+        gap = float(gaps[-1])
+        return Result(found, float(self.objective[-1]), gap, n_nodes, gap <= tol, trace)

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...design import DesignMatrix, in_double
+from .accuracy import EPS, Accuracy
 from .relaxation import GramProblem, Relaxed, relax
+from .support_values import SupportValues, Values
 
-EPS = float(np.finfo(np.float64).eps)
 # Features taken into the working set at a time, at least, and rounds of growing it.
 ENTERING, ROUNDS = 10, 60
 
@@ -47,12 +48,43 @@ class DualPoint:
         largest = np.partition(self.pulls, len(self.pulls) - n_most)[len(self.pulls) - n_most :]
         sums = np.concatenate([[0.0], np.cumsum(np.sort(largest)[::-1])])
         sums *= 1.0 + (n_most + 8) * EPS
-        if self.agreement <= 0.0:
-            return np.zeros(len(sums))
-        below = (self.power + sums / ridge) * (1.0 + 8 * EPS)
-        return (
-            self.agreement**2 / below * (1.0 - 8 * EPS) if self.power > 0 else np.zeros(len(sums))
-        )
+        return self.bound(sums / ridge)
+
+    def bound(self, charge):
+        """The lower bound where the features that may be used cost this much together."""
+        if not (self.agreement > 0.0 and self.power > 0.0):
+            return np.zeros_like(charge)
+        return self.agreement**2 / ((self.power + charge) * (1.0 + 16 * EPS))
+
+
+def dual_point(
+    A: np.ndarray,
+    product: np.ndarray,
+    Y: np.ndarray,
+    errors: np.ndarray,
+    target_error: float,
+    *,
+    more: np.ndarray | float = 0.0,
+    reach: float = 0.0,
+    share: float = 0.0,
+) -> DualPoint:
+    """What A and X'A say for sure.
+
+    Parameters
+    ----------
+    errors, target_error : what x_j'A and <A, Y> may be wrong by, relative to the norm of A, or to
+        ``reach`` where that is larger.
+    more : what x_j'A may be wrong by beside that.
+    share : of ``reach`` squared, what ||A||^2 may be wrong by.
+    """
+    n_samples, n_outputs = A.shape
+    length = float(np.linalg.norm(A)) * (1.0 + n_samples * n_outputs * EPS)
+    reach = max(reach, length)
+    size = np.sqrt(np.einsum("ij,ij->i", product, product)) * (1.0 + (n_outputs + 4) * EPS)
+    pulls = (size + errors * reach + more) ** 2
+    slack = (n_samples * n_outputs + 16) * EPS * float(np.linalg.norm(Y))
+    agreement = float(np.vdot(A, Y)) - (slack + target_error) * reach
+    return DualPoint(agreement, length**2 * (1.0 + 4 * EPS) + share * reach**2, pulls)
 
 
 class BoundSearch:
@@ -61,21 +93,39 @@ class BoundSearch:
     Parameters
     ----------
     design, Y : the centred problem that was searched, without unpenalised columns.
-    ridge : positive penalty on the squared coefficients.
+    ridge : penalty on the squared coefficients; bounds need a positive one.
     eligible : mask of the features that may be used.
+    accuracy : how far the problem may be from the one that it stands for.
     """
 
     def __init__(
-        self, design: DesignMatrix, Y: np.ndarray, ridge: float, eligible: np.ndarray | None = None
+        self,
+        design: DesignMatrix,
+        Y: np.ndarray,
+        ridge: float,
+        eligible: np.ndarray | None = None,
+        accuracy: Accuracy | None = None,
     ):
         self.design = in_double(design)
         self.Y = np.asarray(Y, dtype=np.float64)
         self.ridge = float(ridge)
-        n_features = design.shape[1]
+        self.accuracy = Accuracy.of(self.design, self.Y) if accuracy is None else accuracy
+        n_samples, n_features = design.shape
         self.eligible = np.ones(n_features, dtype=bool) if eligible is None else eligible
-        self.magnitudes = self.design.column_magnitudes()
+        magnitudes = self.design.column_magnitudes()
+        # |fl(x'a) - x'a| <= gamma_n |x|'|a|, whatever the order of summation; twice for safety.
+        self._errors = 2.0 * (n_samples + 32) * EPS * magnitudes
+        # A ridge that vanishes beside the columns gives no bound, and no numbers either.
+        self.has_ridge = self.ridge > (EPS * float(magnitudes.max(initial=0.0))) ** 2
         self.power = float(np.vdot(self.Y, self.Y))
-        self.cross = self.design.rmatmul(self.Y)
+        share = self.accuracy.relative if self.accuracy.from_products else 1.0
+        self._errors += share * self.accuracy.columns
+        self._target_error = share * self.accuracy.target
+        removed = self.accuracy.removed
+        products = self.design.rmatmul(np.hstack([self.Y, removed]))
+        self.cross = np.ascontiguousarray(products[:, : self.Y.shape[1]])
+        offsets = products[:, self.Y.shape[1] :]
+        self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
         self.n_products = 1
         self.features = np.empty(0, dtype=np.int64)
         self.columns = np.empty((len(self.Y), 0), order="F")
@@ -102,39 +152,49 @@ class BoundSearch:
         self._forget(dual.pulls, k)
         return found, dual
 
-    def objective(self, support: np.ndarray) -> float:
+    def values(self, features: np.ndarray) -> SupportValues:
+        """What supports out of these features reach."""
+        columns = self.design.dense_columns(features)
+        return SupportValues(columns, self.Y, self.ridge, self.accuracy, features)
+
+    def value(self, support: np.ndarray) -> Values:
         """What these features reach."""
-        if len(support) == 0:
-            return self.power
-        columns = self.design.dense_columns(support)
-        return GramProblem(
-            columns.T @ columns, self.cross[support], self.power, self.ridge
-        ).full_value()
+        return self.values(support).of(np.arange(len(support))[None])
 
     def certified(self, weights: np.ndarray) -> DualPoint:
         """A = Y - X_S W with one product over all features."""
         A = self.Y - self.columns @ weights
         self.n_products += 1
-        product = self.design.rmatmul(A)
-        n_samples, n_outputs = A.shape
-        length = float(np.linalg.norm(A)) * (1.0 + n_samples * n_outputs * EPS)
-        # |fl(x'a) - x'a| <= gamma_n |x|'|a|, whatever the order of summation; twice for safety.
-        error = 2.0 * (n_samples + 32) * EPS * length * self.magnitudes
-        size = np.sqrt(np.einsum("ij,ij->i", product, product)) * (1.0 + (n_outputs + 4) * EPS)
-        pulls = np.where(self.eligible, (size + error) ** 2, 0.0)
-        slack = (n_samples * n_outputs + 16) * EPS
-        agreement = float(np.vdot(A, self.Y)) - slack * length * np.sqrt(self.power)
-        return DualPoint(agreement, length**2 * (1.0 + 4 * EPS), pulls)
+        along = float(np.linalg.norm(self.accuracy.removed.T @ A))
+        along += (len(A) + 16) * EPS * float(np.linalg.norm(A))
+        offset = float(np.linalg.norm(self.accuracy.removed.T @ self.Y))
+        reach, share = 0.0, 0.0
+        if self.accuracy.from_products:
+            rows = np.sqrt(np.einsum("ij,ij->i", weights, weights))
+            reach = self.accuracy.target + float(rows @ self.accuracy.columns[self.features])
+            share = self.accuracy.relative
+        found = dual_point(
+            A,
+            self.design.rmatmul(A),
+            self.Y,
+            self._errors,
+            self._target_error,
+            more=along * self._offsets,
+            reach=reach,
+            share=share,
+        )
+        return DualPoint(
+            found.agreement - along * offset * (1.0 + 16 * EPS),
+            found.power,
+            np.where(self.eligible, found.pulls * (1.0 + self.accuracy.relative), 0.0),
+        )
 
     def _violating(self, found: Relaxed, pulls: np.ndarray) -> np.ndarray:
         """Features outside that pull harder than what the solution pays for a place."""
-        inner = (found.z > 1e-9) & (found.z < 1.0 - 1e-9)
-        held = found.z > 1e-9
-        level = found.pulls[inner].max() if inner.any() else found.pulls[held].min(initial=0.0)
         outside = pulls.copy()
         outside[self.features] = 0.0
         wanted = self._strongest(outside, max(ENTERING, len(self.features) // 4))
-        return wanted[outside[wanted] > level]
+        return wanted[outside[wanted] > found.price(1e-9)]
 
     def _strongest(self, pulls: np.ndarray, count: int) -> np.ndarray:
         pulls = np.where(self.eligible, pulls, 0.0)

@@ -12,8 +12,6 @@ from .working_set import Goal, WorkingSet
 SWEEPS_PER_CHECK = 10
 # Solutions that an extrapolation combines, as in Anderson's acceleration.
 MEMORY = 5
-# A path asks which rows are zero: a gap this small, relative to the objective, tells.
-DECIDED = 1e-10
 
 
 class CutRowsSet(WorkingSet):
@@ -47,24 +45,26 @@ class CutRowsSet(WorkingSet):
 
         if self.size == 0:
             return 0
-        n_outputs = self.W.shape[1]
-        scratch = np.empty(n_outputs), np.empty(n_outputs)
+        scratch = np.empty(self.W.shape[1])
         data = self.columns.T, self.norms
         everyone = np.arange(self.size)
         past: list[np.ndarray] = []
         sweeps = 0
         R = np.ascontiguousarray(self.residual().T)
         while sweeps < max_sweeps:
-            cut_row_epochs(*data, self.W, R, float(penalty.alpha), everyone, 1, *scratch)
+            cut_row_epochs(*data, self.W, R, float(penalty.alpha), everyone, 1, scratch)
             count = min(SWEEPS_PER_CHECK - 1, max_sweeps - sweeps - 1)
-            cut_row_epochs(*data, self.W, R, float(penalty.alpha), self.active(), count, *scratch)
+            cut_row_epochs(*data, self.W, R, float(penalty.alpha), self.active(), count, scratch)
             sweeps += 1 + count
-            value = self._value(penalty, R)
-            gap = value - self._bound(penalty, R)
-            enough = goal.gap(value)
-            if goal.decided:
-                enough = min(enough, DECIDED * max(value, goal.floor))
-            if gap <= enough or not np.isfinite(gap):
+            value, G = self._value(penalty, R), 2.0 * (self.columns.T @ R.T)
+            gap = value - penalty.dual_bound(self.Y, R.T, G)
+            # The l1 norm of a row's pull moves by up to sqrt(n_outputs) times its l2 norm.
+            spread = np.sqrt(self.norms * self.W.shape[1])
+            while goal.decided and gap <= goal.gap(value):
+                if not self.in_doubt(self.norms, spread, penalty.pull(G), penalty.alpha, gap):
+                    break
+                goal = goal.sharper()
+            if not gap > goal.gap(value):  # also where it is no number
                 break
             past = [*past[-MEMORY:], self.W.copy()]
             if len(past) > MEMORY:
@@ -74,10 +74,6 @@ class CutRowsSet(WorkingSet):
 
     def _value(self, penalty, R) -> float:
         return float(np.vdot(R, R)) + penalty.value(self.W)
-
-    def _bound(self, penalty, R) -> float:
-        """Lower bound of the optimum of the problem on the working set."""
-        return penalty.dual_bound(self.Y, R.T, 2.0 * (self.columns.T @ R.T))
 
 
 def extrapolated(past: list[np.ndarray]) -> np.ndarray:

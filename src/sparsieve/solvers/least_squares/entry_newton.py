@@ -7,7 +7,8 @@ features that output uses, plus a small block per row,
     alpha / ||w_j|| (I - w_j w_j' / ||w_j||^2) + 2 beta s_j s_j',   s_j = sign(w_j),
 
 which alone couples the outputs. The Newton equations are solved by conjugate gradients,
-preconditioned by a Cholesky factor per output that carries everything but the coupling. A step
+preconditioned by a Cholesky factor per output that carries everything but the coupling, and by a
+factorisation of the whole matrix where such steps do not get to the end. A step
 ends where it would carry an entry through zero: such entries become zero, and coordinate descent
 decides whether they come back.
 """
@@ -24,6 +25,10 @@ from ..engines.conjugate_gradients import conjugate_gradients
 FORCING, INNER_STEPS = 0.4, 10
 # Where more than this share of the entries is nonzero all outputs share one preconditioner.
 CROWDED = 0.5
+# After so many rough steps that did not end the work the equations are solved exactly, if there
+# are not too many of them. Copies and near copies of a column need it: how they share is decided
+# by beta alone, in the direction of their rows, while all other directions are stiff.
+ROUGH_STEPS, MOST_ENTRIES = 5, 3000
 
 
 class GramProducts:
@@ -34,6 +39,10 @@ class GramProducts:
 
     def __call__(self, V: np.ndarray) -> np.ndarray:
         return self.gram @ V
+
+    def matrix(self) -> np.ndarray:
+        """X'X itself."""
+        return self.gram
 
     def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
         """V -> (2 X'X + diag(diagonal))^-1 V, roughly, on the free entries."""
@@ -49,6 +58,10 @@ class SampleProducts:
 
     def __call__(self, V: np.ndarray) -> np.ndarray:
         return self.columns.T @ (self.columns @ V)
+
+    def matrix(self) -> np.ndarray:
+        """X'X itself."""
+        return self.columns.T @ self.columns
 
     def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
         """The same for all outputs, cut down to free entries, by Woodbury's identity."""
@@ -74,6 +87,7 @@ def newton_entries(
     alpha: float,
     beta: float,
     W: np.ndarray,
+    n_before: int = 0,
 ) -> np.ndarray:
     """Improve the nonzero entries of W, whose rows are all nonzero, by a Newton step.
 
@@ -83,6 +97,7 @@ def newton_entries(
     correlation : X'Y of these features.
     alpha, beta : strengths of the penalty.
     W : current rows.
+    n_before : how many steps were taken before this one.
 
     Returns
     -------
@@ -97,7 +112,9 @@ def newton_entries(
     signs = np.sign(W)
     product = products(W)
     start = value(W, product)
-    direction = _direction(products, alpha, beta, W, signs, 2.0 * (product - correlation))
+    gradient = 2.0 * (product - correlation)
+    exact = n_before >= ROUGH_STEPS and int(np.count_nonzero(signs)) <= MOST_ENTRIES
+    direction = _direction(products, alpha, beta, W, signs, gradient, exact)
     length = 1.0
     while length > 0.02:
         trial = W + length * direction
@@ -108,8 +125,8 @@ def newton_entries(
     return W.copy()
 
 
-def _direction(products, alpha: float, beta: float, W, signs, loss_gradient):
-    """Solve the Newton equations."""
+def _direction(products, alpha: float, beta: float, W, signs, loss_gradient, exact: bool):
+    """Solve the Newton equations, roughly or exactly."""
     free = signs != 0
     norms = row_norms(W)[:, None]
     bend = alpha / norms
@@ -122,6 +139,10 @@ def _direction(products, alpha: float, beta: float, W, signs, loss_gradient):
     blocks -= (bend * unit)[:, :, None] * unit[:, None, :]
     diagonal = np.arange(W.shape[1])
     blocks[:, diagonal, diagonal] += bend * free
+    if exact:
+        step = _solved(products.matrix(), blocks, free, -gradient)
+        if step is not None:
+            return step
     twice = 2.0 * free
 
     def hessian(V):
@@ -133,6 +154,21 @@ def _direction(products, alpha: float, beta: float, W, signs, loss_gradient):
     solve = products.preconditioner(bend[:, 0] + 2.0 * beta, free)
     step = conjugate_gradients(hessian, -gradient, solve, tol=FORCING, max_steps=INNER_STEPS)
     return step if step.any() else solve(-gradient)
+
+
+def _solved(gram, blocks, free, right):
+    """The Newton equations of few entries by Cholesky; None where rounding leaves no factor."""
+    rows, outputs = np.nonzero(free)
+    system = np.where(outputs[:, None] == outputs, 2.0 * gram[np.ix_(rows, rows)], 0.0)
+    same = rows[:, None] == rows
+    place, other = np.nonzero(same)
+    system[place, other] += blocks[rows[place], outputs[place], outputs[other]]
+    factor, info = lapack.dpotrf(system, lower=1, overwrite_a=1)
+    if info:
+        return None
+    step = np.zeros_like(right)
+    step[rows, outputs] = lapack.dpotrs(factor, right[rows, outputs], lower=1)[0]
+    return step
 
 
 def _shared(gram, diagonal, free):

@@ -17,9 +17,6 @@ from .working_set import Goal, WorkingSet
 SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
 NEWTON_SHARE = 1.0
-# A new row has to fit this many gaps to be nonzero for good, and to stay clear of its strength by
-# this share of what the gap allows to be zero for good; a tenth suffices in practice.
-PASSING, WANTING = 1.0, 0.1
 
 
 class GramSet(WorkingSet):
@@ -94,11 +91,11 @@ class GramSet(WorkingSet):
         alpha, beta = (float(s) for s in penalty.row_strengths())
         W = self.W
         Q = self.pull()
-        sweeps = since_newton = 0
+        sweeps = since_newton = n_steps = 0
         trail: list[np.ndarray] = []
         value, gap = _restricted_gap(self, penalty, Q)
         while sweeps < max_sweeps:
-            while goal.decided and gap <= goal.gap(value) and self._in_doubt(Q, alpha, gap):
+            while goal.decided and gap <= goal.gap(value) and self._has_doubts(Q, alpha, gap):
                 goal = goal.sharper()
             if not gap > goal.gap(value):  # also where it is no number
                 break
@@ -124,8 +121,9 @@ class GramSet(WorkingSet):
                     )
                 else:
                     candidate[active] = newton_entries(
-                        GramProducts(gram), correlation, alpha, beta, W[active]
+                        GramProducts(gram), correlation, alpha, beta, W[active], n_steps
                     )
+                    n_steps += 1
             elif len(trail) == ANDERSON_DEPTH:
                 candidate, trail = _extrapolate([*trail, W]), []
             if candidate is not None:
@@ -135,21 +133,9 @@ class GramSet(WorkingSet):
                 )
         return sweeps
 
-    def _in_doubt(self, Q: np.ndarray, alpha: float, gap: float) -> bool:
-        """Whether a row is nonzero, or zero, by less than the gap can tell.
-
-        A gap bounds the error of the residual by its root: a zero row whose pull comes that
-        close to the strength may have to be nonzero, and a nonzero row that fits no more than
-        the gap may be so in passing.
-        """
-        news = np.flatnonzero(~self.seen[self.features])
-        squares = self.gram[news, news]
-        lengths, pull = row_norms(self.W[news]), 2.0 * row_norms(Q[:, news].T)
-        nonzero = lengths > 0
-        passing = nonzero & (squares * lengths**2 <= PASSING * gap)
-        near = WANTING * 2.0 * np.sqrt(squares * gap)
-        wanting = ~nonzero & (squares > 0) & (alpha - pull <= near)
-        return bool((passing | wanting).any())
+    def _has_doubts(self, Q: np.ndarray, alpha: float, gap: float) -> bool:
+        squares = np.diagonal(self.gram)
+        return self.in_doubt(squares, np.sqrt(squares), 2.0 * row_norms(Q.T), alpha, gap)
 
 
 def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float) -> np.ndarray:

@@ -22,12 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from .accuracy import EPS, TINY
+
 # Newton steps, changes of the active set per step, and halvings of a step that does not descend.
 NEWTON_STEPS, ACTIVE_SET_CHANGES, HALVINGS = 50, 30, 12
 # Added to the Hessian, relative to its mean diagonal: equal columns make it singular. More, up to
 # the second, while steps bring little, as with more features in play than there are samples.
 REGULAR, DAMPED = 1e-9, 1e-2
 NOTHING = 1e-12  # a z below this is zero
+ATTEMPTS = 8  # to make a system regular
 
 
 @dataclass
@@ -53,6 +56,14 @@ class Relaxed:
     value: float
     gap: float
 
+    def price(self, nothing: float = 0.0) -> float:
+        """The pull that a place is worth; a z within ``nothing`` of 0 or 1 is that."""
+        inner = (self.z > nothing) & (self.z < 1.0 - nothing)
+        if inner.any():
+            return float(self.pulls[inner].max())
+        held = self.pulls[self.z > nothing]
+        return float(held.min()) if len(held) else 0.0
+
 
 @dataclass(frozen=True)
 class GramProblem:
@@ -69,7 +80,7 @@ class GramProblem:
         root = np.sqrt(z[used])
         system = root[:, None] * self.gram[np.ix_(used, used)] * root
         system.flat[:: len(used) + 1] += self.ridge
-        lower = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        lower = _lower_factor(system)
         seen = solve_triangular(
             lower, root[:, None] * self.cross[used], lower=True, check_finite=False
         )
@@ -81,14 +92,6 @@ class GramProblem:
         correlation[used] = self.ridge * rows / root[:, None]
         value = self.power - float(np.vdot(seen, seen))
         return _Point(z, used, root, lower, weights, correlation, value)
-
-    def full_value(self) -> float:
-        """The objective with all features of the set used fully."""
-        system = self.gram.copy()
-        system.flat[:: len(system) + 1] += self.ridge
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        solved = cho_solve(factor, self.cross, check_finite=False)
-        return self.power - float(np.vdot(self.cross, solved))
 
 
 @dataclass
@@ -104,6 +107,21 @@ class _Point:
     @property
     def pulls(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.correlation, self.correlation)
+
+
+def _lower_factor(system: np.ndarray) -> np.ndarray:
+    """The Cholesky factor; of a system that rounding made singular that of one close to it.
+
+    A point that is a little off gives a bound that is a little lower, but still a bound.
+    """
+    more = len(system) * EPS * system.diagonal() + TINY
+    for _ in range(ATTEMPTS):
+        try:
+            return cho_factor(system, lower=True, check_finite=False)[0]
+        except np.linalg.LinAlgError:
+            system = system + np.diag(more)
+            more *= 100.0
+    return np.diag(np.sqrt(np.abs(system.diagonal())))
 
 
 def relax(
@@ -206,7 +224,7 @@ def _newton_target(
     # In units where the slope is the pull: f * ridge.
     curvature *= 2.0 / problem.ridge
     diagonal = float(np.trace(curvature)) / len(z)
-    curvature.flat[:: len(z) + 1] += damping * diagonal + np.finfo(float).tiny
+    curvature.flat[:: len(z) + 1] += damping * diagonal + TINY
     slope = -pulls
     worth = 1e-9 * float(pulls.max(initial=0.0))
     movable = low < 1.0
@@ -222,10 +240,12 @@ def _newton_target(
         step = x - z
         step[free] = 0.0
         right = slope[inside] + curvature[inside] @ step
-        factor = cho_factor(curvature[np.ix_(inside, inside)], lower=True, check_finite=False)
-        both = cho_solve(factor, np.column_stack([right, np.ones(len(inside))]), check_finite=False)
+        lower = _lower_factor(curvature[np.ix_(inside, inside)])
+        both = np.column_stack([right, np.ones(len(inside))])
+        both = cho_solve((lower, True), both, check_finite=False)
         needed = budget - float(x[~free].sum()) - float(z[inside].sum())
-        price = max((-float(both[:, 0].sum()) - needed) / float(both[:, 1].sum()), 0.0)
+        total = max(float(both[:, 1].sum()), TINY)
+        price = max((-float(both[:, 0].sum()) - needed) / total, 0.0)
         x[inside] = z[inside] - both[:, 0] - price * both[:, 1]
         reduced = slope + curvature @ (x - z) + price
         reduced[inside] = 0.0

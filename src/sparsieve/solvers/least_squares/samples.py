@@ -50,7 +50,7 @@ class SampleSet(WorkingSet):
         if self.size == 0:
             return 0
         alpha, beta = (float(s) for s in penalty.row_strengths())
-        sweeps = 0
+        sweeps = n_steps = 0
         R = np.ascontiguousarray(self.residual().T)
         value = self._value(penalty, R)
         while sweeps < max_sweeps:
@@ -65,8 +65,9 @@ class SampleSet(WorkingSet):
                 columns = self.columns[:, active]
                 correlation = columns.T @ self.Y
                 self.W[active] = newton_entries(
-                    SampleProducts(columns), correlation, alpha, beta, self.W[active]
+                    SampleProducts(columns), correlation, alpha, beta, self.W[active], n_steps
                 )
+                n_steps += 1
                 R = np.ascontiguousarray(self.residual().T)
         return sweeps
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...design import DesignMatrix
+from ...penalties import row_norms
 
+# A new row has to fit this many gaps to be nonzero for good, and to stay clear of its strength by
+# this share of what the gap allows to be zero for good; a tenth suffices in practice.
+PASSING, WANTING = 1.0, 0.1
 # Where rows are in doubt, by how much the gap falls at once, and the smallest share to go on from.
 SHARPER, SHARPEST = 1e-2, 1e-11
 
@@ -91,6 +95,24 @@ class WorkingSet:
     def refine(self, G: np.ndarray, R: np.ndarray) -> None:
         """Replace the rows of G = X'R in the set by more exact ones, where such are known."""
         raise NotImplementedError
+
+    def in_doubt(
+        self, squares: np.ndarray, spread: np.ndarray, pull: np.ndarray, alpha: float, gap: float
+    ) -> bool:
+        """Whether a new row is nonzero, or zero, by less than the gap can tell.
+
+        A gap bounds the error of the residual by its root, and that of a row's pull by
+        2 ``spread`` times as much: a zero row whose pull comes that close to the strength may
+        have to be nonzero, and a nonzero row that fits no more than the gap may be so in
+        passing. ``squares`` are those of the columns' norms.
+        """
+        new = ~self.seen[self.features]
+        lengths = row_norms(self.W)
+        nonzero = lengths > 0
+        passing = nonzero & (squares * lengths**2 <= PASSING * gap)
+        near = WANTING * 2.0 * spread * np.sqrt(max(gap, 0.0))
+        wanting = ~nonzero & (squares > 0) & (alpha - pull <= near)
+        return bool((new & (passing | wanting)).any())
 
     def active(self) -> np.ndarray:
         """Rows with a nonzero coefficient."""

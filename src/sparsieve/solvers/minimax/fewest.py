@@ -15,11 +15,11 @@ other, M cannot be inverted reliably; then only machines themselves exclude thei
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..._clock import Deadline
 from ..base import Callback, Event, Result
 from .hyperplane import kappa_of
 from .machine import solve_mpm
@@ -88,7 +88,7 @@ class _OutOfTime(Exception):
 class _Search:
     def __init__(self, moments: TwoClassMoments, level: float, free, time_limit, callback):
         self.moments, self.level, self.callback = moments, level, callback
-        self.deadline = time.monotonic() + time_limit
+        self.deadline = Deadline.after(time_limit)
         self.free = np.zeros(moments.n_features, dtype=bool)
         self.free[free] = True
         everything = np.arange(moments.n_features)
@@ -197,7 +197,7 @@ class _Search:
         while stack:
             left, inverse, held = stack.pop()
             self.n_nodes += 1
-            if time.monotonic() > self.deadline:
+            if self.deadline.passed:
                 raise _OutOfTime
             lost = self._lost(left, inverse)
             if lost is None:

@@ -54,7 +54,7 @@ class RatioMachine:
         free = np.flatnonzero(self.alpha == 0.0) if self.alpha.any() else ()
         columns = Columns.from_keys(2 * best + (difference[best] < 0.0), free)
         trace: list[float] = []
-        accuracy = LOOSE
+        accuracy, lowest = LOOSE, np.inf
         target = max(AIM * self.tol, noise(self.moments))
         for _ in range(self.max_rounds):
             answer = solve_ratio(self.moments, columns, self.alpha, accuracy)
@@ -72,9 +72,13 @@ class RatioMachine:
             if self.callback is not None and self.callback(event):
                 break
             if gap > target and len(joining):
-                kept = worth_keeping(columns, this, self.moments.sizes)
+                # Columns leave only while the value falls by more than its accuracy: where many
+                # columns say the same, the same ones would join and leave again and again.
+                fell = answer.value < lowest * (1.0 - accuracy)
+                lowest = min(lowest, answer.value)
+                kept = worth_keeping(columns, this, self.moments.sizes) if fell else columns.keys()
                 columns = Columns.from_keys(np.concatenate([kept, joining]), free)
-                accuracy = TIGHT if gap <= NEARLY else LOOSE
+                accuracy = TIGHT if gap <= NEARLY or not fell else LOOSE
             elif accuracy == TIGHT:
                 break
             else:

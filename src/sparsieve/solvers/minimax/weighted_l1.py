@@ -58,6 +58,11 @@ class WeightedL1Machine:
     _reduced: np.ndarray | None = field(default=None, init=False, repr=False)
     _tight: np.ndarray | None = field(default=None, init=False, repr=False)
 
+    @property
+    def latest(self) -> Hyperplane | None:
+        """What the last call of ``solve`` found."""
+        return self._previous
+
     def solve(self, costs: np.ndarray) -> Result[Hyperplane]:
         """The optimum for these costs, from the features of the previous one if there is one."""
         unit = self._unit(costs)
@@ -337,6 +342,10 @@ def solve_surrogate(
     # A change below tol, up or down, is within what was asked for.
     run = DCA(max_iter, tol, slack=max(tol, 1e-6)).solve(program, None, show)
     step: Result[Hyperplane] = run.solution
+    plane, latest = step.solution, program.machine.latest
+    if latest is not None and np.array_equal(latest.support, plane.support):
+        # The prices of the last program, also where rounding alone spoke against its weights.
+        plane = replace(plane, tightness=latest.tightness)
     optimality = max(run.optimality, step.optimality)
     converged = run.converged and optimality <= tol
-    return Result(step.solution, run.objective, optimality, run.n_iter, converged, run.trace)
+    return Result(plane, run.objective, optimality, run.n_iter, converged, run.trace)

@@ -2,8 +2,9 @@
 
     min over u, b:  strength u'Ru + sum_i max(0, s_i - y_i ((A u)_i + s_i b))^2
 
-with A symmetric, R symmetric positive semidefinite and s the square roots of the sample weights.
-The objective is convex and piecewise quadratic: Newton's method ends in a few steps.
+with A symmetric or of fewer columns, R symmetric positive semidefinite and s the square roots of
+the sample weights. The objective is convex and piecewise quadratic: Newton's method ends in a few
+steps.
 """
 
 from __future__ import annotations
@@ -44,15 +45,16 @@ def solve_kernel_machine(
 ) -> Result[KernelMachine]:
     """Minimise the objective above with R = A + shift I, or R = ``regulariser`` + shift I.
 
+    A with fewer columns than rows needs a ``regulariser`` of its own.
+
     ``slope`` subtracts slope'u: the linearised concave part of a difference of convex functions.
     The optimality is the largest entry of the gradient relative to its largest entry at zero;
     where the numbers overflow it is infinite.
     """
-    n_samples = len(y)
     R = A if regulariser is None else regulariser
-    linear = np.zeros(n_samples) if slope is None else slope
+    linear = np.zeros(len(R)) if slope is None else slope
     sy = s * y
-    point = np.zeros(n_samples + 1)
+    point = np.zeros(len(R) + 1)
     if u0 is not None:
         point[:-1], point[-1] = u0, bias0
     quadratic = 2.0 * strength
@@ -64,12 +66,12 @@ def solve_kernel_machine(
         smooth = (fitted if regulariser is None else R @ u) + shift * u
         value = strength * float(u @ smooth) - float(linear @ u) + float(residual @ residual)
         gradient = np.empty_like(p)
-        gradient[:-1] = quadratic * smooth - linear - 2.0 * (A @ (y * residual))
+        gradient[:-1] = quadratic * smooth - linear - 2.0 * (A.T @ (y * residual))
         gradient[-1] = -2.0 * float(sy @ residual)
         return value, gradient, residual
 
     value, gradient, residual = evaluate(point)
-    scale = 2.0 * max(float(np.abs(A @ sy).max()), float(s @ s), np.finfo(float).tiny)
+    scale = 2.0 * max(float(np.abs(A.T @ sy).max()), float(s @ s), np.finfo(float).tiny)
     scale = max(scale, float(np.abs(linear).max()))
     trace: list[float] = []
     while len(trace) < max_iter and np.isfinite(value) and np.isfinite(gradient).all():
@@ -101,29 +103,36 @@ def solve_kernel_machine(
 
 def _newton_direction(A, R, shift, quadratic, sy, active, gradient) -> np.ndarray:
     """Solve the bordered Newton system; its null directions are those of zero gradient."""
-    n_samples = len(sy)
-    ridge = 1e-13 * quadratic * (float(np.trace(R)) / n_samples + shift) + 1e-300
-    if n_samples > DENSE_LIMIT:
+    size = len(R)
+    ridge = 1e-13 * quadratic * (float(np.trace(R)) / size + shift) + 1e-300
+    if size > DENSE_LIMIT:
         return _by_products(A, R, shift + ridge, quadratic, sy, active, gradient)
-    rows = A[active]
-    hessian = np.empty((n_samples + 1, n_samples + 1))
+    factor = factored_hessian(A, R, shift, quadratic, sy, active)
+    if factor is not None:
+        return -cho_solve(factor, gradient)
+    return -gradient / (quadratic * (float(np.abs(R).max()) + shift) + 2.0 * float((A**2).sum()))
+
+
+def factored_hessian(A, R, shift, quadratic, sy, active) -> tuple[np.ndarray, bool] | None:
+    """Cholesky factor of the Hessian in (u, b), as scipy has it; None where there is none."""
+    size, rows = len(R), A[active]
+    hessian = np.empty((size + 1, size + 1))
     hessian[:-1, :-1] = 2.0 * (rows.T @ rows) + quadratic * R
     hessian[:-1, -1] = hessian[-1, :-1] = 2.0 * (np.abs(sy[active]) @ rows)
     hessian[-1, -1] = 2.0 * float(sy[active] @ sy[active])
     diagonal = np.einsum("ii->i", hessian)
     diagonal[:-1] += quadratic * shift
     if not np.isfinite(hessian).all():
-        return np.zeros_like(gradient)  # overflow: nowhere to go
+        return None  # overflow: nowhere to go
+    ridge = 1e-13 * quadratic * (float(np.trace(R)) / size + shift) + 1e-300
     jitter = max(ridge, 1e-14 * float(diagonal.max()))
     for _ in range(8):
         diagonal += jitter
         try:
-            factor = cho_factor(hessian, lower=True)
+            return cho_factor(hessian, lower=True)
         except LinAlgError:
             jitter *= 100.0
-            continue
-        return -cho_solve(factor, gradient)
-    return -gradient / float(diagonal.max())
+    return None
 
 
 def _by_products(A, R, shift, quadratic, sy, active, gradient) -> np.ndarray:
@@ -132,7 +141,7 @@ def _by_products(A, R, shift, quadratic, sy, active, gradient) -> np.ndarray:
     def product(v):
         inner = np.where(active, A @ v[:-1] + s * v[-1], 0.0)
         out = np.empty_like(v)
-        out[:-1] = quadratic * (R @ v[:-1] + shift * v[:-1]) + 2.0 * (A @ inner)
+        out[:-1] = quadratic * (R @ v[:-1] + shift * v[:-1]) + 2.0 * (A.T @ inner)
         out[-1] = 2.0 * float(s @ inner) + 1e-12 * v[-1]
         return out
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import cho_solve
 from scipy.optimize import brentq, minimize_scalar
 
-from ...kernels import KernelBank
+from ...kernels import CombinedKernel, KernelBank
 from ...penalties import Surrogate
 from ..base import Callback, Event, Result
 from ..engines.dca import DCA
-from .machine import KernelMachine, solve_kernel_machine
+from .machine import DENSE_LIMIT, KernelMachine, factored_hessian, solve_kernel_machine
 from .weights import KernelWeights, WeightProgram
 
 # Rounds that ask all features before only the promising ones are asked, and how many these are.
@@ -58,7 +59,7 @@ class MKLModel:
         self, weights: KernelWeights, start: KernelMachine | None = None
     ) -> Result[KernelMachine]:
         """The optimal coefficients and bias for these weights."""
-        A = self.bank.combine(weights.features, weights.d)
+        A = self.bank.combined(weights.features, weights.d)
         shift = float(weights.d @ self.bank.shifts(weights.features))
         return self._machine(A, shift, start)
 
@@ -69,23 +70,44 @@ class MKLModel:
         evenly spaced features only: it is where the algorithm starts, not what it solves.
         """
         n_features, n_samples = self.bank.n_features, self.bank.n_samples
-        count = max(1, min(n_features, START_ENTRIES // n_samples**2))
+        # Entries of matrices, or of their factors where these are shorter.
+        whole, factored = n_samples**2, n_samples * float(self.bank.ranks.mean())
+        count = START_ENTRIES // whole
+        if 2 * n_features * factored <= whole:
+            count = int(START_ENTRIES / factored)
+        count = max(1, min(n_features, count))
         features = np.unique(np.linspace(0, n_features - 1, count).astype(np.int64))
         share = np.ones(len(features)) if weights is None else weights[features]
-        A = self.bank.combine(features, share / share.sum(), keep=False)
-        lowest = float(np.linalg.eigvalsh(A)[0])
-        return self._machine(A, max(0.0, -lowest), None)
+        A = self.bank.combined(features, share / share.sum(), keep=False)
+        return self._machine(A, A.shift(), None)
 
     def objective(self, machine: Result[KernelMachine], weights: KernelWeights) -> float:
-        """F, given the optimal coefficients for these weights."""
-        return machine.objective + self.lambda2 * self.surrogate.total(weights.d)
+        """F, given the optimal coefficients for these weights.
 
-    def _machine(self, A, shift, start: KernelMachine | None) -> Result[KernelMachine]:
-        s = self.bank.roots
+        Along the lowest eigenvectors only rounding is left of the regulariser: it is not negative.
+        """
+        return max(machine.objective, 0.0) + self.lambda2 * self.surrogate.total(weights.d)
+
+    def without_features(self) -> float:
+        """F with no weights at all, at the best bias."""
+        w = self.bank.weights
+        positive, negative = float(w[self.y > 0].sum()), float(w[self.y < 0].sum())
+        return 4.0 * positive * negative / (positive + negative)
+
+    def _machine(
+        self, A: CombinedKernel, shift: float, start: KernelMachine | None
+    ) -> Result[KernelMachine]:
+        s, Q = self.bank.roots, A.basis
         u0, b0 = (None, 0.0) if start is None else (start.u, start.bias)
-        result = solve_kernel_machine(A, shift, self.lambda1, self.y, s, u0, b0)
+        if Q is None:
+            result = solve_kernel_machine(A.inner, shift, self.lambda1, self.y, s, u0, b0)
+        else:  # u = Q v: what is at right angles to Q costs a shift and does nothing
+            v0 = None if u0 is None else Q.T @ u0
+            result = solve_kernel_machine(
+                Q @ A.inner, shift, self.lambda1, self.y, s, v0, b0, regulariser=A.inner
+            )
+        u = result.solution.u if Q is None else Q @ result.solution.u
         # Centred kernels do not see the direction s, and a shift can only dislike it.
-        u = result.solution.u
         u = u - s * (float(s @ u) / float(s @ s))
         return replace(result, solution=KernelMachine(u, result.solution.bias))
 
@@ -125,7 +147,11 @@ class AlternatingMKL:
     max_iter : int
         Most rounds of a weight step and a coefficient step.
     tol : float
-        Stop when both blocks satisfy their first-order conditions up to this relative error.
+        Stop when both blocks satisfy their first-order conditions up to this relative error, or
+        when the objective is at most this share of what it is without features: it is never
+        negative, so that no point is better by more. Where few samples of a class lie along the
+        lowest eigenvector of a kernel, it falls towards zero while a weight vanishes, and no point
+        is stationary.
     """
 
     max_iter: int = 100
@@ -142,7 +168,7 @@ class AlternatingMKL:
         weights = KernelWeights.none(machine.solution.bias)
         dca = DCA(max_iter=20, tol=1e-6, slack=1e-8)
         trace: list[float] = []
-        before, stride = None, 2.0
+        before: KernelWeights | None = None
         objective, optimality, converged, stalled = np.inf, np.inf, False, False
         members: np.ndarray | None = None
         while True:
@@ -150,7 +176,7 @@ class AlternatingMKL:
                 members = np.union1d(members, weights.features)
             program = model.weight_program(machine.solution.u, members)
             if trace:
-                optimality = max(program.stationarity(weights), machine.optimality)
+                optimality = self._optimality(model, program, weights, machine, objective)
                 event = Event(len(trace), objective, optimality, len(weights.features))
                 stop = callback is not None and callback(event)
                 stop = stop or len(trace) >= self.max_iter
@@ -158,7 +184,7 @@ class AlternatingMKL:
                     # What holds for the promising features has to hold for all.
                     members, stalled = None, False
                     program = model.weight_program(machine.solution.u)
-                    optimality = max(program.stationarity(weights), machine.optimality)
+                    optimality = self._optimality(model, program, weights, machine, objective)
                 converged = optimality <= self.tol
                 if converged or stalled or stop:
                     break
@@ -174,15 +200,19 @@ class AlternatingMKL:
             machine = model.coefficients(weights, scaled)
             new = model.objective(machine, weights)
             if before is not None and np.array_equal(before.features, weights.features):
-                weights, machine, new, stride = further(
-                    model, before, weights, machine, new, stride
-                )
+                weights, machine, new = further(model, weights, machine, new)
             weights = before = replace(weights, bias=machine.solution.bias)
             stalled = not objective - new > 1e-13 * abs(new)
             objective = new
             trace.append(objective)
         found = SparseKernelMachine.of(program, weights, machine.solution.u)
         return Result(found, objective, optimality, len(trace), converged, trace)
+
+    @staticmethod
+    def _optimality(model, program, weights, machine, objective) -> float:
+        """What ``tol`` bounds."""
+        stationarity = max(program.stationarity(weights), machine.optimality)
+        return min(stationarity, objective / model.without_features())
 
 
 def promising(program: WeightProgram, weights: KernelWeights) -> np.ndarray | None:
@@ -217,19 +247,58 @@ def _divided(machine: KernelMachine, t: float) -> KernelMachine:
     return replace(machine, u=machine.u / t)
 
 
-def further(model: MKLModel, before, weights, machine, objective, stride):
-    """Go on in the direction of the last round, if that lowers the objective.
+def further(model: MKLModel, weights: KernelWeights, machine, objective: float):
+    """Follow a Newton step of the weights while it lowers the objective: alternation is slow.
 
-    Alternation converges in ever smaller steps of the same direction; a stride that worked is
-    doubled for the next round, one that did not is halved.
+    The step is that of the objective minimised over the coefficients. Weights stay positive: which
+    of them are zero is for the weight step to say.
     """
-    d = np.clip(weights.d + stride * (weights.d - before.d), 0.25 * weights.d, model.d_max)
-    trial = KernelWeights(weights.features, d, weights.bias)
-    moved = model.coefficients(trial, machine.solution)
-    value = model.objective(moved, trial)
-    if value < objective:
-        return trial, moved, value, min(2.0 * stride, 64.0)
-    return weights, machine, objective, max(0.5 * stride, 1.0)
+    direction = _newton_step(model, weights, machine.solution)
+    for length in () if direction is None else (1.0, 0.25):
+        d = np.clip(weights.d + length * direction, 0.1 * weights.d, model.d_max)
+        trial = replace(weights, d=d)
+        moved = model.coefficients(trial, machine.solution)
+        value = model.objective(moved, trial)
+        if value < objective:
+            return trial, moved, value
+    return weights, machine, objective
+
+
+def _newton_step(model: MKLModel, weights: KernelWeights, machine: KernelMachine):
+    """Minus the gradient in the weights, over the Schur complement of the coefficients.
+
+    The Hessian of the objective in (u, b) is H; D holds its mixed derivatives and E those in the
+    weights alone, the surrogate taken by its tangent. E - D'H^-1 D is made positive definite.
+    """
+    bank, s, y = model.bank, model.bank.roots, model.y
+    kernel = bank.combined(weights.features, weights.d)
+    Q, T = kernel.basis, kernel.inner
+    if len(T) > DENSE_LIMIT:
+        return None
+    A = T if Q is None else Q @ T
+    P = bank.apply(machine.u, weights.features)
+    shifts = bank.shifts(weights.features)
+    residual = np.maximum(0.0, s - y * (weights.d @ P + s * machine.bias))
+    active = residual > 0
+    factor = factored_hessian(A, T, float(weights.d @ shifts), 2.0 * model.lambda1, s * y, active)
+    if factor is None:
+        return None
+    pulls = bank.apply(y * residual, weights.features)
+    mixed = 2.0 * model.lambda1 * (P + np.multiply.outer(shifts, machine.u)) - 2.0 * pulls
+    inside = mixed.T if Q is None else Q.T @ mixed.T
+    held = np.where(active, P, 0.0)
+    D = np.vstack([inside + 2.0 * (A.T @ held.T), 2.0 * (held @ s)])
+    schur = 2.0 * (held @ held.T) - D.T @ cho_solve(factor, D)
+    gradient = model.lambda1 * (P @ machine.u + shifts * float(machine.u @ machine.u))
+    gradient += model.lambda2 * model.surrogate.weight(weights.d) - 2.0 * (P @ (y * residual))
+    free = (weights.d < model.d_max) | (gradient > 0)
+    step = np.zeros(len(gradient))
+    if not np.isfinite(schur).all() or not free.any():
+        return None
+    values, vectors = np.linalg.eigh(schur[np.ix_(free, free)])
+    values = np.maximum(np.abs(values), 1e-10 * np.abs(values).max() + 1e-300)
+    step[free] = -vectors @ ((vectors.T @ gradient[free]) / values)
+    return step
 
 
 def rescaled(

@@ -2,143 +2,164 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+from typing import NamedTuple
 
-# Up to this many samples the n x n matrix is cheap enough to be formed even where features are
-# fewer: it is the most accurate way when some e_i are almost zero.
-DIRECT_SAMPLES = 400
-# Samples with a smaller e_i, relative to their part in X diag(a) X', are fitted almost exactly.
-TIGHT = 1e-6
-# Random vectors for the variances of the samples, which come out within some 25 %.
-PROBES = 32
+import numpy as np
+from scipy.linalg import cho_solve, lapack
+
+# Up to so many samples their variances are computed exactly; of more, within some 25 %, from this
+# many random vectors.
+FEW_SAMPLES, PROBES = 400, 32
+# A solution is corrected by its residuals at most so often, until they are this small.
+REFINEMENTS, ACCURATE = 3, 1e-10
+# Pivots of a matrix with unit diagonal below this leave doubts about solutions.
+SMALL_PIVOT = 1e-8
+# Rows are weighted in blocks of so many numbers, which stay in the cache.
+BLOCK = 1 << 17
+
+
+class WeightedFit(NamedTuple):
+    """M, W = diag(a) X'M and B with X W + diag(e) M + F B = V and F'M = 0."""
+
+    M: np.ndarray
+    W: np.ndarray
+    B: np.ndarray
 
 
 class WeightedKernel:
     """Factorised K = X diag(a) X' + diag(e), restricted to the complement of free columns.
 
-    Calling it applies P = K^-1 - K^-1 F (F'K^-1 F)^-1 F'K^-1, so that ``M = P V`` satisfies
-    K M + F B = V and F'M = 0 with B = ``free_part(V)``: the columns F (an orthonormal basis of
-    the intercept and of unpenalised features) fit V as they like.
+    ``columns`` are those of X, as many as there are numbers in ``a``, and then the free ones F (an
+    orthonormal basis of the intercept and of unpenalised features). With
+    P = K^-1 - K^-1 F (F'K^-1 F)^-1 F'K^-1 the matrix M = P V satisfies K M + F B = V and F'M = 0:
+    the free columns fit V as they like.
 
-    The factorisation has the smaller of the two dimensions. With few features the samples of
-    smallest e_i (those that are fitted almost exactly) still go through their own small matrix,
-    because dividing by a tiny e_i what is left after subtracting the fit would lose all digits.
+    The factorisation has the smaller of the two dimensions: K itself, or the matrix of the
+    weighted least-squares problem in (W, B), where free columns are columns without a ridge.
+    Where many samples are fitted almost exactly (tiny e_i) or rows of W are hardly penalised
+    (large a_j), both matrices are badly conditioned; what is missing in the equations above is
+    then solved for again (iterative refinement of the whole system).
     """
 
-    def __init__(self, X: np.ndarray, a: np.ndarray, e: np.ndarray, free: np.ndarray):
-        self.n_free = free.shape[1]
-        self._X, self._a, self._e = X, np.maximum(a, np.finfo(float).tiny), e
-        # Adding F F' to K changes nothing in P and keeps K regular when only F completes it.
-        lift = float(e.mean() + (a @ np.einsum("ij,ij->j", X, X)) / len(e)) if self.n_free else 1.0
-        self._half = np.hstack([X * np.sqrt(a), free * np.sqrt(lift)])
-        n_samples, size = self._half.shape
-        tight = self._nearly_fitted(size)
-        self.on_samples = n_samples <= max(DIRECT_SAMPLES, size + len(tight))
+    def __init__(self, columns: np.ndarray, a: np.ndarray, e: np.ndarray):
+        n_samples, size = columns.shape
+        self._d = d = len(a)
+        self._columns, self._e = columns, e[:, None]
+        self._scale = np.full((size, 1), np.sqrt(e.mean()))
+        self._scale[:d, 0] = np.sqrt(np.maximum(a, np.finfo(float).tiny))
+        self._ridge = (np.arange(size) < d)[:, None] * 1.0
+        self.on_samples = n_samples <= size
         if self.on_samples:
-            matrix = self._half @ self._half.T
+            # F F' in K changes nothing in P and keeps K regular when only F completes it.
+            half = columns * self._scale.T
+            matrix = half @ half.T
             matrix[np.diag_indices(n_samples)] += e
-            self._factor = cholesky(matrix)
+            self._factor, pivot = cholesky(matrix)
+            self._free = half[:, d:]
+            self._solved_free = self._divide(self._free)
+            self._free_factor, _ = cholesky(self._free.T @ self._solved_free)
         else:
-            self._split(tight)
-        if self.n_free:
-            self._free = free
-            self._solved_free, self._fit_free = self._solve(free)
-            self._free_factor = cholesky(free.T @ self._solved_free)
+            matrix = weighted_gram(columns, 1.0 / e)
+            matrix *= self._scale
+            matrix *= self._scale.T
+            matrix[np.diag_indices(size)] += self._ridge[:, 0]
+            self._factor, pivot = cholesky(matrix)
+        self._doubtful = pivot < SMALL_PIVOT
 
-    def _nearly_fitted(self, size: int) -> np.ndarray:
-        """The samples that need a matrix of their own on the features' side."""
-        e, half = self._e, self._half
-        tight = np.flatnonzero(e < TIGHT * np.einsum("ij,ij->i", half, half))
-        if len(tight) > size:  # no more than that can be fitted exactly
-            tight = tight[np.argpartition(e[tight], size)[:size]]
-        return tight
+    # With H = (X, F) diag(scale), M and T solve diag(e) M + H T = V and H'M - ridge T = shift.
 
-    def _split(self, tight: np.ndarray) -> None:
-        """First the samples with sizeable e_i in d dimensions, then the others given those."""
-        e, half = self._e, self._half
-        size = half.shape[1]
-        loose = np.ones(len(e), dtype=bool)
-        loose[tight] = False
-        self._tight = tight
-        self._loose = np.flatnonzero(loose) if len(tight) else slice(None)
-        self._loose_half, self._tight_half = half[self._loose], half[tight]
-        self._inverse_e = 1.0 / e[self._loose, None]
-        scaled = self._loose_half * np.sqrt(self._inverse_e)
-        matrix = scaled.T @ scaled
-        matrix[np.diag_indices(size)] += 1.0
-        self._factor = cholesky(matrix)
-        if len(tight):
-            root = solve_triangular(
-                self._factor[0], self._tight_half.T, lower=True, check_finite=False
-            )
-            self._tight_fit = solve_triangular(
-                self._factor[0], root, lower=True, trans=1, check_finite=False
-            )
-            matrix = root.T @ root
-            matrix[np.diag_indices(len(tight))] += e[tight]
-            self._tight_factor = cholesky(matrix)
+    def _times(self, T: np.ndarray) -> np.ndarray:
+        return self._columns @ (self._scale * T)
+
+    def _transposed(self, M: np.ndarray) -> np.ndarray:
+        return self._scale * (self._columns.T @ M)
+
+    def _divide(self, V: np.ndarray) -> np.ndarray:
+        return cho_solve((self._factor, True), V, check_finite=False)
 
     def _solve(
-        self, V: np.ndarray, shift: np.ndarray | float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """M = K^-1 (V + H shift) with H = X diag(sqrt(a)), and on the features' side H'M - shift.
+        self, V: np.ndarray, shift: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        d = self._d
+        if not self.on_samples:
+            right = self._transposed(V / self._e)
+            T = self._divide(right if shift is None else right - shift)
+            M = V - self._times(T)
+            M /= self._e
+            return M, T
+        if shift is not None:
+            inside = shift.copy()
+            inside[d:] = 0.0
+            V = V + self._times(inside)
+        M = self._divide(V)
+        lacking = self._free.T @ M
+        if shift is not None:
+            lacking -= shift[d:]
+        B = cho_solve((self._free_factor, True), lacking, check_finite=False)
+        M -= self._solved_free @ B
+        T = self._transposed(M)
+        T[d:] = B
+        if shift is not None:
+            T[:d] -= shift[:d]
+        return M, T
 
-        There the product H shift is not needed, nor one with H' afterwards.
-        """
-        if self.on_samples:
-            return _solve(self._factor, V), None
-        loose, tight = self._loose_half, self._tight_half
-        fit = _solve(self._factor, loose.T @ (V[self._loose] * self._inverse_e) - shift)
-        solved = np.empty_like(V)
-        if len(self._tight):
-            solved[self._tight] = _solve(self._tight_factor, V[self._tight] - tight @ fit)
-            fit += self._tight_fit @ solved[self._tight]
-        solved[self._loose] = (V[self._loose] - loose @ fit) * self._inverse_e
-        return solved, fit
+    def _refined(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The solution for shift = 0, corrected where rounding may have taken too many digits."""
+        M, T = self._solve(V)
+        blur = np.finfo(float).eps * _largest(V) / float(self._e.min())
+        if not (self._doubtful or blur > ACCURATE * _largest(M)):
+            return M, T
+        last = np.inf
+        for _ in range(REFINEMENTS):
+            missing = V - self._e * M - self._times(T)
+            lacking = self._ridge * T - self._transposed(M)
+            size = max(
+                _largest(missing / self._e) / max(_largest(M), np.finfo(float).tiny),
+                _largest(lacking) / max(_largest(T), np.finfo(float).tiny),
+            )
+            if size <= ACCURATE or not size < 0.5 * last:
+                break
+            last = size
+            more, by = self._solve(missing, lacking)
+            M, T = M + more, T + by
+        return M, T
+
+    def fit(self, V: np.ndarray) -> WeightedFit:
+        """Solve for M, W and B."""
+        M, T = self._refined(V)
+        T = self._scale * T
+        return WeightedFit(M, T[: self._d], T[self._d :])
 
     def __call__(self, V: np.ndarray) -> np.ndarray:
-        """P V."""
-        solved, _ = self._solve(V)
-        if self.n_free:
-            solved -= self._solved_free @ _solve(self._free_factor, self._free.T @ solved)
-        return solved
+        """X'P V, and P V below it."""
+        M, T = self._refined(V)
+        d = self._d
+        known = T[:d] / self._scale[:d] if self.on_samples else self._columns[:, :d].T @ M
+        return np.vstack([known, M])
 
     def both(self, W: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X'P (X W + V) and P (X W + V); the first is rough where its a is almost zero."""
+        """X'P (X W + V) and P (X W + V), not refined; the first is rough where a is tiny."""
+        d, scale = self._d, self._scale[: self._d]
         if self.on_samples:
-            solved = self(self._X @ W + V)
-            return self._X.T @ solved, solved
-        d, root = len(self._a), np.sqrt(self._a)[:, None]
-        shift = np.zeros((self._half.shape[1], W.shape[1]))
-        shift[:d] = W / root
-        solved, fit = self._solve(V, shift)
-        assert fit is not None
-        if self.n_free:
-            B = _solve(self._free_factor, self._free.T @ solved)
-            solved -= self._solved_free @ B
-            fit -= self._fit_free @ B
-        return (fit[:d] + shift[:d]) / root, solved
-
-    def free_part(self, V: np.ndarray) -> np.ndarray:
-        """Coefficients B on the free columns."""
-        if not self.n_free:
-            return np.zeros((0, V.shape[1]))
-        return _solve(self._free_factor, self._solved_free.T @ V)
+            M, T = self._solve(self._columns[:, :d] @ W + V)
+            return T[:d] / scale, M
+        shift = np.zeros((len(self._scale), W.shape[1]))
+        shift[:d] = W / scale
+        M, T = self._solve(V, shift)
+        return (T[:d] + shift[:d]) / scale, M
 
     def variances(self) -> tuple[np.ndarray, np.ndarray]:
         """Diagonals of X'P X and of P; of many samples, each entry within some 25 %.
 
         With V drawn from a normal distribution of covariance K, P V has the covariance P K P = P.
         """
-        if len(self._e) <= DIRECT_SAMPLES:
-            P = self(np.eye(len(self._e)))
-            return np.maximum(np.einsum("ij,ij->j", self._X, P @ self._X), 0.0), np.diag(P)
+        n_samples, X = len(self._e), self._columns[:, : self._d]
+        if n_samples <= FEW_SAMPLES:
+            P = self._solve(np.eye(n_samples))[0]
+            return np.maximum(np.einsum("ij,ij->j", X, P @ X), 0.0), np.diag(P)
         draw = np.random.default_rng(0).standard_normal
-        features, samples = draw((len(self._a), PROBES)), draw((len(self._e), PROBES))
-        features *= np.sqrt(self._a)[:, None]
-        samples *= np.sqrt(self._e)[:, None]
-        features, samples = self.both(features, samples)
+        features, samples = draw((self._d, PROBES)), draw((n_samples, PROBES))
+        features, samples = self.both(features * self._scale[: self._d], samples * np.sqrt(self._e))
         return (
             np.einsum("ij,ij->i", features, features) / PROBES,
             np.einsum("ij,ij->i", samples, samples) / PROBES,
@@ -146,37 +167,51 @@ class WeightedKernel:
 
     def among_features(self) -> np.ndarray:
         """The matrix X'P X, from a factorisation on the features' side."""
-        left = lapack.dpotri(self._factor[0], lower=1)[0]  # what is unknown of the features
-        left = np.tril(left) + np.tril(left, -1).T
-        if len(self._tight):
-            known = solve_triangular(
-                self._tight_factor[0], self._tight_half @ left, lower=True, check_finite=False
-            )
-            left -= known.T @ known
-        d, inverse = len(self._a), 1.0 / np.sqrt(self._a)
-        product = -left[:d, :d]
+        d, scale = self._d, self._scale[: self._d]
+        left = lapack.dpotri(self._factor, lower=1)[0][:d, :d]  # what is unknown of the features
+        product = -(np.tril(left) + np.tril(left, -1).T)
         product[np.diag_indices(d)] += 1.0
-        product *= inverse
-        product *= inverse[:, None]
-        if self.n_free:
-            cross = self._X.T @ self._solved_free
-            root = solve_triangular(self._free_factor[0], cross.T, lower=True, check_finite=False)
-            product -= root.T @ root
+        product /= scale
+        product /= scale.T
         return product
 
 
-def cholesky(matrix: np.ndarray):
-    """Lower Cholesky factor; a matrix that rounding left indefinite is lifted a little."""
-    diagonal = np.diag_indices(len(matrix))
-    jitter = 1e-15 * max(float(np.trace(matrix)) / max(len(matrix), 1), np.finfo(float).tiny)
-    for _ in range(6):
-        try:
-            return cho_factor(matrix, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            jitter *= 30.0
-            matrix[diagonal] += jitter
-    return cho_factor(matrix, lower=True, check_finite=False)
+def weighted_gram(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The matrix C' diag(weight) C of columns C."""
+    n_samples, size = columns.shape
+    step = max(BLOCK // max(size, 1), 256)
+    root = np.sqrt(weight)[:, None]
+    total = np.zeros((size, size))
+    for start in range(0, n_samples, step):
+        rows = slice(start, start + step)
+        block = columns[rows] * root[rows]
+        total += block.T @ block
+    return total
 
 
-def _solve(factor, V: np.ndarray) -> np.ndarray:
-    return cho_solve(factor, V, check_finite=False)
+def cholesky(matrix: np.ndarray) -> tuple[np.ndarray, float]:
+    """Lower Cholesky factor, and the smallest pivot had the diagonal been 1.
+
+    A matrix that rounding left indefinite is lifted a little, relative to every diagonal entry:
+    it does not matter in which units the unknowns are.
+    """
+    size = len(matrix)
+    diagonal = np.diag_indices(size)
+    scale = np.sqrt(np.maximum(matrix[diagonal], np.finfo(float).tiny))
+    matrix = matrix / scale[:, None]
+    matrix /= scale
+    lift = 0.0
+    while True:
+        factor, info = lapack.dpotrf(matrix, lower=1)
+        if info == 0:
+            pivot = float(factor[diagonal].min(initial=1.0)) ** 2
+            factor *= scale[:, None]
+            return factor, pivot
+        lift = max(30.0 * lift, size * np.finfo(float).eps)
+        if not (lift < size and np.isfinite(matrix).all()):
+            raise np.linalg.LinAlgError("the matrix is not finite")
+        matrix[diagonal] = 1.0 + lift
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from ..base import Callback, Event, Result
 
@@ -13,16 +13,16 @@ _CHUNK_BYTES = 1 << 24
 
 
 def local_scatter(X: np.ndarray, neighbours: np.ndarray, ridge: float) -> np.ndarray:
-    """M = X' [sum_i S_i H (H X_i X_i' H + ridge I)^-1 H S_i'] X of features x features.
+    """M = sum_i X_i' (X_i X_i' + ridge I)^-1 X_i of features x features.
 
-    X_i are a sample and its neighbours, which S_i picks, and H centres. w'Mw is small for
+    The rows of X_i are a sample and its neighbours, centred. w'Mw is small for
     directions w along which the differences of neighbours are small compared with those in other
     directions.
     """
     n_samples, n_features = X.shape
     members = np.column_stack([np.arange(n_samples), neighbours])
     size = members.shape[1]
-    total = sparse.csr_array((n_samples, n_samples))
+    M = np.zeros((n_features, n_features))
     step = max(1, _CHUNK_BYTES // (8 * size * n_features))
     for start in range(0, n_samples, step):
         part = members[start : start + step]
@@ -30,14 +30,8 @@ def local_scatter(X: np.ndarray, neighbours: np.ndarray, ridge: float) -> np.nda
         local = local - local.mean(axis=1, keepdims=True)
         gram = local @ local.transpose(0, 2, 1)
         gram[:, np.arange(size), np.arange(size)] += ridge
-        inverse = np.linalg.inv(gram)
-        inverse -= inverse.mean(axis=1, keepdims=True)
-        inverse -= inverse.mean(axis=2, keepdims=True)
-        rows = np.repeat(part, size, axis=1).ravel()
-        columns = np.tile(part, size).ravel()
-        entries = (inverse.ravel(), (rows, columns))
-        total = total + sparse.coo_array(entries, shape=(n_samples, n_samples)).tocsr()
-    M = X.T @ (total @ X)
+        scaled = np.linalg.solve(gram, local)
+        M += local.reshape(-1, n_features).T @ scaled.reshape(-1, n_features)
     return 0.5 * (M + M.T)
 
 

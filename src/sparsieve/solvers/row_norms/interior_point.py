@@ -19,17 +19,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from ...penalties import row_norms
 from ..base import Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from ._weighted_kernel import DIRECT_SAMPLES, WeightedKernel, cholesky
+from ._weighted_kernel import FEW_SAMPLES, WeightedKernel, cholesky
 from .row_norm_problem import BestSoFar, RowNormPoint, RowNormProblem
-from .smoothed_newton import SmoothedNewton, suits
 
-# Newton systems with more rows than this are solved by conjugate gradients.
-DENSE_ROWS = 400
 BOUNDARY = 0.99
 # Newton equations are solved to this share of mu, more exactly where that is cheap; the predictor
 # only shows the way.
@@ -74,17 +71,7 @@ def minimise_row_norms(
     With ``zero_tol`` it may go on for some steps, until the vanishing rows can be zero at that gap:
     cheaper than to :func:`settle` it afterwards by another solution.
     """
-    if suits(problem):
-        result = SmoothedNewton(problem, start).run(tol, max_iter, bound)
-        if result.converged or result.n_iter >= max_iter:
-            return result
-        # Rarely its bound comes to a halt, for example where many samples are fitted exactly.
-        start, max_iter = result.solution.rows, max_iter - result.n_iter
-        try:
-            return _InteriorPoint(problem, start).run(tol, max_iter, zero_tol)
-        except np.linalg.LinAlgError:  # it could not even begin
-            return result
-    return _InteriorPoint(problem, start).run(tol, max_iter, zero_tol)
+    return _InteriorPoint(problem, start).run(tol, max_iter, bound, zero_tol)
 
 
 def settle(
@@ -139,95 +126,96 @@ class _InteriorPoint:
         self.n_features = problem.X.shape[1]
         self.omega = np.concatenate([problem.strengths, problem.weights])
         self.omega_sq = self.omega**2
+        # Z'F: what a feasible M must not have any part in.
+        self.free = np.vstack([problem.X.T @ problem.free, problem.free])
         self.steps = 0  # of conjugate gradients in the last system
-        self._first_point(start)
+        self.start = start
 
-    # Z and its transpose without the identity.
+    # Z without the identity.
     def _combine(self, V: np.ndarray) -> np.ndarray:
         return self.problem.X @ V[: self.n_features] + V[self.n_features :]
 
-    def _project(self, M: np.ndarray) -> np.ndarray:
-        return np.vstack([self.problem.X.T @ M, M])
-
     def _kernel(self, a: np.ndarray) -> WeightedKernel:
         d = self.n_features
-        return WeightedKernel(self.problem.X, a[:d], a[d:], self.problem.free)
+        return WeightedKernel(self.problem.columns, a[:d], a[d:])
 
-    def _first_point(self, start: np.ndarray | None) -> None:
-        """A few reweighted least-squares steps, then a strictly feasible M."""
-        Y, free = self.problem.Y, self.problem.free
-        rest = row_norms(Y - free @ (free.T @ Y))
-        self.at_zero = float(self.problem.weights @ rest)
-        self.trivial = self.at_zero <= EXACT * float(self.problem.weights @ row_norms(Y))
-        if self.trivial:
-            return
+    def _without_free(self, m: np.ndarray) -> np.ndarray:
+        """Z'M for the part of M that the free columns are orthogonal to."""
+        return m - self.free @ (self.problem.free.T @ m[self.n_features :])
+
+    def _first_point(self, rest: np.ndarray) -> None:
+        """A few reweighted least-squares steps, then a strictly feasible M.
+
+        ``rest`` are the norms of what the free columns leave of Y.
+        """
+        Y, d = self.problem.Y, self.n_features
         steps = 3
-        if start is None:
+        if self.start is None:
             samples = np.maximum(rest, 0.1 * rest.mean()) / self.problem.weights
-            spread = np.einsum("ij,ij->", self.problem.X, self.problem.X) / max(self.n_features, 1)
-            features = np.full(
-                self.n_features, 0.1 * samples.mean() * len(samples) / max(spread, 1e-300)
-            )
+            spread = np.einsum("ij,ij->", self.problem.X, self.problem.X) / max(d, 1)
+            features = np.full(d, 0.1 * samples.mean() * len(samples) / max(spread, 1e-300))
             self.a = np.concatenate([features, samples])
         else:
             steps = 1
-            d = self.n_features
-            self.a = start.copy()
+            self.a = self.start.copy()
             for part in (self.a[:d], self.a[d:]):
                 if len(part):
                     np.maximum(part, 1e-3 * part.mean(), out=part)
         for _ in range(steps):
-            self.m = self._project(self._kernel(self.a)(Y))
+            self.m = self._kernel(self.a)(Y)
             self.a *= np.maximum(row_norms(self.m) / self.omega, 1e-2)
-        self.m = self._project(self._kernel(self.a)(Y))
-        self.m *= 0.95 / (row_norms(self.m) / self.omega).max()
+        self.m = self._without_free(self._kernel(self.a)(Y))
+        self.m *= 0.95 / max((row_norms(self.m) / self.omega).max(), np.finfo(float).tiny)
 
-    def run(self, tol: float, max_iter: int, zero_tol: float | None = None) -> Result[RowNormPoint]:
+    def run(
+        self, tol: float, max_iter: int, bound: float, zero_tol: float | None
+    ) -> Result[RowNormPoint]:
         problem, d = self.problem, self.n_features
-        if self.trivial:
-            return self._exact_fit()
-        best = BestSoFar(exact=EXACT * self.at_zero)
+        rest = row_norms(problem.Y - problem.free @ (problem.free.T @ problem.Y))
+        at_zero = float(problem.weights @ rest)
+        if at_zero <= EXACT * float(problem.weights @ row_norms(problem.Y)):
+            return Result(self._without_features(), 0.0, 0.0, 0, True, [0.0])
+        best = BestSoFar(known=bound, exact=EXACT * at_zero)
         length = 0.0
         n_iter = 0
-        for iteration in range(max_iter + 1):
-            slack = self.omega_sq - np.einsum("ij,ij->i", self.m, self.m)
-            if not (np.isfinite(slack).all() and (slack > 0).all() and (self.a > 0).all()):
-                break  # rounding has the last word
-            # A product a_k slack_k far below the others blocks every step; raising a_k disturbs
-            # the equations by no more than mu does.
-            floor = (0.1 if length < SHORT else 1e-3) * float((self.a * slack).mean())
-            self.a = np.maximum(self.a, floor / slack)
-            try:
+        try:
+            self._first_point(rest)
+            for iteration in range(max_iter + 1):
+                slack = self.omega_sq - np.einsum("ij,ij->i", self.m, self.m)
+                if not (np.isfinite(slack).all() and (slack > 0).all() and (self.a > 0).all()):
+                    break  # rounding has the last word
+                # A product a_k slack_k far below the others blocks every step; raising a_k
+                # disturbs the equations by no more than mu does.
+                floor = (0.1 if length < SHORT else 1e-3) * float((self.a * slack).mean())
+                self.a = np.maximum(self.a, floor / slack)
                 kernel = self._kernel(self.a)
-            except np.linalg.LinAlgError:  # weights that span too many orders of magnitude
-                if best.is_empty:
-                    raise
-                break
-            M = kernel(problem.Y)
-            W = self.a[:d, None] * (problem.X.T @ M)
-            B = kernel.free_part(problem.Y)
-            bound = float(np.vdot(self.m[d:], problem.Y))
-            n_iter = iteration
-            norms = row_norms(W)
-            vanishing = norms < norms.max(initial=0.0) * slack[:d] / self.omega_sq[:d]
-            point = RowNormPoint(W, B, self.m[d:], bound, self.a, vanishing)
-            best.see(problem.objective(W, B), point)
-            gap = best.relative_gap
-            enough = gap <= tol and (
-                zero_tol is None
-                or gap <= GO_ON * tol
-                or relative(_zeroed(problem, best.point)[1] - best.point.bound, best.objective)
-                <= zero_tol
-            )
-            if enough or iteration == max_iter or (iteration and length < 1e-10):
-                break
-            length = self._advance(kernel, M, slack)
+                _, W, B = kernel.fit(problem.Y)
+                lower = float(np.vdot(self.m[d:], problem.Y))
+                n_iter = iteration
+                objective = problem.objective(W, B)
+                share = problem.strengths * row_norms(W) / max(objective, np.finfo(float).tiny)
+                vanishing = share < slack[:d] / self.omega_sq[:d]
+                best.see(objective, RowNormPoint(W, B, self.m[d:], lower, self.a, vanishing))
+                gap = best.relative_gap
+                enough = gap <= tol and (
+                    zero_tol is None
+                    or gap <= GO_ON * tol
+                    or relative(_zeroed(problem, best.point)[1] - best.point.bound, best.objective)
+                    <= zero_tol
+                )
+                if enough or iteration == max_iter or (iteration and length < 1e-10):
+                    break
+                length = self._advance(kernel, slack)
+        except np.linalg.LinAlgError:  # numbers beyond the range of doubles: what there is counts
+            pass
+        if best.is_empty:
+            best.see(at_zero, self._without_features())
         return best.result(n_iter, tol)
 
-    def _exact_fit(self) -> Result[RowNormPoint]:
-        """The free columns alone explain Y."""
+    def _without_features(self) -> RowNormPoint:
+        """The free columns alone, by least squares."""
         problem = self.problem
-        point = RowNormPoint(
+        return RowNormPoint(
             np.zeros((self.n_features, problem.Y.shape[1])),
             problem.free.T @ problem.Y,
             np.zeros_like(problem.Y),
@@ -235,12 +223,11 @@ class _InteriorPoint:
             rows=np.ones(len(self.omega)),
             vanishing=np.ones(self.n_features, dtype=bool),
         )
-        return Result(point, 0.0, 0.0, 0, True, [0.0])
 
-    def _advance(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray) -> float:
+    def _advance(self, kernel: WeightedKernel, slack: np.ndarray) -> float:
         """One predictor-corrector step; returns its length."""
         a, m = self.a, self.m
-        step = self._newton(kernel, M, slack)
+        step = self._newton(kernel, slack)
         mu = float((a * slack).mean())
         da, dm = step(np.zeros_like(a), None)
         length = self._longest(da, dm, slack)
@@ -262,55 +249,47 @@ class _InteriorPoint:
             if longest >= SHORT:
                 break
         if longest > 0:
-            self.a, self.m = a + longest * best[0], m + longest * best[1]
+            self.a = a + longest * best[0]
+            self.m = self._without_free(m + longest * best[1])
         return longest
 
-    def _newton(self, kernel: WeightedKernel, M: np.ndarray, slack: np.ndarray):
+    def _newton(self, kernel: WeightedKernel, slack: np.ndarray):
         """A function from the wanted a_k (omega_k^2 - ||m_k||^2) and a guess to the step (da, dm).
 
         With H = (Z'PZ) * (m m') and q = Z'P (Y - Z diag(a) m) the step solves
         (diag(slack / a) + 2 H) da = target / a - slack + 2 m.q,   dm = q - Z'P Z (m da).
         """
+        if self.m.shape[1] == 1:
+            return self._single_output_newton(slack)
         a, m = self.a, self.m
-        q = self._project(M - kernel(self._combine(a[:, None] * m)))
+        q = kernel(self.problem.Y - self._combine(a[:, None] * m))
         pull = 2.0 * np.einsum("ij,ij->i", m, q) - slack
         diagonal = slack / a
         mu = float((a * slack).mean())
-        if m.shape[1] == 1:
-            return self._single_output_newton(slack)
 
         def response(da):
-            return self._project(kernel(self._combine(m * da[:, None])))
+            return kernel(self._combine(m * da[:, None]))
 
-        if len(a) <= DENSE_ROWS:
-            Z = np.hstack([self.problem.X, np.eye(len(M))])
-            matrix = 2.0 * (Z.T @ kernel(Z)) * (m @ m.T)
-            matrix[np.diag_indices(len(a))] += diagonal
-            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        d = self.n_features
+        accuracy = CHEAP_ACCURACY if len(self.problem.Y) <= FEW_SAMPLES else ACCURACY
+        precondition = self._preconditioner(kernel, diagonal)
+        self.steps = 0
 
-            def solve(right, near):
-                return cho_solve(factor, right, check_finite=False)
-        else:
-            d = self.n_features
-            accuracy = CHEAP_ACCURACY if len(M) <= DIRECT_SAMPLES else ACCURACY
-            precondition = self._preconditioner(kernel, diagonal)
-            self.steps = 0
+        def apply(x):
+            self.steps += 1
+            features, samples = kernel.both(m[:d] * x[:d, None], m[d:] * x[d:, None])
+            image = diagonal * x
+            image[:d] += 2.0 * np.einsum("ij,ij->i", m[:d], features)
+            image[d:] += 2.0 * np.einsum("ij,ij->i", m[d:], samples)
+            return image
 
-            def apply(x):
-                self.steps += 1
-                features, samples = kernel.both(m[:d] * x[:d, None], m[d:] * x[d:, None])
-                image = diagonal * x
-                image[:d] += 2.0 * np.einsum("ij,ij->i", m[:d], features)
-                image[d:] += 2.0 * np.einsum("ij,ij->i", m[d:], samples)
-                return image
-
-            def solve(right, near):
-                # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
-                # The predictor only shows the way; the corrector starts from it.
-                limit = (ROUGHLY if near is None else accuracy) * (mu / a)
-                return conjugate_gradients(
-                    apply, right, precondition, limit=limit, start=near, max_steps=300
-                )
+        def solve(right, near):
+            # What is left of the residual r changes a_k (omega_k^2 - ||m_k||^2) by a_k r_k.
+            # The predictor only shows the way; the corrector starts from it.
+            limit = (ROUGHLY if near is None else accuracy) * (mu / a)
+            return conjugate_gradients(
+                apply, right, precondition, limit=limit, start=near, max_steps=300
+            )
 
         def step(target, near):
             da = solve(target / a + pull, near)
@@ -332,11 +311,11 @@ class _InteriorPoint:
             return lambda r: scale * r
         matrix = 2.0 * kernel.among_features() * (m[:d] @ m[:d].T)
         matrix[np.diag_indices(d)] += diagonal[:d]
-        factor = cholesky(matrix)
+        factor, _ = cholesky(matrix)
 
         def precondition(r):
             z = scale * r
-            z[:d] = cho_solve(factor, r[:d], check_finite=False)
+            z[:d] = cho_solve((factor, True), r[:d], check_finite=False)
             return z
 
         return precondition
@@ -349,7 +328,7 @@ class _InteriorPoint:
 
         def step(target, near):
             shift = (target - a * slack) / slack
-            dm = self._project(kernel(missing - self._combine(m * shift[:, None])))
+            dm = kernel(missing - self._combine(m * shift[:, None]))
             return shift + 2.0 * a / slack * (m * dm)[:, 0], dm
 
         return step

@@ -57,10 +57,8 @@ class ReweightedLeastSquares:
                 slopes = np.maximum(slopes, 1e-10 * penalty.rho)
             a = norms / slopes
             first = False
-            kernel = WeightedKernel(X, a, sizes / data.weights, free)
-            M = kernel(data.Y)
-            W = a[:, None] * (X.T @ M)
-            B = kernel.free_part(data.Y)
+            kernel = WeightedKernel(np.hstack([X, free]), a, sizes / data.weights)
+            M, W, B = kernel.fit(data.Y)
             residual = (sizes / data.weights)[:, None] * M
             norms, lengths = row_norms(W), row_norms(residual)
             trace.append(float(data.weights @ lengths) + penalty.value(W))

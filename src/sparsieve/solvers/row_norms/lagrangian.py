@@ -8,6 +8,12 @@ of two is the sample given twice.
 
 The weight mu of the constraints is compared with residuals, so that the published method depends
 on the units of Y. Dividing Y by the mean norm of its rows takes that away.
+
+The growing mu alone brings the copies together in the end, whatever they are. Two things follow.
+Once the long rows of V are the same for a while, mu may grow faster: only digits are left to find.
+And where fewer than k rows are long, the others are left over from the multipliers: features take
+turns in them, and the last iteration would decide. Such places are filled one by one with the
+feature that lowers the loss most.
 """
 
 from __future__ import annotations
@@ -20,7 +26,15 @@ from scipy.linalg import cho_factor, cho_solve
 from ...penalties import row_norms
 from ...penalties.top_k import largest
 from ..base import Callback, Event, Result
+from .greedy import RobustGreedy
 from .problem import RobustData
+
+# Rows of V below this share of the longest are left over from the multipliers.
+SHORT = 1e-3
+# After every so many iterations with the same long rows mu grows faster, up to this factor.
+PATIENCE, FASTEST = 20, 1.2
+# Copies below this many roundings of the usual size of a row are zero.
+ROUNDINGS = 1e3
 
 
 @dataclass(frozen=True)
@@ -43,10 +57,11 @@ class TopKLagrangian:
 
     Parameters
     ----------
-    mu, growth : weight of the constraints and its factor from one iteration to the next.
+    mu, growth : weight of the constraints and its factor from one iteration to the next, at first.
     copy_weight : weight of W = V relative to that of the residuals. None is the mean square
         norm of the columns divided by sqrt(n): sqrt(n) on standardised columns.
-    scaled : divide Y by the mean norm of its rows first.
+    scaled : divide Y by the mean norm of its rows first, let mu grow faster once the long rows stay
+        the same, and fill places without a long row by what lowers the loss.
     max_iter, tol : stop when the copies differ by less than ``tol``, relative to V.
     """
 
@@ -54,11 +69,11 @@ class TopKLagrangian:
     growth: float = 1.02
     copy_weight: float | None = None
     scaled: bool = True
-    max_iter: int = 1000
+    max_iter: int = 2000
     tol: float = 1e-6
 
     @classmethod
-    def published(cls, max_iter: int = 1000, tol: float = 1e-6) -> TopKLagrangian:
+    def published(cls, max_iter: int = 2000, tol: float = 1e-6) -> TopKLagrangian:
         """As published: Y as it is, and the same weight for both constraints."""
         return cls(copy_weight=1.0, scaled=False, max_iter=max_iter, tol=tol)
 
@@ -87,6 +102,8 @@ class TopKLagrangian:
         trace: list[float] = []
         disagreement = np.inf
         held = _HeldColumns(data)
+        zero = _rounding(data, Y)
+        growth, long_rows, standing = self.growth, None, 0
         while len(trace) < self.max_iter:
             E = _shrink_rows(Y - image - free - gap_E, 1.0 / mu)
             candidate = W + gap_V
@@ -101,16 +118,22 @@ class TopKLagrangian:
             W[rows] = V - gap_V[rows] + step[rows]
             # The new multiplier gap_V + W - V is just the step.
             step[rows] = gap_V[rows] + (W[rows] - V)
-            disagreement = _apart(W, V, rows)
+            disagreement = _apart(W, V, rows, zero)
             trace.append(unit * float(data.weights @ row_norms(Y - image_V - free)))
             stop = callback is not None and callback(Event(len(trace), trace[-1], disagreement, k))
             if disagreement <= self.tol or stop:
                 break
-            mu *= self.growth
-            gap_E /= self.growth
-            gap_V = np.divide(step, self.growth, out=step)
-            image_gap = np.divide(image_step, self.growth, out=image_step)
+            if self.scaled:
+                found = rows[_long(V, zero)]
+                same = long_rows is not None and np.array_equal(found, long_rows)
+                long_rows, standing = found, standing + 1 if same else 0
+                growth = min(self.growth ** (1 + standing // PATIENCE), FASTEST)
+            mu *= growth
+            gap_E /= growth
+            gap_V = np.divide(step, growth, out=step)
+            image_gap = np.divide(image_step, growth, out=image_step)
         if self.scaled:
+            rows = _filled(data, rows[_long(V, zero)], k, eligible)
             rows = _first_copies(data, rows, eligible)
         solution = SplitSolution(
             rows, unit * candidate.astype(np.float64), unit * W.astype(np.float64)
@@ -188,12 +211,41 @@ def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> n
     return np.array(sorted(chosen), dtype=np.int64)
 
 
-def _apart(W: np.ndarray, V: np.ndarray, rows: np.ndarray) -> float:
+def _rounding(data: RobustData, Y: np.ndarray) -> float:
+    """A length of rows that rounding alone can explain."""
+    squares = data.weighted_design().column_sq_norms()
+    column = np.sqrt(float(squares.max(initial=0.0)) / data.total_weight) or 1.0
+    usual = data.mean(row_norms(Y)) / column
+    return ROUNDINGS * float(np.finfo(Y.dtype).eps) * usual
+
+
+def _long(V: np.ndarray, zero: float) -> np.ndarray:
+    """Which rows of the sparse copy belong to the model."""
+    norms = row_norms(V)
+    return norms > max(SHORT * float(norms.max(initial=0.0)), zero)
+
+
+def _filled(data: RobustData, rows: np.ndarray, k: int, eligible: np.ndarray) -> np.ndarray:
+    """The rows, and as many more as are missing to k: those that lower the loss most, in turn."""
+    rows = np.sort(rows)
+    if len(rows) == k:
+        return rows
+    search = RobustGreedy(data, 0.0, eligible)
+    fit = search.fit(rows)
+    while len(fit.features) < k:
+        best, _ = search.wanted(fit, 1)
+        fit = search.fit(np.append(fit.features, best), fit)
+    return np.sort(fit.features)
+
+
+def _apart(W: np.ndarray, V: np.ndarray, rows: np.ndarray, zero: float) -> float:
     """Length of the difference of the copies, relative to that of the sparse one."""
+    length = float(np.linalg.norm(V))
+    if max(length, float(np.linalg.norm(W))) <= zero:
+        return 0.0  # no feature helps: both are zero up to rounding
     difference = W.copy()
     difference[rows] -= V
-    scale = max(float(np.linalg.norm(V)), np.finfo(V.dtype).tiny)
-    return float(np.linalg.norm(difference)) / scale
+    return float(np.linalg.norm(difference)) / max(length, np.finfo(V.dtype).tiny)
 
 
 def _shrink_rows(R, threshold: float):

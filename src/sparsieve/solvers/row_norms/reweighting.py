@@ -35,16 +35,15 @@ class PublishedReweighting:
     ) -> Result[RobustSolution]:
         """Iterate on all eligible features, as dense columns."""
         features = np.flatnonzero(eligible)
-        X, free = data.columns(features), data.free_basis
+        free = data.free_basis
+        columns = np.hstack([data.columns(features), free])
         norms, sizes = np.ones(len(features)), np.full(len(data.Y), float(alpha))
         trace: list[float] = []
         change = np.inf
         while len(trace) < self.max_iter:
             a, e = norms / alpha, sizes / data.weights
-            kernel = WeightedKernel(X, a, e, free)
-            M = kernel(data.Y)
-            B = kernel.free_part(data.Y)
-            W = a[:, None] * (X.T @ M)
+            kernel = WeightedKernel(columns, a, e)
+            M, W, B = kernel.fit(data.Y)
             norms, lengths = row_norms(W), row_norms(e[:, None] * M)
             trace.append(float(data.weights @ lengths + alpha * norms.sum()))
             if len(trace) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,9 +25,14 @@ class RowNormProblem:
     weights: np.ndarray
     free: np.ndarray
 
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The penalised columns, then the free ones."""
+        return np.hstack([self.X, self.free])
+
     def objective(self, W: np.ndarray, B: np.ndarray) -> float:
         """Value at (W, B)."""
-        residual = self.Y - self.X @ W - self.free @ B
+        residual = self.Y - self.columns @ np.vstack([W, B])
         return float(self.weights @ row_norms(residual) + self.strengths @ row_norms(W))
 
 

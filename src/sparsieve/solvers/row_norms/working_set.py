@@ -19,22 +19,18 @@ from .interior_point import minimise_row_norms, settle
 from .primal_dual import SaddlePoint
 from .problem import RobustData, RobustSolution
 from .row_norm_problem import FeaturesInUse
-from .smoothed_newton import suits
 
 # The working set is solved to this gap only, as long as features outside want in badly: their
 # pull exceeds alpha by more than this factor.
 ROUGH = 1e-2
 EAGER = 1.1
-# Many samples: the first digits are cheap, so that features are left behind before the last ones
-# are asked for. Accuracy falls by this factor as soon as nothing outside wants in badly.
-STAGES, SHARPER, LESS_EAGER = 1e-3, 0.03, 1.02
 # The first working set has an eighth of the number of samples, within reason; beyond so many
 # samples no features that do not pull, since every one costs.
 MOST_AT_FIRST = 400
 VERY_MANY, LEAST_AT_FIRST = 2000, 20
 # Features this close to entering come along, those this far from staying are left behind.
 CLOSE = 0.9
-FAR, NEAR = 0.7, 0.98
+FAR = 0.7
 # Both where the price of a step grows with the features: beyond so many samples.
 MANY, LEAN = 400, 0.95
 # All features come at once, if they are no more than samples, when the median one outside is
@@ -72,14 +68,7 @@ class RowNormRegression:
         if pulls is not None and crowded(data, int((pulls[self.eligible] > alpha).sum())):
             result = self._with_crowd(alpha, pulls, self._first_saddle())
         else:
-            try:
-                result = self._with_few(alpha, *self._first_working_set(alpha, pulls))
-            except np.linalg.LinAlgError as error:
-                least, most = data.weights.min(), data.weights.max()
-                raise ValueError(
-                    "the equations of this model cannot be solved in double precision: weights of "
-                    f"samples go from {least:.3g} to {most:.3g}; bring them closer together"
-                ) from error
+            result = self._with_few(alpha, *self._first_working_set(alpha, pulls))
         self._last = last = result.solution
         W = np.zeros((data.design.shape[1], data.Y.shape[1]))
         W[last.features] = last.W
@@ -102,24 +91,17 @@ class RowNormRegression:
         trace: list[float] = []
         n_iter = 0
         excess = np.inf
-        stage, last = STAGES, 0.3 * self.tol
+        lean = len(data.Y) > MANY
         n_rounds = 0
         while True:
             n_rounds += 1
             outside = self.eligible.copy()
             outside[features] = False
             problem = data.restricted(features, alpha)
-            staged = suits(problem)
-            lean = staged or len(data.Y) > MANY
-            if staged:
-                stage = max(SHARPER * stage, last) if excess <= LESS_EAGER else STAGES
-                rough = stage > self.tol
-            else:
-                rough = bool(outside.any()) and excess > EAGER
-                stage = max(ROUGH, self.tol) if rough else last
+            rough = bool(outside.any()) and excess > EAGER
             inner = minimise_row_norms(
                 problem,
-                tol=stage if rough else last,
+                tol=max(ROUGH, self.tol) if rough else 0.3 * self.tol,
                 max_iter=max(self.max_iter - n_iter, 1),
                 start=start,
                 zero_tol=0.9 * self.tol if lean and not rough else None,
@@ -137,7 +119,7 @@ class RowNormRegression:
             exhausted = not rough and not (outside & (pulls > alpha)).any()
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
-            close = NEAR if staged else LEAN if lean else CLOSE
+            close = LEAN if lean else CLOSE
             wanting = np.flatnonzero(outside & (pulls > close * alpha))
             if crowded(data, len(features) + len(wanting)):
                 W = np.zeros((len(pulls), data.Y.shape[1]))
@@ -155,9 +137,7 @@ class RowNormRegression:
                 wanting = wanting[np.argpartition(-pulls[wanting], room - 1)[:room]]
             size = len(features)
             kept = np.arange(size)
-            if staged and rough and n_rounds <= 9:
-                kept = np.flatnonzero(~point.vanishing | (pulls[features] > NEAR * alpha))
-            elif (
+            if (
                 crowd or size + len(wanting) > 0.9 * self.eligible.sum()
             ) and not data.design.is_remote:
                 wanting = np.flatnonzero(outside)  # rounds would cost more than the rest of them

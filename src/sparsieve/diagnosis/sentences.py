@@ -1,0 +1,134 @@
+"""Findings in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .counts import Counts
+from .findings import Finding
+from .leaks import ALIKE, Leak
+from .samples import Copies
+
+_NAMED = 3
+Names = Sequence[str] | np.ndarray
+
+
+def repeated_samples(found: Copies | None) -> Iterator[Finding]:
+    """Samples that have copies."""
+    if found is None:
+        return
+    one, two = found.pair
+    those = f"{found.n_looked_at:,} samples"
+    those = those if found.groups is not None else f"the {those} looked at"
+    yield Finding(
+        "samples",
+        f"{len(found.samples):,} of {those} have copies or near copies among the others "
+        f"(samples {one} and {two}, for example), so that what is held out is known from training: "
+        "keep copies together with groups= (groups of samples), or drop them",
+        samples=tuple(map(int, found.samples)),
+    )
+
+
+def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
+    """Columns that give the target away, by how they do it."""
+    perfect = [leak.column for leak in leaks if not (leak.gaps or leak.n_exceptions)]
+    if perfect:
+        one = len(perfect) == 1
+        yield Finding(
+            "leak",
+            f"{_some(perfect, names)} alone predict{'s' * one} the target perfectly: "
+            f"{'was it' if one else 'were they'} known beforehand?",
+            tuple(perfect),
+        )
+    alike = [leak for leak in leaks if leak.n_exceptions and not leak.gaps]
+    if alike:
+        one = len(alike) == 1
+        wrong = max(leak.n_exceptions for leak in alike)
+        yield Finding(
+            "leak",
+            f"{_some([leak.column for leak in alike], names)} look{'s' * one} like the target, "
+            f"but for {'' if one else 'up to '}{wrong:,} of {alike[0].n_present:,} samples: "
+            f"{'was it' if one else 'were they'} known beforehand?",
+            tuple(leak.column for leak in alike),
+        )
+    for where in dict.fromkeys(leak.gaps for leak in leaks if leak.gaps):
+        missing = [leak for leak in leaks if leak.gaps == where]
+        one, wrong = len(missing) == 1, max(leak.n_exceptions for leak in missing)
+        yield Finding(
+            "leak",
+            f"{_some([leak.column for leak in missing], names)} {'is' if one else 'are'} missing "
+            f"where the target {where}{f', with {wrong:,} exceptions' * bool(wrong)}, and hardly "
+            "elsewhere: the gaps give the target away",
+            tuple(leak.column for leak in missing),
+        )
+
+
+def leaking_pairs(pairs: list[tuple[int, int]], names: Names) -> Iterator[Finding]:
+    """Two columns that give the target away together."""
+    if pairs:
+        one, two = pairs[0]
+        more = f", and so do {len(pairs) - 1:,} other pairs" * (len(pairs) > 1)
+        yield Finding(
+            "leak",
+            f"{names[one]} and {names[two]} together give the target exactly, as their sum, "
+            f"difference, product or ratio{more}: was it computed from them?",
+            tuple(dict.fromkeys(int(column) for pair in pairs for column in pair)),
+        )
+
+
+def id_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
+    """Columns that number the rows."""
+    if len(columns):
+        one = len(columns) == 1
+        yield Finding(
+            "id",
+            f"{_some(columns, names)} rise{'s' * one} or fall{'s' * one} with every row, as "
+            f"{'an id does' if one else 'ids do'}: leave {'it' if one else 'them'} out unless "
+            "the order means something",
+            tuple(map(int, columns)),
+        )
+
+
+def counts_found(counts: Counts | None) -> Iterator[Finding]:
+    """Raw counts, and what to do with them."""
+    if counts is not None:
+        yield Finding(
+            "counts",
+            f"the values look like raw counts (whole numbers from 0 to {counts.largest:,.0f}, "
+            f"totals of samples that differ {counts.ratio:,.2g}-fold): divide by the totals and "
+            'take logarithms, with prepare="log-cpm"',
+        )
+
+
+def copied_columns(pairs: list[tuple[int, int]], names: Names) -> Iterator[Finding]:
+    """Columns that repeat others."""
+    if pairs:
+        copy, source = pairs[0]
+        more = f", and {len(pairs) - 1:,} more columns have such doubles" * (len(pairs) > 1)
+        yield Finding(
+            "copy",
+            f"{names[copy]} is nearly a copy of {names[source]} (correlation above {ALIKE} in "
+            f"size){more}: which of them is kept is a matter of chance",
+            tuple(copy for copy, _ in pairs),
+        )
+
+
+def constant_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
+    """Columns of one value."""
+    if len(columns):
+        one = len(columns) == 1
+        yield Finding(
+            "constant",
+            f"{_some(columns, names)} {'is' if one else 'are'} constant and can tell nothing",
+            tuple(map(int, columns)),
+        )
+
+
+def _some(columns: Sequence[int] | np.ndarray, names: Names) -> str:
+    """``a``, ``a and b``, ``a, b, c and 4 more``."""
+    named = [str(names[j]) for j in columns[:_NAMED]]
+    if len(columns) > _NAMED:
+        return f"{', '.join(named)} and {len(columns) - _NAMED:,} more"
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)

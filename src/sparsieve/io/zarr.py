@@ -1,0 +1,121 @@
+"""Zarr groups of others: arrays of numbers and text, decoded by known codecs and nothing else.
+
+The metadata of an array name what its chunks are decoded by, and pickle is one of the choices.
+They are looked at here before Zarr sees them, and every array is opened by itself, so that what
+its group says of it plays no part.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .errors import DataError
+
+_METADATA = (".zarray", "zarr.json")  # of versions 2 and 3 of the format
+_MOST_BYTES = 1 << 20  # of such a file
+# Of version 2; in what way text of any length ("O") is stored a codec below must say.
+_DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|[SU]\d+|O)")
+_TYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "string", "fixed_length_utf32", "null_terminated_bytes",
+    "variable_length_bytes",
+)  # fmt: skip
+# They compress, check, order or split bytes, or spell text. Codecs that make Python objects are
+# left out, and so are those that other packages have added under names of their own.
+_CODECS = (
+    "adler32", "blosc", "bytes", "bz2", "crc32", "crc32c", "endian", "fletcher32", "gzip", "lz4",
+    "lzma", "sharding_indexed", "shuffle", "transpose", "vlen-bytes", "vlen-utf8", "zlib", "zstd",
+)  # fmt: skip
+
+
+class ZarrArrays(Mapping[str, Any]):
+    """The arrays in a folder by name, each checked before it is opened."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+
+    def __contains__(self, name: object) -> bool:
+        inside = Path(str(name))
+        if inside.is_absolute() or ".." in inside.parts:
+            return False
+        return any((self._folder / inside / file).exists() for file in _METADATA)
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.name for path in sorted(self._folder.iterdir()) if path.name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __getitem__(self, name: str) -> Any:
+        import zarr
+
+        folder, owner = self._folder / name, f"array {name!r} of {self._folder.name}"
+        above = [folder, *folder.parents][: len(Path(name).parts)]
+        link = next((p for p in above if p.is_symlink()), None) or next(_links(folder), None)
+        if link is not None:
+            raise DataError(
+                f"{owner} is not read: {link.name!r} is a link to another file, which could be any "
+                "file of this machine; copy the values into the folder"
+            )
+        for file in _METADATA:
+            if (folder / file).exists():
+                _check(folder / file, owner)
+        # A path and not its text: "::" in a text would name a file system of another kind.
+        return zarr.open_array(folder, mode="r")
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                yield Path(entry.path)
+            elif entry.is_dir():
+                yield from _links(Path(entry.path))
+
+
+def _check(path: Path, owner: str) -> None:
+    """Refuse an array whose values are not numbers or text, or stored in an unknown way."""
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"{owner} is not read: its metadata take more than {_MOST_BYTES} bytes")
+    found = json.loads(content)
+    if path.name == ".zarray":
+        dtype, codecs = found["dtype"], [*(found.get("filters") or ()), found.get("compressor")]
+        known = isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None
+        names = [codec["id"] for codec in codecs if codec is not None]
+    else:
+        dtype = _name(found["data_type"])
+        known = dtype in _TYPES
+        names = list(_names(found["codecs"]))
+        if found.get("storage_transformers"):
+            raise DataError(f"{owner} is not read: it has storage transformers")
+    if not known:
+        raise DataError(
+            f"{owner} is not read: its data type {str(dtype)[:60]!r} is neither numbers nor text"
+        )
+    for name in names:
+        if str(name).removeprefix("numcodecs.") not in _CODECS:
+            raise DataError(
+                f"{owner} is not read: it is stored with the codec {str(name)[:60]!r}, which may "
+                f"run code or is not known; save it with one of {', '.join(_CODECS)}"
+            )
+
+
+def _name(part: Any) -> Any:
+    """What an extension of version 3 is called: some have settings, some only a name."""
+    return part["name"] if isinstance(part, dict) else part
+
+
+def _names(codecs: Iterable[Any]) -> Iterator[Any]:
+    """Of codecs and of those within them: shards have some for their parts and their index."""
+    for codec in codecs:
+        yield _name(codec)
+        settings = codec.get("configuration") or {} if isinstance(codec, dict) else {}
+        for key in ("codecs", "index_codecs"):
+            yield from _names(settings.get(key, ()))

@@ -1,0 +1,229 @@
+"""Nodes bounded by the perspective relaxation.
+
+By its pulls s_j = ||x_j'A||^2 the relaxation also tells of features that no better support below a
+node can have or lack:
+
+    bound + (s_(k) - s_j) / ridge > best   =>   j is in no better support,
+    bound + (s_j - s_(k+1)) / ridge > best =>   j is in every better support,
+
+with the pulls of the free features in falling order and k the places left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .accuracy import EPS
+from .bounds import BoundSearch, DualPoint, dual_point
+from .nodes import Node, Search
+from .relaxation import GramProblem, relax
+from .support_values import SupportValues
+
+# Relative accuracy of a node's relaxation, and rounds of pricing after which its bound is taken.
+NODE_TOL, NODE_ROUNDS = 1e-3, 6
+ROOT_TOL = 1e-6
+# Up to this many features the candidates' Gram matrix is kept.
+GRAM_SIZE = 2000
+
+
+def candidates(
+    search: BoundSearch, k: int, best: float
+) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    """The bound for k features, a mask of those in better supports, and z where it is not zero."""
+    relaxed, dual = search.solve(k, tol=ROOT_TOL)
+    fixing = _Fixing(dual, np.empty(0, dtype=np.int64), search.eligible, k, search.ridge)
+    kept = search.eligible & ~fixing.out(best)
+    used = relaxed.z > 0.0
+    kept[search.features[used]] = True
+    return fixing.bound, kept, search.features[used], relaxed.z[used]
+
+
+class _Fixing:
+    """What a dual point says about the supports with some features and some of the free ones."""
+
+    def __init__(self, dual: DualPoint, inside, free: np.ndarray, left: int, ridge: float):
+        self.free = free
+        pulls = dual.pulls[free]
+        charge = (float(dual.pulls[inside].sum()) + _top(pulls, left)) / ridge
+        charge *= 1.0 + (len(inside) + left + 8) * EPS
+        self.bound = float(dual.bound(charge))
+        # A scaled to where the bound is largest; where that is nothing, by zero.
+        scale = self.bound / dual.agreement if self.bound > 0.0 else 0.0
+        self.slack = 64 * EPS * self.bound
+        values = np.sort(pulls)[::-1]
+        self._last = values[left - 1] if left <= len(values) else 0.0
+        self._next = values[left] if left < len(values) else 0.0
+        self.pulls, self._unit = dual.pulls, scale**2 / ridge
+
+    def out(self, best: float) -> np.ndarray:
+        """Mask of the free features that no support as good as ``best`` has."""
+        return self.free & self._beyond(self._last - self.pulls, best)
+
+    def sure(self, best: float) -> np.ndarray:
+        """Mask of the free features that every support as good as ``best`` has."""
+        return self.free & self._beyond(self.pulls - self._next, best)
+
+    def _beyond(self, difference: np.ndarray, best: float) -> np.ndarray:
+        return self.bound + self._unit * difference - self.slack > best
+
+
+class Perspective:
+    """Nodes bounded by the relaxation and split at its largest z.
+
+    Parameters
+    ----------
+    values : the candidates.
+    k : number of features.
+    """
+
+    def __init__(self, values: SupportValues, k: int):
+        self.values, self.k, self.ridge = values, k, values.ridge
+        self.columns, self.Y = values.columns, values.Y
+        self.cross = self.columns.T @ self.Y
+        self._offered: set[bytes] = set()
+        few = len(values) <= GRAM_SIZE
+        self._gram = self.columns.T @ self.columns if few else None
+
+    def branch(self, node: Node, search: Search) -> list[Node]:
+        """Solve a node; its children, the one to dive into first."""
+        left, free = self.k - len(node.inside), node.free()
+        if left == 0 or np.count_nonzero(free) <= left:
+            search.offer(
+                np.concatenate([node.inside, np.flatnonzero(free)[:left]])[None], last=True
+            )
+            return []
+        node, fixing, z = self._solve(node, free, search)
+        rounded = np.flatnonzero(free)
+        rounded = rounded[np.argsort(-z[rounded], kind="stable")[:left]]
+        support = np.sort(np.concatenate([node.inside, rounded]))
+        if (name := support.tobytes()) not in self._offered:
+            self._offered.add(name)
+            search.offer(support[None], last=False)
+        # Also where the bound settles the node: often only the best support itself is left then.
+        sure, opened = fixing.sure(search.high), node.open & ~fixing.out(search.high)
+        node = replace(
+            node, open=opened, inside=np.concatenate([node.inside, np.flatnonzero(sure & opened)])
+        )
+        left, free = self.k - len(node.inside), node.free()
+        if left < 0 or np.count_nonzero(free) < left:
+            return []  # no support here is as good as the best
+        if left == 0 or np.count_nonzero(free) == left:
+            search.offer(
+                np.concatenate([node.inside, np.flatnonzero(free)[:left]])[None], last=True
+            )
+            return []
+        if search.is_done(node.bound):
+            return []
+        chosen = self._largest(node, free)
+        with_it = replace(node, inside=np.append(node.inside, chosen))
+        without = replace(node, open=node.open.copy())
+        without.open[chosen] = False
+        return [with_it, without]
+
+    def _largest(self, node: Node, free: np.ndarray) -> int:
+        """The free feature with the largest z: taking it out costs most."""
+        z = np.where(free[node.members], node.z, -1.0)
+        if len(z) and z.max() > 0.0:
+            return int(node.members[np.argmax(z)])
+        return int(np.flatnonzero(free)[0])
+
+    def _solve(
+        self, node: Node, free: np.ndarray, search: Search
+    ) -> tuple[Node, _Fixing, np.ndarray]:
+        """Relax on a growing set of features; the node with its bound, and all z."""
+        low_of = np.zeros(len(free))
+        low_of[node.inside] = 1.0
+        known = np.zeros(len(free))
+        known[node.members] = node.z
+        known[~node.open] = 0.0
+        known[node.inside] = 1.0
+        members = np.flatnonzero(known > 0.0)
+        left = self.k - len(node.inside)
+        bound, pulls, z = node.bound, np.zeros(len(free)), known[members]
+        for _ in range(NODE_ROUNDS):
+            if len(members) < self.k + 5:
+                others = np.setdiff1d(np.flatnonzero(free), members)
+                strong = others[np.argsort(-self._scores(pulls)[others])[: self.k + 10]]
+                members, z = _merged(members, z, strong)
+            problem = GramProblem(
+                self._gram_of(members), self.cross[members], self.values.power, self.ridge
+            )
+            found = relax(
+                problem,
+                _feasible(z, low_of[members], float(self.k)),
+                float(self.k),
+                tol=NODE_TOL,
+                low=low_of[members],
+                enough=search.high,
+            )
+            z = found.z
+            used = z > 0.0
+            fixing = self._certified(members[used], found.weights[used], node.inside, free, left)
+            pulls = fixing.pulls
+            bound = max(bound, fixing.bound)
+            if search.settles(bound):
+                break
+            outside = np.where(free, pulls, 0.0)
+            outside[members] = 0.0
+            wanted = np.flatnonzero(outside > found.price() * (1.0 + 1e-6))
+            if len(wanted) == 0 or found.value - fixing.bound <= 2 * NODE_TOL * found.value:
+                break
+            wanted = wanted[np.argsort(-outside[wanted])[:20]]
+            members, z = _merged(members, z, wanted)
+        solved = replace(node, bound=bound, members=members[z > 0.0], z=z[z > 0.0])
+        full = np.zeros(len(free))
+        full[members] = z
+        return solved, fixing, full
+
+    def _certified(self, used, weights, inside, free, left) -> _Fixing:
+        A = self.Y - self.columns[:, used] @ weights
+        reach, share, accuracy = 0.0, 0.0, self.values.accuracy
+        if accuracy.from_products:
+            rows = np.sqrt(np.einsum("ij,ij->i", weights, weights))
+            reach = accuracy.target + float(rows @ accuracy.columns[self.values.features[used]])
+            share = accuracy.relative
+        dual = dual_point(
+            A,
+            self.columns.T @ A,
+            self.Y,
+            self.values.errors,
+            self.values.target_error,
+            reach=reach,
+            share=share,
+        )
+        dual = replace(dual, pulls=dual.pulls * (1.0 + accuracy.relative))
+        return _Fixing(dual, inside, free, left, self.ridge)
+
+    def _scores(self, pulls: np.ndarray) -> np.ndarray:
+        return pulls if pulls.any() else np.einsum("ij,ij->i", self.cross, self.cross)
+
+    def _gram_of(self, members: np.ndarray) -> np.ndarray:
+        if self._gram is not None:
+            return self._gram[np.ix_(members, members)]
+        columns = self.columns[:, members]
+        return columns.T @ columns
+
+
+def _merged(members, z, new) -> tuple[np.ndarray, np.ndarray]:
+    return np.concatenate([members, new]), np.concatenate([z, np.zeros(len(new))])
+
+
+def _feasible(z: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
+    """Z within its budget: what is not fixed shrinks in proportion."""
+    fixed = low > 0.0
+    room = budget - float(low.sum())
+    used = float(z[~fixed].sum())
+    z = np.where(fixed, 1.0, z)
+    if used > room:
+        z[~fixed] *= max(room, 0.0) / used
+    return z
+
+
+def _top(values: np.ndarray, count: int) -> float:
+    if count <= 0:
+        return 0.0
+    if count >= len(values):
+        return float(values.sum())
+    return float(np.partition(values, len(values) - count)[len(values) - count :].sum())

@@ -1,0 +1,236 @@
+"""What supports reach, by orthogonal factorisations, and how sure that is.
+
+With a_j = (x_j; sqrt(ridge) e_j) scaled to unit norm, the triangular factor of (A_S, Y) holds it
+all: T of A_S, B = T W, and below B what A_S leaves of Y, of norm s. Householder's method computes
+this factor for columns that are wrong by a small share e_j of their norms, and a target wrong by
+e_0. To first order and beyond,
+
+    sqrt(f(S)) <= s + e_0 + sum_j e_j ||w_j||,
+    sqrt(f(S)) >= s - e_0 - ||e|| (||W|| (1 + t) + (e_0 + t s) / sigma),     t = ||e|| / sigma,
+
+where sigma is at most the least singular value of A_S less ||e||: the second line needs the
+coefficients of the exact problem, which are those of the computed one up to such a change. Where t
+is not small the columns are dependent within their errors. Then S reaches what an independent
+part of it does, and more by an amount that only exact arithmetic can tell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from .accuracy import EPS, Accuracy, least_objective, rounding
+
+# Columns are told from dependent ones where their errors change W by less than this share.
+SURE = 0.1
+# More columns than this take too long in exact arithmetic.
+MOST_EXACT = 32
+# Bytes of the matrices that are factorised together.
+BATCH_BYTES = 16 << 20
+
+
+class Values(NamedTuple):
+    """Objectives of several supports, and what they are at least and at most."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+class Whole(NamedTuple):
+    """All of some features together: a lower bound, and what leaving each one out would cost."""
+
+    low: float
+    costs: np.ndarray
+
+
+class SupportValues:
+    """Objectives of supports out of a few features.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, n_features)
+    Y : ndarray of shape (n_samples, n_outputs)
+    ridge : non-negative penalty on the squared coefficients.
+    accuracy : that of the whole problem.
+    features : the places of these columns in the whole problem.
+    """
+
+    def __init__(
+        self,
+        columns: np.ndarray,
+        Y: np.ndarray,
+        ridge: float,
+        accuracy: Accuracy,
+        features: np.ndarray,
+    ):
+        for _ in range(2):  # the second pass removes what rounding left of the first
+            columns = columns - accuracy.removed @ (accuracy.removed.T @ columns)
+            Y = Y - accuracy.removed @ (accuracy.removed.T @ Y)
+        self.power = float(np.vdot(Y, Y))
+        count = columns.shape[1]
+        if len(columns) > count + Y.shape[1]:
+            factor = np.asarray(np.linalg.qr(np.hstack([columns, Y]), mode="r"))
+            columns, Y = factor[:, :count], factor[:, count:]
+        self.columns, self.Y, self.ridge, self.features = columns, Y, ridge, features
+        self.norms = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+        self.errors = accuracy.columns[features] + accuracy.relative * self.norms
+        self.target_error = accuracy.target + accuracy.relative * np.sqrt(self.power)
+        if accuracy.from_products:
+            self.errors = accuracy.relative * accuracy.columns[features]
+            self.target_error = accuracy.relative * accuracy.target
+        self.least = least_objective(self.power)
+        self.accuracy = accuracy
+        lengths = np.sqrt(self.norms**2 + ridge)
+        lengths[lengths == 0.0] = 1.0
+        self._unit, self._roots = columns / lengths, np.sqrt(ridge) / lengths
+        self._ratio = accuracy.columns[features] / lengths
+        self._relative = self._ratio + accuracy.relative
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def of(self, supports: np.ndarray) -> Values:
+        """The values of supports of one size, given by the places of their features here."""
+        count, size = supports.shape
+        if size == 0:
+            value, error = np.full(count, self.power), self.target_error
+            if self.accuracy.from_products:
+                products = self.accuracy.relative * self.accuracy.target**2
+                return Values(value, *self._around(np.sqrt(value), 0.0, 0.0, products))
+            return Values(value, *self._around(np.sqrt(value), error, error))
+        each = 8 * (len(self.Y) + size) * (size + self.Y.shape[1])
+        step = max(1, BATCH_BYTES // each)
+        parts = [self._of(supports[at : at + step]) for at in range(0, count, step)]
+        return Values(*(np.concatenate(of) for of in zip(*parts, strict=True)))
+
+    def whole(self, places: np.ndarray) -> Whole:
+        """A lower bound for all supports out of these features, and what each of them is worth."""
+        if self.ridge == 0.0 and len(places) >= len(self.Y):  # they explain everything
+            return Whole(0.0, _row_squares(self._unit[:, places].T @ self.Y))
+        kept = np.arange(len(places))
+        part, inverse, weights, left = self._factor(places[None])
+        low = float(self._around(left, part.below, part.above, part.products)[0][0])
+        if not part.sure[0]:
+            low, kept = self._dependent(places)[1], self._independent(places)
+            _, inverse, weights, _ = self._factor(places[kept][None])
+        costs = np.zeros(len(places))
+        costs[kept] = _row_squares(weights[0]) / _row_squares(inverse[0])
+        return Whole(low, costs)
+
+    def best_addition(self, support: np.ndarray) -> int | None:
+        """The feature that lowers the objective of a support most, roughly; None if none does."""
+        system = np.vstack([self._unit[:, support], np.diag(self._roots[support])])
+        Q = np.linalg.qr(system)[0] if len(support) else system
+        top, bottom = Q[: len(self.Y)], Q[len(self.Y) :]
+        across = top.T @ self._unit
+        rest, below = self._unit - top @ across, bottom @ across
+        left = self.Y - top @ (top.T @ self.Y)
+        sizes = np.einsum("ij,ij->j", rest, rest) + np.einsum("ij,ij->j", below, below)
+        sizes += self._roots**2
+        gains = _row_squares(self._unit.T @ left)
+        possible = sizes > (10.0 * self._relative) ** 2
+        if self.accuracy.from_products:
+            possible = sizes > 10.0 * self.accuracy.relative * self._ratio**2
+        gains = np.divide(gains, sizes, out=np.zeros_like(gains), where=possible)
+        gains[support] = -1.0
+        best = int(np.argmax(gains))
+        return best if gains[best] > 0.0 else None
+
+    # -- one size at a time ----------------------------------------------------------------
+
+    def _of(self, supports: np.ndarray) -> Values:
+        part, _, _, left = self._factor(supports)
+        low, high = self._around(left, part.below, part.above, part.products)
+        value = left**2
+        for place in np.flatnonzero(~part.sure):
+            value[place], low[place], high[place] = self._dependent(supports[place])
+        return Values(value, low, high)
+
+    def _factor(self, supports: np.ndarray):
+        """Errors, the inverse of T, W (of the scaled columns) and s of every support."""
+        count, size = supports.shape
+        n_rows, n_outputs = self.Y.shape
+        extra = size if self.ridge > 0.0 else 0
+        system = np.zeros((count, n_rows + extra, size + n_outputs))
+        system[:, :n_rows, :size] = np.moveaxis(self._unit[:, supports], 0, 1)
+        if extra:
+            system[:, n_rows + np.arange(size), np.arange(size)] = self._roots[supports]
+        system[:, :n_rows, size:] = self.Y
+        factor = np.asarray(np.linalg.qr(system, mode="r"))
+        n_found = factor.shape[1]
+        triangle = np.zeros((count, size, size))
+        triangle[:, : min(size, n_found)] = factor[:, :size, :size]
+        shown = np.zeros((count, size, n_outputs))
+        shown[:, : min(size, n_found)] = factor[:, :size, size:]
+        left = np.sqrt((factor[:, size:, size:] ** 2).sum(axis=(1, 2)))
+        least = np.abs(np.einsum("bii->bi", triangle)).min(axis=1, initial=1.0)
+        flat = least <= EPS
+        triangle[flat] = np.eye(size)
+        inverse = np.linalg.inv(triangle)
+        weights = inverse @ shown
+        return self._errors(supports, inverse, weights, left, flat), inverse, weights, left
+
+    def _errors(self, supports, inverse, weights, left, flat) -> _Errors:
+        relative = self._relative[supports]
+        error = np.sqrt((relative**2).sum(axis=1))
+        sigma = 0.9 / np.sqrt((inverse**2).sum(axis=(1, 2)))
+        rows = 1.1 * np.sqrt((weights**2).sum(axis=2))
+        size = np.sqrt((rows**2).sum(axis=1))
+        if self.accuracy.from_products:
+            share, target = self.accuracy.relative, self.accuracy.target
+            ratio = np.sqrt((self._ratio[supports] ** 2).sum(axis=1))
+            sure = (share * ratio**2 <= SURE * sigma**2) & ~flat
+            more = share * ratio * (target + ratio * size) / np.where(sure, 0.9 * sigma**2, 1.0)
+            nothing = np.zeros_like(size)
+            return _Errors(sure, nothing, nothing, share * (target + ratio * (size + more)) ** 2)
+        sigma = sigma - error
+        sure = (error <= SURE * sigma) & ~flat
+        share = error / np.where(sure, sigma, 1.0)
+        further = (self.target_error + share * left) / np.where(sure, sigma, 1.0)
+        below = self.target_error + error * (size * (1.0 + share) + further)
+        above = self.target_error + (relative * rows).sum(axis=1)
+        return _Errors(sure, below, above, np.zeros_like(size))
+
+    def _around(self, root, below, above, products=0.0) -> tuple[np.ndarray, np.ndarray]:
+        slack = rounding(self.Y.size)
+        low = np.maximum(root * (1.0 - slack) - below, 0.0) ** 2 - products
+        high = (root * (1.0 + slack) + above) ** 2 + products
+        return np.maximum(low, 0.0) * (1.0 - 8 * EPS), high * (1.0 + 8 * EPS)
+
+    # -- columns that depend on each other ---------------------------------------------------
+
+    def _independent(self, support: np.ndarray) -> np.ndarray:
+        """Places of columns in a support that are independent beyond their errors."""
+        system = np.vstack([self._unit[:, support], np.diag(self._roots[support])])
+        factor, order = linalg.qr(system, mode="r", pivoting=True, check_finite=False)
+        pivots = np.abs(factor.diagonal())
+        worst = float(self._relative[support].max())
+        if self.accuracy.from_products:
+            worst = float(np.sqrt(self.accuracy.relative) * self._ratio[support].max())
+        for rank in range(int((pivots > worst).sum()), 0, -1):
+            kept = np.sort(order[:rank])
+            if self._factor(support[kept][None])[0].sure[0]:
+                return kept
+        return np.empty(0, dtype=np.int64)
+
+    def _dependent(self, support: np.ndarray) -> tuple[float, float, float]:
+        kept = support[self._independent(support)]
+        part = self.of(kept[None])
+        low = 0.0
+        if self.accuracy.exactly is not None and len(support) <= MOST_EXACT:
+            low = float(self.accuracy.exactly(self.features[support])) * (1.0 - 4 * EPS)
+        return float(part.value[0]), min(low, float(part.high[0])), float(part.high[0])
+
+
+class _Errors(NamedTuple):
+    sure: np.ndarray  # whether the columns are independent beyond their errors
+    below: np.ndarray  # of the norm of what is left of Y
+    above: np.ndarray
+    products: np.ndarray  # of its square
+
+
+def _row_squares(matrix: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", matrix, matrix)
