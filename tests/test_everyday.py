@@ -15,8 +15,6 @@ KNOWN = {
     ("RLSRSelector", THREE): "does not converge at its defaults",
 }
 KNOWN["RPMFSSelector", MANY] = "does not converge at its defaults"
-for kind in ("wide and separable", "wide noise", "twenty samples", SINGLE, THREE):
-    KNOWN["UDFSSelector", kind] = "needs as many samples as features"
 for wrapper in ("SelectorCV", "StabilitySelection"):
     for inner in ("FisherSelector", "RidgeForwardSelector"):
         for kind in (MANY, SINGLE, THREE):

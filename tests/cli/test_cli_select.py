@@ -281,7 +281,7 @@ def test_missing_extra(sparsieve, flowers, monkeypatch, tmp_path):
 def test_sparse_data_for_a_dense_method(sparsieve, tmp_path):
     path = tmp_path / "d.svm"
     path.write_text("0 1:2\n1 2:3\n0 1:1\n1 2:1\n")
-    result = sparsieve("select", path, "--method", "mikfs")
+    result = sparsieve("select", path, "--method", "inf-fs")
     assert result.code == 1
     assert "takes dense ones only" in result.err
 

@@ -133,7 +133,7 @@ def test_exact_by_price_and_beyond_what_greedy_would_try():
     A, B, total = searched(X, y[:, None])
     for share in (0.001, 0.02):
         lam = share * float((B**2).sum())
-        selector = L20Selector(lam=lam, solver="exact").fit(X, y)
+        selector = L20Selector(lam=lam, solver="exact", task="regression").fit(X, y)
         costs = [
             0.5 * min(value(A, B, s, total) for s in combinations(range(10), k)) + lam * k
             for k in range(11)
@@ -144,7 +144,7 @@ def test_exact_by_price_and_beyond_what_greedy_would_try():
 
 def test_an_exact_search_without_a_ridge_tries_all():
     X, y = load_diabetes(return_X_y=True)
-    selector = L20Selector(3, ridge=0, solver="exact").fit(X, y)
+    selector = L20Selector(3, ridge=0, solver="exact", task="regression").fit(X, y)
     A, B, _ = searched(X, y[:, None])
     best = min(combinations(range(10), 3), key=lambda s: value(A, B, s, 1e-12))
     assert selector.get_support(indices=True).tolist() == list(best)

@@ -292,8 +292,9 @@ def test_powers_of_one_variable(seed, low):
 @pytest.mark.parametrize("data", [load_wine, load_iris, load_diabetes])
 def test_next_to_no_ridge(data, ridge):
     X, y = data(return_X_y=True)
-    selector = L20Selector(3, ridge=ridge, solver="exact", task="auto").fit(X, y)
-    without = L20Selector(3, ridge=0, solver="exact").fit(X, y)
+    task = "regression" if data is load_diabetes else "classification"
+    selector = L20Selector(3, ridge=ridge, solver="exact", task=task).fit(X, y)
+    without = L20Selector(3, ridge=0, solver="exact", task=task).fit(X, y)
     assert selector.optimality_ == without.optimality_ == 0.0
     assert np.array_equal(selector.support_, without.support_)
 
@@ -302,8 +303,8 @@ def test_next_to_no_ridge(data, ridge):
 def test_a_large_constant_column_without_an_intercept(standardize):
     X, y = load_diabetes(return_X_y=True)
     X = np.column_stack([X, np.full(len(X), 1e8)])
-    selector = L20Selector(3, solver="exact", fit_intercept=False, standardize=standardize)
-    selector.fit(X, y)
+    options = {"fit_intercept": False, "standardize": standardize, "task": "regression"}
+    selector = L20Selector(3, solver="exact", **options).fit(X, y)
     assert selector.support_[10]
     assert selector.converged_
 
@@ -319,7 +320,7 @@ def test_bounds_with_next_to_no_ridge_and_few_samples(ridge):
 
 
 def exactly_fitted(X, y, **options):
-    return L20Selector(3, solver="exact", **options).fit(X, y)
+    return L20Selector(3, solver="exact", task="regression", **options).fit(X, y)
 
 
 @pytest.fixture

@@ -54,8 +54,21 @@ def test_finds_clusters_and_scores_noise_alike(rng):
     assert noise.scores_.mean() == pytest.approx(np.sqrt(2 / 10), rel=0.2)
 
 
-def test_features_may_not_outnumber_samples(rng):
-    with pytest.raises(ValueError, match="20 samples of 30 features that vary"):
-        UDFSSelector().fit(rng.standard_normal((20, 30)))
-    X = np.hstack([rng.standard_normal((20, 5)), np.ones((20, 30))])
-    assert UDFSSelector(5).fit(X).support_[:5].all()
+def test_more_features_than_samples_are_answered_with_a_warning(rng):
+    X = rng.standard_normal((20, 30))
+    with pytest.warns(UserWarning, match="20 samples of 30 features that vary"):
+        fitted = UDFSSelector(5).fit(X)
+    assert fitted.converged_
+    assert fitted.support_.sum() == 5
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    W = fitted.components_.T
+    np.testing.assert_allclose(W.T @ W, np.eye(W.shape[1]), atol=1e-10)
+    np.testing.assert_allclose(Z.T @ np.linalg.lstsq(Z.T, W)[0], W, atol=1e-10)
+    constant = np.hstack([rng.standard_normal((20, 5)), np.ones((20, 30))])
+    assert UDFSSelector(5).fit(constant).support_[:5].all()
+
+
+def test_the_difference_of_two_copies_is_no_direction(rng):
+    X = clusters(rng)
+    twice = UDFSSelector(3).fit(np.hstack([X, X])).components_
+    np.testing.assert_allclose(twice[:, : X.shape[1]], twice[:, X.shape[1] :], atol=1e-8)

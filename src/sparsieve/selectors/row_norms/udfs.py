@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._checks import check_flag, check_integer, check_real
+from ..._checks import check_flag, check_integer, check_real, warn_user
 from ...design import standardised
 from ...design.neighbours import nearest_samples
 from ...solvers.base import Result, printer
@@ -15,6 +15,8 @@ from ...solvers.row_norms.discriminant import local_scatter, sparse_directions
 from ..base import FeatureScores, TrainingData
 from ..unsupervised import UnsupervisedSelector
 
+# Directions of a smaller share of the largest singular value of X are not spanned by the samples.
+RANK_TOL = 1e-7
 _KEPT = 10  # where nobody says how many: row norms have no opinion on it
 
 
@@ -35,13 +37,16 @@ class UDFSSelector(UnsupervisedSelector):
     D_jj = 1 / (2 ||w_j||), starting from D = I) lowers the objective in every step, and ends at a
     point that is stationary to ``tol``. Row norms are smoothed by 0.001.
 
+    The directions are sought among the combinations of samples, which are all there are where no
+    feature is a combination of others. Elsewhere, and always where features outnumber samples, some
+    directions vanish on every sample and would be perfect whatever the features mean.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     n_components : int, default=5
-        Number of directions, such as the clusters expected; at most one less than there are
-        features that vary.
+        Number of directions, such as the clusters expected; at most one less than the rank of X.
     alpha : float, default=0.1
         Strength of the row penalty. A large one leaves as many features as directions.
     n_neighbors : int, default=5
@@ -88,11 +93,9 @@ class UDFSSelector(UnsupervisedSelector):
 
     Notes
     -----
-    Features may not outnumber samples: combinations of features that vanish on every sample then
-    make tr(W'MW) zero, whatever the features mean; among 300 features of 100 samples noise led
-    clear clusters at most strengths tried. For the same reason two copies of a feature attract it:
-    their difference is a perfect direction. Use :class:`LaplacianScoreSelector` there, or to reduce
-    the features first.
+    Where features outnumber samples a warning says that the ranking means little: among 300
+    features of 100 samples noise led clear clusters in all sets tried, while
+    :class:`LaplacianScoreSelector` found them.
 
     References
     ----------
@@ -137,19 +140,12 @@ class UDFSSelector(UnsupervisedSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(data.design, centre=True, scale=self.standardize)
         varying = np.flatnonzero(~view.constant)
-        n_samples, n_features = data.design.shape
-        if len(varying) > n_samples:
-            raise ValueError(
-                "UDFSSelector needs at least as many samples as features, but X has "
-                f"{n_samples} samples of {len(varying)} features that vary: combinations that "
-                "vanish on all samples would be preferred; use LaplacianScoreSelector, also to "
-                "reduce the features first"
-            )
+        n_features = data.design.shape[1]
         scores = np.zeros(n_features)
-        n_components = min(int(self.n_components), max(1, len(varying) - 1))
-        self.components_ = np.zeros((n_components, n_features))
+        self.components_ = np.zeros((1, n_features))
         if len(varying):
-            found = self._directions(view.design.columns(varying), n_components)
+            found = self._directions(view.design.columns(varying))
+            self.components_ = np.zeros((found.solution.shape[1], n_features))
             self.components_[:, varying] = found.solution.T
             norms = np.linalg.norm(found.solution, axis=1)
             scores[varying] = np.round(norms, 8)  # features that are alike score the same
@@ -158,16 +154,27 @@ class UDFSSelector(UnsupervisedSelector):
         self._keep_result(found, measure="stationarity residual")
         return FeatureScores(scores, n_kept=_KEPT, constant=view.constant)
 
-    def _directions(self, design, n_components: int) -> Result[np.ndarray]:
+    def _directions(self, design) -> Result[np.ndarray]:
         n_samples, n_features = design.shape
         neighbours, _ = nearest_samples(design, min(int(self.n_neighbors), n_samples - 1))
         X = design.dense_columns(np.arange(n_features)).astype(np.float64)
-        M = local_scatter(X, neighbours, float(self.local_ridge))
+        _, sizes, V = np.linalg.svd(X, full_matrices=False)
+        rank = int((sizes > RANK_TOL * sizes[0]).sum())
+        if n_features > n_samples:
+            warn_user(
+                f"UDFSSelector cannot tell features apart by {n_samples} samples of {n_features} "
+                "features that vary: close neighbours are found in some direction whatever the "
+                "features mean; use LaplacianScoreSelector, also to reduce the features first"
+            )
+        basis = V[:rank].T if rank < n_features else None
+        coordinates = X if basis is None else X @ basis
+        M = local_scatter(coordinates, neighbours, float(self.local_ridge))
         mean = float(np.trace(M)) / n_features
         return sparse_directions(
             M / mean if mean > 0 else M,
-            n_components,
+            min(int(self.n_components), max(1, rank - 1)),
             float(self.alpha),
+            basis=basis,
             max_iter=int(self.max_iter),
             tol=float(self.tol),
             callback=printer(self.verbose, type(self).__name__),

@@ -196,8 +196,10 @@ class HomotopyIHT:
 
 
 def entry_price(correlation: np.ndarray, constant: float) -> float:
-    """The price above which the first step from zero keeps no row."""
-    return float(row_norms(correlation).max(initial=0.0) ** 2 / (2.0 * constant))
+    """The price at which the first step from zero keeps no row, in spite of rounding."""
+    rounding = 8.0 * float(np.finfo(correlation.dtype).eps)
+    largest = float(row_norms(correlation).max(initial=0.0))
+    return (1.0 + rounding) * largest**2 / (2.0 * constant)
 
 
 class _Gradients:

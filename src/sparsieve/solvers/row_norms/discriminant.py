@@ -40,6 +40,7 @@ def sparse_directions(
     n_components: int,
     alpha: float,
     *,
+    basis: np.ndarray | None = None,
     max_iter: int,
     tol: float,
     callback: Callback | None = None,
@@ -50,18 +51,21 @@ def sparse_directions(
     D_jj = 1 / (2 ||w_j||) makes a quadratic bound of the penalty at the last W: the objective never
     rises. ``optimality`` is ||(I - WW')(M + alpha D)W|| / ||(M + alpha D)W|| with D at W itself,
     which is zero just where the objective is stationary under W'W = I.
+
+    With a ``basis`` V of orthonormal columns W is V B, and M is that of the coordinates: V'MV.
     """
-    D = np.ones(len(M))
-    trace: list[float] = []
+    curvature, trace = np.eye(len(M)), []
     for n_iter in range(1, max_iter + 1):
-        _, W = linalg.eigh(M + alpha * np.diag(D), subset_by_index=(0, n_components - 1))
+        _, B = linalg.eigh(M + alpha * curvature, subset_by_index=(0, n_components - 1))
+        W = B if basis is None else basis @ B
         norms = np.sqrt((W**2).sum(axis=1) + SMOOTHING**2)
         D = 0.5 / norms
-        image = M @ W
-        trace.append(float(np.vdot(W, image)) + alpha * float(norms.sum()))
-        image += alpha * D[:, None] * W
+        curvature = np.diag(D) if basis is None else basis.T @ (D[:, None] * basis)
+        image = M @ B
+        trace.append(float(np.vdot(B, image)) + alpha * float(norms.sum()))
+        image += alpha * (curvature @ B)
         size = float(np.linalg.norm(image))
-        rest = float(np.linalg.norm(image - W @ (W.T @ image)))
+        rest = float(np.linalg.norm(image - B @ (B.T @ image)))
         optimality = rest / size if size > 0 else 0.0
         event = Event(n_iter, trace[-1], optimality, n_features=int((norms > 0.01).sum()))
         if optimality <= tol or (callback is not None and callback(event)):
