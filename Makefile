@@ -2,8 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Two test workers, one BLAS thread each: more threads than cores only get in each other's way. A file
-# goes to one worker, so that what its tests share is computed once.
+# Two test workers, one BLAS thread each: more threads than cores only get in each other's way.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
@@ -39,10 +38,10 @@ demo: $(VENV)/.demo  ## few features out of thousands with three methods, and a 
 	@$(BIN)/sparsieve demo
 
 test: $(VENV)/.dev  ## the test suite (minutes on two cores)
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.dev  ## the long checks as well
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # The lowest versions that pyproject.toml promises, in an environment of their own. Test tools are
 # of today: nobody is promised old ones.

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,19 @@ sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
 settings.register_profile("without a clock", deadline=None)
 settings.load_profile("without a clock")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Call all but every n-th case of a test marked ``thinned(n)`` slow."""
+    cases = Counter()
+    for item in items:
+        mark = item.get_closest_marker("thinned")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[test] += 1
 
 
 class TickingClock:

@@ -58,6 +58,7 @@ def python_for_others() -> str | None:
     return shutil.which(f"python3.{sys.version_info.minor}", path="/usr/local/bin:/usr/bin:/bin")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs another user")
 def test_every_estimator_fits_as_another_user_without_home_on_a_read_only_copy(request):
     python, packages = python_for_others(), Path(numpy.__file__).parents[1]

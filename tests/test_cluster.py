@@ -101,6 +101,7 @@ def during_pass(monkeypatch, number, action):
     monkeypatch.setattr(cluster, "_wait", wait)
 
 
+@pytest.mark.slow
 def test_only_small_results_reach_the_client(client):
     X, y = problem()
     chunked = da.from_array(X, chunks=(500, -1))
@@ -158,6 +159,7 @@ def test_a_chunk_that_kills_workers(client, processes):
         FStatisticSelector(3).fit(bad, y)
 
 
+@pytest.mark.slow
 def test_more_data_than_the_workers_have_memory():
     limit, rows, d = 400e6, 50_000, 100
     n_chunks = int(2.1 * limit / (8 * rows * d))
@@ -174,6 +176,7 @@ def test_more_data_than_the_workers_have_memory():
     assert peak < limit
 
 
+@pytest.mark.slow
 def test_paused_workers_are_not_waited_for_in_vain(client, monkeypatch, tmp_path):
     dask.config.set({"sparsieve.patience": 1})
     X, y = problem()
@@ -209,6 +212,7 @@ class Killer(threading.Thread):
         self.processes.kill(self.processes.workers[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "around",
     [
@@ -262,6 +266,7 @@ def results(path):
     }
 
 
+@pytest.mark.slow
 def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes, tmp_path, capsys):
     run_study(study(), tmp_path / "here.sqlite")
     told = []
@@ -286,6 +291,7 @@ def test_a_study_loses_and_doubles_nothing_when_a_worker_dies(client, processes,
 # -- the end ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_worker_left(client, processes, monkeypatch, tmp_path):
     dask.config.set({"sparsieve.patience": 1})
     X, y = problem()
@@ -301,6 +307,7 @@ def test_no_worker_left(client, processes, monkeypatch, tmp_path):
         run_study(study(), tmp_path / "there.sqlite", cluster=client.scheduler.address)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_scheduler_that_vanishes_or_hangs(monkeypatch, how):
     monkeypatch.setattr(cluster, "ANSWER", 1.0)

@@ -60,11 +60,13 @@ SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 
 
+@pytest.mark.thinned(20)
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.thinned(3)
 @each
 @pytest.mark.parametrize(
     "check",
@@ -306,6 +308,7 @@ def _frozen(X):
     return X
 
 
+@pytest.mark.thinned(2)
 @each
 @pytest.mark.parametrize("case", ODD)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -392,6 +395,7 @@ def test_a_weight_of_two_is_the_sample_twice(selector, clear_case):
     assert_same_scores(weighted, repeated)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "selector",
     [s for s in INVARIANT if "n_jobs" in s.get_params(deep=False)],

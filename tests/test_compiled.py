@@ -29,6 +29,7 @@ print(above(1), sum(above.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.slow
 def test_a_change_in_an_imported_file_is_noticed(tmp_path):
     (tmp_path / "above.py").write_text(ABOVE)
     environment = {**os.environ, "PYTHONPATH": str(Path(sparsieve.__file__).parents[1])}

@@ -63,6 +63,7 @@ def desk(tmp_path, monkeypatch):
     return {"X": X, "y": y}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
 def test_snippets_run(page, desk):
     for extra in ("pandas", "anndata", "matplotlib", "jinja2", "vl_convert"):
@@ -85,6 +86,7 @@ def _small_study():
     run_study(study, "study.sqlite")
 
 
+@pytest.mark.slow
 def test_commands_run(desk, capsys):
     from sparsieve.cli.app import run
 

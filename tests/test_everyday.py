@@ -54,6 +54,7 @@ def cells():
             yield pytest.param(name, kind, id=f"{kind}-{name}", marks=marks)
 
 
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize(("name", "kind"), list(cells()))
 def test_every_selector_answers(name, kind):
     selector = everyday.selectors()[name]

@@ -97,6 +97,7 @@ ALL = [
 ]
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "count", "seed", "shape", "n_classes"), list(params(QUICK)))
 def test_what_makes_no_difference(name, count, seed, shape, n_classes):
@@ -126,6 +127,7 @@ def zeros_and_ones(seed):
     return X, (X[:, 0] + X[:, 1] + 0.5 * rng.standard_normal(60) > 1).astype(int)
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", list(all_selectors()))
 def test_the_layout_of_x_makes_no_difference(name):

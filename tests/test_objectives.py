@@ -192,6 +192,7 @@ def check_objective(estimator, target, weighted, shape):
         assert_allclose(other.objective_, FORMULAS[name](other, data), rtol=rtol)
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cases", list(labelled()))
 def test_the_objective_is_the_documented_one(cases):

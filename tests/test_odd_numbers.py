@@ -129,6 +129,7 @@ def assert_same_or_refused(estimator, usual, odd, names):
 # -- sizes -------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(4)
 @each
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", ["dense", "sparse", "one column"])
@@ -229,6 +230,7 @@ def test_coefficients_are_in_the_units_of_the_user(scale, data, numbers):
 # -- sparse matrices that are not canonical ----------------------------------------------------
 
 
+@pytest.mark.thinned(3)
 @each
 @pytest.mark.parametrize("to_format", [sparse.csr_array, sparse.csc_array])
 @pytest.mark.parametrize("kind", ["in parts", "explicit zeros", "unsorted", "long indices"])

@@ -27,6 +27,7 @@ def modules_after(statement: str) -> set[str]:
     return set(run(sys.executable, "-c", code).stdout.split())
 
 
+@pytest.mark.slow
 def test_importing_everything_public_loads_nothing_heavy():
     loaded = modules_after(
         "import sparsieve, sparsieve.datasets\nfor n in sparsieve.__all__: getattr(sparsieve, n)"
@@ -35,6 +36,7 @@ def test_importing_everything_public_loads_nothing_heavy():
     assert not {name for name in HEAVY if name in loaded} - baseline
 
 
+@pytest.mark.slow
 def test_one_method_does_not_wait_for_the_others():
     loaded = modules_after("from sparsieve import L21Selector")
     assert "sparsieve.selectors.least_squares" in loaded
@@ -50,6 +52,7 @@ def test_rooms_can_be_entered_by_name():
     assert run(sys.executable, "-c", code).stdout.split() == ["L0SVMSelector"]
 
 
+@pytest.mark.slow
 def test_works_where_optional_parts_are_missing():
     """The core needs neither the extras nor, before they are used, clarabel."""
     code = """
@@ -129,6 +132,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     assert not [name for name in names if name.endswith((".npz", ".nbi", ".nbc"))]
 
 
+@pytest.mark.slow
 def test_wheel_installs_into_a_clean_environment(wheel, tmp_path):
     """Without the source tree: dependencies are borrowed, the package is the wheel's."""
     venv.create(tmp_path / "env", with_pip=False)

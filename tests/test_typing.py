@@ -107,6 +107,7 @@ def checked(tmp_path_factory):
     return check
 
 
+@pytest.mark.slow
 def test_a_program_without_mistakes_is_clean(checked):
     assert checked(PROGRAM) == []
 

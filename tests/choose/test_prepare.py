@@ -80,6 +80,7 @@ def test_transform_and_predict_take_counts(counts, tmp_path):
     assert search.at(2).transform(frame).shape == (50, 2)
 
 
+@pytest.mark.slow
 def test_jobs_do_not_matter(counts):
     X, y = counts
     one, two = (SelectorCV(n_repeats=1, prepare="log-cpm", n_jobs=n).fit(X, y) for n in (1, 2))

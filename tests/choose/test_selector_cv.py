@@ -89,6 +89,7 @@ def same_curve(fast, slow):
     assert fast.best_k_ == slow.best_k_
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("task", ["two classes", "three classes", "numbers", "two outputs"])
 def test_default_model_has_the_scores_of_scikit_learn(task, weighted, classes, numbers, rng):
@@ -343,6 +344,7 @@ def test_weights_that_leave_one_class(classes):
         SelectorCV().fit(X, y, sample_weight=(y == 1).astype(float))
 
 
+@pytest.mark.thinned(3)
 @parametrize_with_checks(
     [
         SelectorCV(FisherSelector(), estimator=LogisticRegression(), cv=3, n_repeats=1),

@@ -317,6 +317,7 @@ def test_the_check_can_fail():
     assert not keeps_promise(wrong, 1.0)
 
 
+@pytest.mark.slow
 def test_compiled_bookkeeping_for_many_runs_selects_the_same(monkeypatch):
     from sparsieve.solvers.least_squares import features
 

@@ -115,6 +115,7 @@ def interrupting(n_nodes):
     return printer
 
 
+@pytest.mark.slow
 def test_an_interrupt_prints_the_best_and_its_gap(sparsieve, hard, tmp_path, monkeypatch):
     monkeypatch.setattr("sparsieve.selectors.least_squares.l20.printer", interrupting(20))
     out = tmp_path / "best.csv"

@@ -23,6 +23,7 @@ def test_version(module):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"sparsieve {__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_select_to_file_and_pipe(flowers, tmp_path):
     out = tmp_path / "selected.csv"
     arguments = ("select", flowers, "--target", "kind", "-k", 2, "--method", "fisher")
@@ -96,6 +97,7 @@ def redirected(flowers, redirection, *more):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_closed_and_full_streams(flowers, tmp_path):
     done = redirected(flowers, ">&-", "-q")
     assert done.returncode == 1
@@ -110,6 +112,7 @@ def test_closed_and_full_streams(flowers, tmp_path):
         assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
 
 
+@pytest.mark.slow
 def test_names_of_any_bytes_and_length(flowers, tmp_path):
     strange = tmp_path / "\udcff.csv"
     strange.write_bytes(flowers.read_bytes())

@@ -145,6 +145,7 @@ def test_a_plan_computes_nothing_and_knows_what_was_measured(sparsieve, small_pa
     assert (after["cells"], after["cells_without_estimate"]) == (5, 0)
 
 
+@pytest.mark.slow
 def test_a_full_run_says_first_how_long_it_takes(sparsieve, small_paper):
     result = sparsieve("reproduce", "l20", "--full", "--only", "table 1", "--jobs", 2)
     assert "full level: 5 cells, about 0 s of one core, 0 s with 2 processes" in result.err

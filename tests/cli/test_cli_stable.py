@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.slow
 def test_bounds_are_said_and_shown(sparsieve, flowers, tmp_path):
     pytest.importorskip("vl_convert")
     page = tmp_path / "page.html"

@@ -39,6 +39,7 @@ def test_nothing_heavy_is_imported_for_words(arguments, code):
     assert started(*arguments) == [code, []]
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_read_are_refused_with_numpy_alone(flowers):
     for arguments in (
         (flowers.with_name("none.csv"), "-t", "kind"),

@@ -211,6 +211,7 @@ def test_a_cluster_without_dask(sparsieve, study_file, monkeypatch):
     assert "sparsieve[dask]" in done.err
 
 
+@pytest.mark.slow
 def test_progress_on_a_terminal(study_file):
     """A pseudo-terminal as stderr gets the bar."""
     pty = pytest.importorskip("pty")

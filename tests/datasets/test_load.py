@@ -405,6 +405,7 @@ def test_an_unnamed_first_column_of_values_is_kept(home):
     assert found.X.tolist() == [[0.5, 1.0], [1.5, 2.0]]
 
 
+@pytest.mark.slow
 def test_importing_stays_light():
     code = (
         "import sys, sklearn.base; before = set(sys.modules); import sparsieve.datasets as d; "

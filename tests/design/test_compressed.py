@@ -28,6 +28,7 @@ def threads(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("n_outputs", [1, 2, 3, 4, 5, 7, 8, 10])
 @pytest.mark.parametrize("index", [INDEX, (np.int64, np.int64), (np.int32, np.int64)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -136,6 +136,7 @@ def test_selectors_agree(selector, condensing, counts, tmp_path, monkeypatch):
         assert not hasattr(due, "n_passes_")
 
 
+@pytest.mark.slow
 def test_options_that_need_more_than_products(counts, tmp_path):
     X, y, _ = counts
     stored = mapped(X, tmp_path)

@@ -14,6 +14,7 @@ def everything_is_large(monkeypatch):
         monkeypatch.setattr(module, "COPY_BYTES", 0)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(7, 5), (1030, 33), (4, 20000)])

@@ -25,6 +25,7 @@ def test_simulated_data(number):
     assert len(wrong) <= number // 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("right", "most"), [(0.8, 0.02), (0.85, 0.06)])
 def test_a_feature_of_two_values_may_be_lucky(right, most):
     """A copy with errors and a good feature of two values are told apart by their errors only.

@@ -51,6 +51,7 @@ def test_several_at_once_are_counted(rng):
     )
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("shape", [(8, 3000), (20, 20_000), (60, 300), (300, 10)])
 @pytest.mark.parametrize("kind", ["two", "four", "numbers"])
 def test_noise_raises_no_alarm(shape, kind):

@@ -123,6 +123,7 @@ def test_very_many_samples_are_looked_at_in_part(rng, monkeypatch):
     assert not copied(rng.standard_normal((4000, 30)), y)
 
 
+@pytest.mark.slow
 def test_groups_of_the_diagnosis_undo_the_harm():
     """Noise that is there three times is predicted; with the groups it is noise again."""
     too_good, honest = [], []

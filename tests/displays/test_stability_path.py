@@ -46,6 +46,7 @@ def test_nothing_stable_and_refusals():
         StabilityPathDisplay.from_estimator(FisherSelector().fit(X, np.arange(20) % 2))
 
 
+@pytest.mark.slow
 def test_without_matplotlib_displays_import_and_say_what_to_install():
     code = """
 import sys

@@ -115,12 +115,14 @@ def _measured_alone(code):
     return [Measured(*numbers) for numbers in json.loads(done.stdout)]
 
 
+@pytest.mark.slow
 def test_garbage_of_earlier_does_not_hide_the_memory_of_a_call():
     (measured,) = _measured_alone(GARBAGE_OF_EARLIER)
     if measured.memory_source == "VmHWM":
         assert 31 < measured.peak_mib < 40
 
 
+@pytest.mark.slow
 def test_measure_sees_the_memory_of_the_call_only():
     big, small = _measured_alone(THE_CALL_ONLY)
     assert big.value == 2**22

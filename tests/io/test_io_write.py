@@ -30,6 +30,7 @@ def test_round_trip(tmp_path, suffix, dtype):
     assert back.y.tolist() == labels.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(st.floats(allow_infinity=False), min_size=1, max_size=5),

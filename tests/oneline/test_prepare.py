@@ -57,6 +57,7 @@ def test_accuracy_prepares_inside_the_folds(counts):
     assert selected.accuracy == search.fit(X, y).best_score_
 
 
+@pytest.mark.slow
 def test_a_report_of_prepared_counts(counts, tmp_path):
     X, y = counts
     frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(120)])

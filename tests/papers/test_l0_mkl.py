@@ -265,6 +265,7 @@ def test_choices_follow_their_rule():
     assert [row["parameters"]["C"] for row in choices.by_test(rows)] == [1, 1]
 
 
+@pytest.mark.slow
 def test_everything_the_paper_shows_is_there(exhibits):
     assert list(exhibits) == [
         "Table 3",

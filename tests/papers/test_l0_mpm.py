@@ -155,6 +155,7 @@ def test_largest_correlation_against_counting():
         assert largest_mcc(1 - wrong / n, n_positive / n) == pytest.approx(best, abs=0.01)
 
 
+@pytest.mark.slow
 def test_everything_the_paper_shows_is_there(exhibits):
     assert list(exhibits) == [
         "Table 1",

@@ -64,6 +64,7 @@ def part(repeat=0):
     return X[split.train], y[split.train], X[split.test], y[split.test]
 
 
+@pytest.mark.slow
 def test_every_table_and_figure_is_there(run):
     exhibits, _, _ = run
     assert list(exhibits) == ["Figure 1", "Table II", *(f"Figure {i}" for i in range(2, 9))]

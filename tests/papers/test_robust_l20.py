@@ -158,6 +158,7 @@ def test_scores_of_one_split_are_those_of_plain_scikit_learn():
 # -- figures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_figure_is_there(exhibits):
     assert list(exhibits) == [
         "Figure 1",
@@ -281,6 +282,7 @@ def test_claims_on_the_curves_are_counted():
     assert "RFS (best on test) against TopK" in said
 
 
+@pytest.mark.slow
 def test_figure_4_counts_rows(exhibits, wine):
     X, y = wine
     rows = exhibits["Figure 4"].rows

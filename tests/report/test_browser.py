@@ -87,6 +87,7 @@ def opened(browser, pages):
     assert outside == []
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ["selection", "exclusive", "study"])
@@ -132,6 +133,7 @@ def figure_id(page, title):
     return page.locator("figure", has=page.locator(f"h3:text-is('{title}')")).get_attribute("id")
 
 
+@pytest.mark.slow
 def test_the_slider_and_the_panel_with_the_keyboard(opened, nasty_selector, tmp_path):
     page = opened("selection")
     slider = page.locator("input[type=range]")
@@ -182,6 +184,7 @@ def test_the_slider_and_the_panel_with_the_keyboard(opened, nasty_selector, tmp_
     assert [int(row["rank"]) for row in found] == list(range(1, 14))
 
 
+@pytest.mark.slow
 def test_numbers_are_explored_too(opened):
     page = opened("regression", "phone", "dark")
     page.locator("input[type=range]").press("Home")
@@ -243,6 +246,7 @@ def test_a_chart_is_switched(opened):
     assert set(shown) == {"wine"}
 
 
+@pytest.mark.slow
 def test_a_large_study_is_switched_at_once(opened):
     page = opened("large")
     figure = "figure:has(h3:text-is('Accuracy over the number of features'))"
@@ -273,6 +277,7 @@ def test_no_selection_is_a_dashed_line_across_the_chart(opened):
     assert page.locator("text=What fits warned of").count() > 0
 
 
+@pytest.mark.slow
 def test_the_theme_is_switched(opened):
     page = opened("selection")
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -302,6 +307,7 @@ def test_csv_of_a_chart_and_of_a_table(opened, tmp_path):
         assert 0 <= min(scores) <= max(scores) <= 1
 
 
+@pytest.mark.slow
 def test_pictures_of_a_chart(opened, tmp_path):
     page = opened("selection", scheme="dark")
     figure = page.locator("figure.chart").first
@@ -315,6 +321,7 @@ def test_pictures_of_a_chart(opened, tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_it_prints_on_white(opened):
     page = opened("selection", scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")

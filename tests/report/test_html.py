@@ -88,6 +88,7 @@ def script_cache(tmp_path, monkeypatch):
     return tmp_path / "sparsieve" / f"vega-{converter.__version__}-{vega.VEGA_LITE}.js", made
 
 
+@pytest.mark.slow
 def test_a_script_from_the_cache_is_the_one_that_was_put_there(script_cache, monkeypatch):
     path, made = script_cache
     if not path.exists():

@@ -105,6 +105,7 @@ def test_means_by_class(report, nasty_selector, nasty_wine):
     assert columns["value"].values[0] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_exclusive_selection_says_which_feature_belongs_to_which_class(
     exclusive_selector, nasty_wine
 ):
@@ -121,6 +122,7 @@ def test_exclusive_selection_says_which_feature_belongs_to_which_class(
     assert any(s.title == "Convergence" for s in report.sections)
 
 
+@pytest.mark.slow
 def test_many_samples_are_assessed_on_some(rng, monkeypatch):
     monkeypatch.setattr("sparsieve.report.assessment.MOST_SAMPLES", 60)
     X, y = load_wine(return_X_y=True)
@@ -268,6 +270,7 @@ def test_what_is_exact_about_a_greedy_choice(rng):
     assert said == {"RidgeForwardSelector": True, "RFSSelector": False}
 
 
+@pytest.mark.slow
 def test_sparse_data_are_not_densified(rng, monkeypatch):
     X = sparse.random_array((50, 3000), density=0.01, rng=rng, format="csr")
     y = np.arange(50) % 2
@@ -282,6 +285,7 @@ def test_sparse_data_are_not_densified(rng, monkeypatch):
     assert max(largest, default=0) <= 40
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("method", all_methods().values(), ids=lambda method: method.name)
 def test_every_selector_has_a_report(method, rng):
     X = np.abs(rng.standard_normal((40, 6)))  # chi-square wants no negative values
@@ -292,6 +296,7 @@ def test_every_selector_has_a_report(method, rng):
     assert [s.title for s in report.sections][-1] == "How it was made"
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("folds", [0, 2])
 @pytest.mark.parametrize(
     "selector",
@@ -337,6 +342,7 @@ def test_a_class_of_one_sample_is_said_and_not_fatal():
     assert report.to_html()
 
 
+@pytest.mark.slow
 def test_an_unfinished_solver_is_said(nasty_wine):
     X, y = nasty_wine
     with pytest.warns(ConvergenceWarning):
@@ -400,6 +406,7 @@ def test_unfitted():
         selector_report(FisherSelector(), np.ones((3, 2)), [0, 1, 0])
 
 
+@pytest.mark.slow
 def test_the_headline_says_what_a_guess_gets():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((80, 30)), np.arange(80) % 2

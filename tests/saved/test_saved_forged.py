@@ -48,12 +48,14 @@ def assert_held(done):
     assert not [line for line in lines if line.startswith("wrong")]
 
 
+@pytest.mark.slow
 def test_some_forged_files(tmp_path_factory):
     done = forged(tmp_path_factory, *SAMPLE, "--every", "41")
     assert_held(done)
     assert int(done.stdout.split()[-1]) > 50
 
 
+@pytest.mark.slow
 def test_no_attribute_can_be_left_out(tmp_path_factory):
     """It is refused, or does without: nothing fails later for want of it."""
     assert_held(forged(tmp_path_factory, *SAMPLE, *OWN_ATTRIBUTES, "--left-out", checked=False))

@@ -104,6 +104,7 @@ def test_forged_bytes_with_a_right_checksum_never_escape(whole, tmp_path):
             assert loaded.transform(X).shape[0] == len(X)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_forged_documents_with_a_right_checksum_never_escape(whole, tmp_path):
     """Every value of the document in turn becomes something else."""
@@ -252,6 +253,7 @@ def test_what_is_no_plain_file_is_refused(whole, tmp_path):
         sparsieve.load(tmp_path / "sparse file")
 
 
+@pytest.mark.slow
 def test_refusing_takes_little_memory(whole, tmp_path):
     """A document that is worst for its size, in a process of bounded memory."""
     parts = members(whole)

@@ -114,6 +114,7 @@ def built(cls, **parameters):
 ALL = list(all_estimators())
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_on_a_frame_with_text_labels(name, again):
@@ -121,6 +122,7 @@ def test_every_estimator_on_a_frame_with_text_labels(name, again):
     check(estimator, again(estimator), FRAME)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_every_selector_with_fixed_columns_and_a_number(name, again):
@@ -135,6 +137,7 @@ def test_every_selector_with_fixed_columns_and_a_number(name, again):
         same(estimator.at(3), loaded.at(3))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_that_takes_it_on_sparse_data_with_three_classes(name, again):

@@ -198,6 +198,7 @@ def read_in_a_closed_folder(folder):
     return done.stdout.strip(), done.stderr
 
 
+@pytest.mark.slow
 def test_a_store_in_a_read_only_folder(finished):
     # Not under pytest's folder, which nobody else may enter.
     with tempfile.TemporaryDirectory() as name:
@@ -299,6 +300,7 @@ def test_a_damaged_store_gets_one_sentence(path, statements, clock):
     assert len(str(caught.value)) < 400 + len(str(path))
 
 
+@pytest.mark.slow
 def test_texts_and_queries_have_limits(path, monkeypatch):
     change(path, "UPDATE cells SET result = hex(zeroblob(40000000))")
     with pytest.raises(StoreError, match=r"study\.sqlite"):

@@ -30,6 +30,7 @@ def test_every_setting_is_computed_once(tmp_path):
     assert calls == [3, 1, 2, 5]
 
 
+@pytest.mark.slow
 def test_the_same_whatever_n_jobs(tmp_path):
     settings = [{"x": x} for x in range(6)]
     one = run_jobs("squares", square, settings, tmp_path / "one.sqlite")

@@ -115,6 +115,7 @@ def assert_as_uninterrupted(study_file, after):
     assert {key: result for key, (result, _, _) in after.items()} == expected
 
 
+@pytest.mark.slow
 def test_killed_five_times(study_file, processes):
     path = study_file(n_repeats=35)
     after, hits, done_before_the_last = kill_and_resume(
@@ -145,6 +146,7 @@ def _run_and_tell(study, path, barrier, answers):
     answers.put(run_study(study, path, on_progress=meet).computed)
 
 
+@pytest.mark.slow
 def test_two_writers_share_the_cells(study_file, processes):
     file = study_file(n_repeats=30)
     path = file.with_suffix(".sqlite")

@@ -364,6 +364,7 @@ def test_a_cluster_without_dask_gets_a_hint(path, monkeypatch):
         run_study(small_study(), path, cluster="tcp://127.0.0.1:1")
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_results(path, tmp_path):
     distributed = pytest.importorskip("distributed")
     run_study(small_study(), path)

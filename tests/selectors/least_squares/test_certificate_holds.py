@@ -50,6 +50,7 @@ def problems(draw):
     return X, y, weights
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=60, deadline=None)
 @given(

@@ -53,6 +53,7 @@ def exchangeable(X, y, support):
     )
 
 
+@pytest.mark.slow
 def test_thresholding_improves_on_the_filter_where_it_can():
     tried = better = 0
     for seed in itertools.count():

@@ -197,6 +197,7 @@ def check_price(problem):
     return gap == 0.0
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("chunk", range(20))
 def test_against_exact_arithmetic(chunk, monkeypatch):
     search_as(chunk % 4, monkeypatch)
@@ -264,6 +265,7 @@ def test_two_columns_that_differ_by_what_is_sought():
     assert selector.optimality_ == 0.0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("low", [0.0, -1.0, 5.0])
 def test_powers_of_one_variable(seed, low):

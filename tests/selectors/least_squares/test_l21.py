@@ -172,6 +172,7 @@ def random_set(seed):
     return X, y, count, rng.permutation(200)
 
 
+@pytest.mark.slow
 def test_the_order_of_columns_does_not_matter():
     # A row that is nonzero in passing must not count as entered.
     for seed in range(100):

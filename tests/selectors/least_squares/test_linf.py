@@ -53,6 +53,7 @@ def optimum(X, Y, alpha, *, fit_intercept, standardize, weights):
     return problem.value, W.value, spread if standardize else np.ones(X.shape[1])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])

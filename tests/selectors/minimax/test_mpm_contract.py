@@ -57,6 +57,7 @@ def test_several_classes(Estimator, multi_class):
         assert fitted.support_.sum() == np.count_nonzero(fitted.coef_.any(axis=0))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("Estimator", SELECTORS)
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix])
 @pytest.mark.parametrize("d", [12, 90])

@@ -17,6 +17,7 @@ from sparsieve.solvers.mkl.weights import UnboundedObjectiveError
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
+@pytest.mark.thinned(3)
 @parametrize_with_checks([L0MKLSelector(), MIKFSSelector(), L0MKLSelector(kernel="rbf")])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -160,6 +161,7 @@ def test_restarts_are_reproducible_and_no_worse():
     np.testing.assert_array_equal(many.kernel_weights_, again.kernel_weights_)
 
 
+@pytest.mark.slow
 def test_automatic_kernel():
     data = make_nonlinear_additive(120, 30, kind="radial", n_relevant=2, random_state=0)
     selector = L0MKLSelector(kernel="auto").fit(data.X, data.y)
@@ -214,6 +216,7 @@ def test_scores_are_what_a_feature_adds_to_the_margin(selector):
     assert (np.diff(in_order) <= 0).all()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # noise is hard
 @pytest.mark.parametrize("cls", [L0MKLSelector, MIKFSSelector])
 @pytest.mark.parametrize("kernel", ["sigmoid", "rbf"])

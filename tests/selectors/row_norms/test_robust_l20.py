@@ -62,6 +62,7 @@ def quality(seeds):
     return close / len(seeds), worse
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_near_the_exhaustive_optimum_and_never_above_the_published_solver():
     share, worse = quality(range(8))
@@ -115,6 +116,7 @@ def test_at_most_k_rows_and_optimal_on_them(settings, intercept):
     assert selector.objective_ == pytest.approx(alone.objective_, rel=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_comparing_is_never_worse_than_the_published_solver():
     for seed in range(4):
@@ -301,6 +303,7 @@ def test_features_are_priced():
     assert shrunk.objective_ == pytest.approx(bare + rows + 20.0 * shrunk.support_.sum(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_low_price_keeps_many_and_a_high_one_the_best():
     X, y = data(8)
     many = RobustL20Selector(alpha=0, lam=0.05).fit(X, y)
@@ -322,6 +325,7 @@ def regression(seed):
     return X, y, k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["greedy", "irls"])
 def test_the_units_of_the_target_do_not_matter(solver):
     for seed in range(30):

@@ -160,6 +160,7 @@ def regression(seed):
     return X, y, k
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_units_of_the_target_do_not_matter():
     for seed in range(30):
@@ -224,6 +225,7 @@ def test_the_published_method_is_the_plain_loop(n, d, intercept):
             assert pytest.approx(W, abs=1e-7) == fit.solution.W
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_published_method_depends_on_units():
     changed = 0

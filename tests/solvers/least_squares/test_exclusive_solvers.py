@@ -53,6 +53,7 @@ def test_newton_steps_never_raise_the_objective(rng, beta, products):
     assert values[-1] < 0.9 * values[0]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
 @pytest.mark.parametrize(("n", "copies"), [(80, 50), (300, 100), (40, 60)])
 def test_copies_and_near_copies_of_a_column_are_shared_out_in_few_sweeps(rng, n, copies, apart):

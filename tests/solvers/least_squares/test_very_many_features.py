@@ -32,6 +32,7 @@ def found(design, Y, ridge):
     return start, better
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("ridge", [0.0, 20.0])

@@ -147,6 +147,7 @@ def test_ratio_machine_is_optimal(n, d, ridge, share):
     assert found.optimality <= 1e-6
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
 def test_published_iteration_finds_the_same_ratio(n, d, ridge, share):

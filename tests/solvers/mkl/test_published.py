@@ -84,6 +84,7 @@ def algorithm_1(kernels, y, name, theta, rounds, eps, T):
         yield beta, b, d
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("kernel", "name", "theta"),
     [

@@ -19,6 +19,7 @@ def data(seed=0, n=40, d=9, intercept=True):
     return RobustData(as_design(X), Y, rng.uniform(0.5, 2.0, n), intercept)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_stack_orders_supports_as_exact_fits_do(alpha, intercept):

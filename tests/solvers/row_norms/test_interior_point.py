@@ -209,6 +209,7 @@ def rare_problem(rng, n, d, *, rate, density, outputs, intercept, kind, share):
 KINDS = ["plain", "copies", "zero rows", "copy of the target", "balanced"]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("intercept", [False, True])
@@ -249,6 +250,7 @@ def certified(problem, result):
     return (value - np.vdot(dual, problem.Y) / excess) / value
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rate", [0.001, 0.01, 0.1, 0.5])
 def test_rare_classes_among_many_samples_are_certified(rate, kind):

@@ -40,6 +40,7 @@ def solved(rng, tol, *, c=3, weighted=False, intercept=True, share=0.3, start=No
     return problem, solver.run(tol, 1000, start or first)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "kind",
     [{}, {"weighted": True}, {"intercept": False}, {"c": 1}, {"c": 1, "weighted": True}],
