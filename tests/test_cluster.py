@@ -117,6 +117,7 @@ def test_only_small_results_reach_the_client(client):
     assert isinstance(found.transform(chunked), da.Array)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_changes_nothing(client, processes, monkeypatch):
     X, y = problem()
     chunked = da.from_array(X, chunks=(300, 20))

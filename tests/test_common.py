@@ -60,7 +60,7 @@ SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 
 
-@pytest.mark.thinned(20)
+@pytest.mark.thinned(6)
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -139,6 +139,7 @@ def test_at_gives_other_numbers_without_refitting(selector, classes):
         fitted.at(13)
 
 
+@pytest.mark.thinned(3)
 @each
 def test_pipeline_grid_search_and_pickle(selector, classes):
     X, y = classes
@@ -162,6 +163,7 @@ def test_feature_names_survive(selector, classes):
     assert set(kept.columns) <= set(frame.columns)
 
 
+@pytest.mark.thinned(3)
 @each
 def test_sparse_equals_dense(selector, classes):
     if not selector.__sklearn_tags__().input_tags.sparse:
@@ -308,7 +310,7 @@ def _frozen(X):
     return X
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(5)
 @each
 @pytest.mark.parametrize("case", ODD)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -63,6 +63,7 @@ for index in pathlib.Path({cache!r}).rglob("*.nbi"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="modes tell nothing there")
 @pytest.mark.parametrize("place", ["the folder", "the one above"])
 def test_code_that_others_may_have_put_there_is_not_run(tmp_path, place):

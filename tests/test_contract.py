@@ -179,6 +179,7 @@ def check_how_it_went(fitted, warned):
     assert bool(why_not_converged(fitted)) == (not fitted.converged_)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", iterative())
 @pytest.mark.parametrize("change", ["defaults", "one iteration", "a tolerance out of reach"])
 def test_how_a_fit_went_has_one_meaning(name, change, three_classes):

@@ -112,6 +112,7 @@ def test_a_program_without_mistakes_is_clean(checked):
     assert checked(PROGRAM) == []
 
 
+@pytest.mark.slow
 def test_mistakes_are_caught(checked):
     start = PROGRAM.count("\n")
     complaints = dict(checked(PROGRAM + "\n".join(MISTAKES) + "\n"))

@@ -144,6 +144,7 @@ def test_good_data_are_found_good():
     assert SelectorCV(ks=[1, 5, 20], n_repeats=1).fit(X, y).beats_guess_
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("sizes", [(8, 8), (6, 18), (10, 10, 10)])
 def test_noise_is_claimed_no_more_often_than_stated(sizes):
     """A small part of benchmarks/nulls.py, whose table is in the documentation."""

@@ -89,7 +89,7 @@ def same_curve(fast, slow):
     assert fast.best_k_ == slow.best_k_
 
 
-@pytest.mark.thinned(7)
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("task", ["two classes", "three classes", "numbers", "two outputs"])
 def test_default_model_has_the_scores_of_scikit_learn(task, weighted, classes, numbers, rng):
@@ -122,6 +122,7 @@ def test_default_estimator_reads_the_task(classes, numbers):
     assert is_regressor(SelectorCV(RidgeForwardSelector(task="regression")).fit(X, y).estimator_)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "selector",
     [
@@ -344,7 +345,7 @@ def test_weights_that_leave_one_class(classes):
         SelectorCV().fit(X, y, sample_weight=(y == 1).astype(float))
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(9)
 @parametrize_with_checks(
     [
         SelectorCV(FisherSelector(), estimator=LogisticRegression(), cv=3, n_repeats=1),
@@ -358,6 +359,7 @@ def test_scikit_learn_checks_as_classifier_and_regressor(estimator, check):
 # -- no leak ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pure_noise_scores_at_chance_and_selecting_outside_the_folds_does_not():
     honest, leaky = [], []
     for seed in range(10):

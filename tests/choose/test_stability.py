@@ -177,6 +177,7 @@ class Watcher:
         self.heard.append("teardown")
 
 
+@pytest.mark.slow
 def test_same_answer_whatever_the_number_of_jobs(planted):
     model = StabilitySelection(LogisticRegression(random_state=1), n_subsamples=8)
     alone = clone(model).fit(*planted)

@@ -43,6 +43,7 @@ def test_bad_data_and_bad_usage(flowers):
     assert done.stderr.startswith("error: No such option")
 
 
+@pytest.mark.slow
 def test_works_without_the_extras(flowers, tmp_path):
     program = (
         "import sys\n"
@@ -64,6 +65,7 @@ def test_works_without_the_extras(flowers, tmp_path):
     assert out.read_text().splitlines()[0] == "t,kind"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_closed_pipe_is_no_error(flowers, unbuffered):
     command = f"'{sys.executable}' -m sparsieve.cli select '{flowers}' -t kind -m fisher -n -q"

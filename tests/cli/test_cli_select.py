@@ -153,7 +153,7 @@ def test_default_method(sparsieve, flowers):
     assert set(result.json()["selected"]) == {"q", "t"}
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("name", catalogue.all_methods())
 def test_every_method_runs(sparsieve, flowers, name):
     lines = flowers.read_text().splitlines()

@@ -169,6 +169,7 @@ def test_a_kernel_without_numbers_is_refused_wherever_it_shows():
             work()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kernel", [KERNELS[0], *KERNELS[2:4]], ids=lambda k: type(k).__name__)
 @pytest.mark.parametrize("centred", [True, False])
 def test_a_sum_of_kernels_in_the_directions_that_it_reaches(kernel, centred):

@@ -21,6 +21,7 @@ def counts():
     return rng.negative_binomial(3.0, 3.0 / (3.0 + mean)).astype(float), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [6, "auto"])
 def test_the_selection_is_that_of_prepared_counts(counts, k):
     X, y = counts

@@ -286,6 +286,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
         assert "Gli_85" in exhibit.note or exhibit.name.startswith("Algorithms")
 
 
+@pytest.mark.slow
 def test_published_numbers_stand_in_their_rows(exhibits):
     printed = {(row["dataset"], row["method"]): row for row in published("l0mkl_tables4_5_6")}
     assert len(exhibits["Table 4"].rows) == len(SETS) * len(GRIDS)

@@ -179,6 +179,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
     assert "Ionosphere" in exhibits["Table 3"].note
 
 
+@pytest.mark.slow
 def test_published_numbers_stand_in_their_rows(exhibits):
     printed = {(row["dataset"], row["method"]): row for row in published("l0mpm_tables3_5_6_7")}
     for row in exhibits["Table 3"].rows:

@@ -75,6 +75,7 @@ def test_every_table_and_figure_is_there(run):
         json.dumps([list(exhibit.rows), list(exhibit.summary)], allow_nan=False)
 
 
+@pytest.mark.slow
 def test_a_second_run_computes_nothing_and_shows_the_same(run):
     exhibits, resumed, again = run
     assert again

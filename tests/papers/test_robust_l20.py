@@ -178,6 +178,7 @@ def test_every_figure_is_there(exhibits):
     assert "USPS (not here)" in exhibits["Figure 5"].note
 
 
+@pytest.mark.slow
 def test_figure_1_has_the_seven_methods_and_ours(exhibits):
     rows = exhibits["Figure 1"].rows
     methods = {row["method"] for row in rows}

@@ -38,25 +38,34 @@ def number_fit():
     return RidgeForwardSelector(4, task="regression").fit(X, y), X, y
 
 
+class Pages(dict):
+    """Files of reports, each made when it is first opened."""
+
+    def __init__(self, folder, makers):
+        super().__init__()
+        self.folder, self.makers = folder, makers
+
+    def __missing__(self, name):
+        self[name] = self.folder / f"{name}.html"
+        self.makers[name]().save(self[name])
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def pages(
-    tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine, store, large_store, uneven
-):
-    folder = tmp_path_factory.mktemp("reports")
-    reports = {
-        "selection": selector_report(nasty_selector, *nasty_wine, cv=3),
-        "exclusive": selector_report(exclusive_selector, *nasty_wine, cv=2),
-        "regression": selector_report(*number_fit(), cv=2, null=None),
-        "study": study_report(store),
-        "large": study_report(large_store),
-        "uneven": study_report(uneven),
-        "comparison": comparison_report(
+def pages(request, tmp_path_factory, nasty_selector, exclusive_selector, nasty_wine):
+    wait = request.getfixturevalue
+    makers = {
+        "selection": lambda: selector_report(nasty_selector, *nasty_wine, cv=3),
+        "exclusive": lambda: selector_report(exclusive_selector, *nasty_wine, cv=2),
+        "regression": lambda: selector_report(*number_fit(), cv=2, null=None),
+        "study": lambda: study_report(wait("store")),
+        "large": lambda: study_report(wait("large_store")),
+        "uneven": lambda: study_report(wait("uneven")),
+        "comparison": lambda: comparison_report(
             compare(*nasty_wine, ["fisher", "mrmr", "l21"], ks=[1, 3], cv=2, n_repeats=1)
         ),
     }
-    for name, report in reports.items():
-        report.save(folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in reports}
+    return Pages(tmp_path_factory.mktemp("reports"), makers)
 
 
 @pytest.fixture

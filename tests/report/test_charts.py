@@ -111,6 +111,7 @@ def with_data(chart):
     return spec
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", CHARTS)
 def test_vega_lite_draws_it(name, capfd):
     svg = vl_convert.vegalite_to_svg(json.dumps(with_data(CHARTS[name])), vl_version="v6.1")

@@ -181,6 +181,7 @@ def test_features_with_the_same_name_stay_apart(rng):
     assert set(explorer_of(report).steps[-1].names) == {"b", "b (column 2)"}
 
 
+@pytest.mark.slow
 def test_size_of_a_page_with_20_000_features(rng):
     X, y = rng.standard_normal((200, 20_000)), np.arange(200) % 5
     X[:, :40] += (y == 1)[:, None]

@@ -312,6 +312,7 @@ def test_texts_and_queries_have_limits(path, monkeypatch):
         read_everything(path)
 
 
+@pytest.mark.slow
 def test_a_query_that_never_ends_is_ended(path, clock):
     with StoreReader(path) as store, pytest.raises(StoreError, match=r"takes over 60 s"):
         store._rows(f"{ENDLESS} max(i) FROM n")

@@ -60,6 +60,7 @@ def rows(mixed):
         return result_rows(store)
 
 
+@pytest.mark.slow
 def test_nothing_fails_and_what_was_decided_is_said(mixed):
     study, path, summary = mixed
     assert (summary.failed, summary.skipped, summary.done) == (0, {}, 3 * (4 + 3 + 3))

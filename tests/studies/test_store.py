@@ -70,6 +70,7 @@ def _claim_and_wait(path, ready):
     signal.pause()
 
 
+@pytest.mark.slow
 def test_a_killed_owner_loses_its_claims_at_once(path, processes):
     with Store(path) as store:
         store.plan("s", CELLS)

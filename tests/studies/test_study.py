@@ -86,6 +86,7 @@ def test_nothing_is_computed_twice_and_an_extension_only_adds(path, monkeypatch)
     assert run_study(small_study(seed=1), path).computed == 6
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_jobs_or_order(path, tmp_path):
     run_study(small_study(), path)
     parallel = tmp_path / "parallel.sqlite"

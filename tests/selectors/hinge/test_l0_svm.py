@@ -19,6 +19,7 @@ from sparsieve.solvers.hinge.linear_program import WeightedL1SVM
 cvxpy = pytest.importorskip("cvxpy")
 
 
+@pytest.mark.thinned(6)
 @parametrize_with_checks([L0SVMSelector(), ExactPenaltySVMSelector()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

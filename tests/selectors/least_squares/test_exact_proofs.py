@@ -214,6 +214,7 @@ def test_against_exact_arithmetic_at_length(chunk, monkeypatch):
         check(Problem(seed))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("chunk", range(4))
 def test_prices_against_exact_arithmetic(chunk, monkeypatch):
     search_as(chunk, monkeypatch)

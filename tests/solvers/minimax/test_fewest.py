@@ -31,7 +31,7 @@ def exhaustive(X, y, level, ridge, free=()):
     raise AssertionError("the level is out of reach")
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("share", [0.6, 0.9, 0.99])
 def test_as_few_as_exhaustive_search_finds(seed, share):
