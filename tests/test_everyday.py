@@ -12,7 +12,6 @@ MANY, RARE = "5,000 classes", "rare positives in sparse data"
 KNOWN = {
     ("InfFSSelector", RARE): "takes dense X only",
     ("L1MPMSelector", THREE): "ends at a gap of 2e-5",
-    ("RLSRSelector", THREE): "does not converge at its defaults",
 }
 KNOWN["RPMFSSelector", MANY] = "does not converge at its defaults"
 for kind in ("wide and separable", "wide noise", "twenty samples", SINGLE, THREE):
@@ -40,7 +39,6 @@ SLOW = {
     ("ExclusiveL21Selector", THREE),
     ("LInfSelector", THREE),
     ("SMPMSelector", THREE),
-    ("RLSRSelector", THREE),
 }
 for name in ("L0MKL", "L0MPM", "L1MPM", "MIKFS", "RPMFS", "RobustL20", "SMPM", "SVMRFE"):
     SLOW.add((f"{name}Selector", MANY))

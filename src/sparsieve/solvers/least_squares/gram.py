@@ -11,6 +11,7 @@ import numpy as np
 from ...design import DesignMatrix
 from ...penalties import row_norms
 from .entry_newton import GramProducts, newton_entries
+from .independent_rows import independent_rows
 from .row_newton import newton_rows
 from .working_set import Goal, WorkingSet
 
@@ -92,6 +93,7 @@ class GramSet(WorkingSet):
         W = self.W
         Q = self.pull()
         sweeps = since_newton = n_steps = 0
+        share, before = 0.1, np.inf  # of the goal, for Newton steps; the gap when last they began
         trail: list[np.ndarray] = []
         value, gap = _restricted_gap(self, penalty, Q)
         while sweeps < max_sweeps:
@@ -113,11 +115,18 @@ class GramSet(WorkingSet):
             if len(active) and since_newton >= worth:
                 since_newton, trail = 0, []
                 candidate = np.zeros_like(W)
+                start = W
+                if beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
+                    start = W.copy()
+                    start[active, 0] = independent_rows(self.columns[:, active], W[active, 0])
+                    active = np.flatnonzero(start[:, 0])
                 gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
                 if beta == 0:
-                    accuracy = max(0.1 * goal.gap(value), 0.01 * gap)
+                    # Between near copies a small gap still leaves much weight in the wrong place.
+                    share, before = share if gap < 0.5 * before else 0.01 * share, gap
+                    accuracy = share * max(goal.gap(value), 0.1 * gap)
                     candidate[active] = newton_rows(
-                        gram, correlation, alpha, W[active], self.power, accuracy
+                        gram, correlation, alpha, start[active], self.power, accuracy
                     )
                 else:
                     candidate[active] = newton_entries(
