@@ -18,6 +18,8 @@ from .working_set import Goal, WorkingSet
 SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
 NEWTON_SHARE = 1.0
+# Newton steps that leave this share of the gap, and the sweeps after them, get nowhere.
+STALLED = 0.9
 
 
 class GramSet(WorkingSet):
@@ -115,15 +117,15 @@ class GramSet(WorkingSet):
             if len(active) and since_newton >= worth:
                 since_newton, trail = 0, []
                 candidate = np.zeros_like(W)
-                start = W
-                if beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
+                start, stalled, before = W, gap > STALLED * before, gap
+                if stalled and beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
                     start = W.copy()
                     start[active, 0] = independent_rows(self.columns[:, active], W[active, 0])
                     active = np.flatnonzero(start[:, 0])
                 gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
                 if beta == 0:
                     # Between near copies a small gap still leaves much weight in the wrong place.
-                    share, before = share if gap < 0.5 * before else 0.01 * share, gap
+                    share *= 0.01 if stalled else 1.0
                     accuracy = share * max(goal.gap(value), 0.1 * gap)
                     candidate[active] = newton_rows(
                         gram, correlation, alpha, start[active], self.power, accuracy
