@@ -13,7 +13,6 @@ KNOWN = {
     ("InfFSSelector", RARE): "takes dense X only",
     ("L1MPMSelector", THREE): "ends at a gap of 2e-5",
 }
-KNOWN["RPMFSSelector", MANY] = "does not converge at its defaults"
 for kind in ("wide and separable", "wide noise", "twenty samples", SINGLE, THREE):
     KNOWN["UDFSSelector", kind] = "needs as many samples as features"
 for wrapper in ("SelectorCV", "StabilitySelection"):

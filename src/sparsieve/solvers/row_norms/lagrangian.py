@@ -14,6 +14,9 @@ Once the long rows of V are the same for a while, mu may grow faster: only digit
 And where fewer than k rows are long, the others are left over from the multipliers: features take
 turns in them, and the last iteration would decide. Such places are filled one by one with the
 feature that lowers the loss most.
+
+Where k features can fit all samples exactly the first support that does so is the answer: no loss is
+lower than zero.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from ...penalties import row_norms
 from ...penalties.top_k import largest
 from ..base import Callback, Event, Result
 from .greedy import RobustGreedy
+from .interior_point import unpenalised_basis
 from .problem import RobustData
 
 # Rows of V below this share of the longest are left over from the multipliers.
@@ -104,10 +108,16 @@ class TopKLagrangian:
         held = _HeldColumns(data)
         zero = _rounding(data, Y)
         growth, long_rows, standing = self.growth, None, 0
+        few = self.scaled and len(Y) <= k + data.free.shape[1]
         while len(trace) < self.max_iter:
             E = _shrink_rows(Y - image - free - gap_E, 1.0 / mu)
             candidate = W + gap_V
             rows = largest(np.where(eligible, row_norms(candidate), -1.0), k)
+            exact = few and not np.array_equal(rows, held.rows) and _fits_exactly(data, rows)
+            if exact:  # no support has a lower loss, whatever the copies are
+                trace.append(0.0)
+                disagreement = 0.0
+                break
             V = candidate[rows]
             image_V = held(rows) @ V
             image_goal = image_V - image_gap  # of the goal V - gap_V
@@ -133,7 +143,8 @@ class TopKLagrangian:
             gap_V = np.divide(step, growth, out=step)
             image_gap = np.divide(image_step, growth, out=image_step)
         if self.scaled:
-            rows = _filled(data, rows[_long(V, zero)], k, eligible)
+            if not exact:
+                rows = _filled(data, rows[_long(V, zero)], k, eligible)
             rows = _first_copies(data, rows, eligible)
         solution = SplitSolution(
             rows, unit * candidate.astype(np.float64), unit * W.astype(np.float64)
@@ -192,6 +203,16 @@ class _HeldColumns:
         if self.rows is None or not np.array_equal(rows, self.rows):
             self.rows, self.columns = rows, self.design.dense_columns(rows)
         return self.columns
+
+
+def _fits_exactly(data: RobustData, rows: np.ndarray) -> bool:
+    """Whether these features and the free columns explain Y up to rounding."""
+    counted = data.weights > 0
+    columns = np.hstack([data.columns(rows), data.free])[counted]
+    Y = data.Y[counted].astype(np.float64)
+    basis = unpenalised_basis(columns)
+    rest = float(np.linalg.norm(Y - basis @ (basis.T @ Y)))
+    return rest <= ROUNDINGS * np.finfo(np.float64).eps * float(np.linalg.norm(Y))
 
 
 def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> np.ndarray:
