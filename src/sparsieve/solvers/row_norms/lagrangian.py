@@ -15,8 +15,7 @@ And where fewer than k rows are long, the others are left over from the multipli
 turns in them, and the last iteration would decide. Such places are filled one by one with the
 feature that lowers the loss most.
 
-Where k features can fit all samples exactly the first support that does so is the answer: no loss is
-lower than zero.
+The first support that fits all samples exactly is the answer: no loss is lower than zero.
 """
 
 from __future__ import annotations
@@ -108,12 +107,12 @@ class TopKLagrangian:
         held = _HeldColumns(data)
         zero = _rounding(data, Y)
         growth, long_rows, standing = self.growth, None, 0
-        few = self.scaled and len(Y) <= k + data.free.shape[1]
         while len(trace) < self.max_iter:
             E = _shrink_rows(Y - image - free - gap_E, 1.0 / mu)
             candidate = W + gap_V
             rows = largest(np.where(eligible, row_norms(candidate), -1.0), k)
-            exact = few and not np.array_equal(rows, held.rows) and _fits_exactly(data, rows)
+            changed = held.rows is None or not np.array_equal(rows, held.rows)
+            exact = self.scaled and changed and _fits_exactly(data, rows)
             if exact:  # no support has a lower loss, whatever the copies are
                 trace.append(0.0)
                 disagreement = 0.0
@@ -207,9 +206,14 @@ class _HeldColumns:
 
 def _fits_exactly(data: RobustData, rows: np.ndarray) -> bool:
     """Whether these features and the free columns explain Y up to rounding."""
-    counted = data.weights > 0
-    columns = np.hstack([data.columns(rows), data.free])[counted]
-    Y = data.Y[counted].astype(np.float64)
+    counted = np.flatnonzero(data.weights > 0)
+    columns, Y = np.hstack([data.columns(rows), data.free]), data.Y.astype(np.float64)
+    # What does not fit a few of the samples does not fit them all.
+    some = counted[:: max(1, len(counted) // (4 * columns.shape[1]))]
+    return all(_explained(columns[part], Y[part]) for part in (some, counted))
+
+
+def _explained(columns: np.ndarray, Y: np.ndarray) -> bool:
     basis = unpenalised_basis(columns)
     rest = float(np.linalg.norm(Y - basis @ (basis.T @ Y)))
     return rest <= ROUNDINGS * np.finfo(np.float64).eps * float(np.linalg.norm(Y))
