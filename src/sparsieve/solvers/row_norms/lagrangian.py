@@ -36,6 +36,8 @@ from .problem import RobustData
 SHORT = 1e-3
 # After every so many iterations with the same long rows mu grows faster, up to this factor.
 PATIENCE, FASTEST = 20, 1.2
+# From this mu on residuals are hardly shrunk: what is left is to bring the copies together.
+SETTLED = 1e6
 # Copies below this many roundings of the usual size of a row are zero.
 ROUNDINGS = 1e3
 
@@ -139,8 +141,11 @@ class TopKLagrangian:
                 growth = min(self.growth ** (1 + standing // PATIENCE), FASTEST)
             mu *= growth
             gap_E /= growth
-            gap_V = np.divide(step, growth, out=step)
-            image_gap = np.divide(image_step, growth, out=image_step)
+            held_back = growth
+            if self.scaled and mu > SETTLED and not system.tight:
+                held_back *= system.tighten()
+            gap_V = np.divide(step, held_back, out=step)
+            image_gap = np.divide(image_step, held_back, out=image_step)
         if self.scaled:
             if not exact:
                 rows = _filled(data, rows[_long(V, zero)], k, eligible)
@@ -164,15 +169,31 @@ class _RidgeSystem:
         self.design = data.weighted_design()
         self.root = np.sqrt(data.weights).astype(self.design.dtype)[:, None]
         self.wide = self.design.shape[1] >= self.design.shape[0]
-        matrix = self.design.cross_gram() if self.wide else self.design.gram()
+        self.tight = False
+        matrix = self._matrix()
+        self.column = float(np.trace(matrix)) / max(n_eligible, 1)
         if weight is None:
             # Between the published 1, with which the copies hardly ever agree, and n, with which
             # the first support is seldom left: on eight data sets the lowest losses.
-            column = float(np.trace(matrix)) / max(n_eligible, 1)
-            weight = column / np.sqrt(data.total_weight) or 1.0
+            weight = self.column / np.sqrt(data.total_weight) or 1.0
+        self._factorise(matrix, weight)
+
+    def _matrix(self):
+        return self.design.cross_gram() if self.wide else self.design.gram()
+
+    def _factorise(self, matrix, weight: float) -> None:
         matrix[np.diag_indices(len(matrix))] += weight
         self.weight = weight
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True)
+
+    def tighten(self) -> float:
+        """Raise the weight to that of the samples, and return the factor.
+
+        The copies come together by a share of 1 / (1 + column / weight) in every iteration.
+        """
+        before, self.tight = self.weight, True
+        self._factorise(self._matrix(), max(self.column, before))
+        return self.weight / before
 
     def solve(self, T):
         """U, X U and F B."""
