@@ -10,7 +10,6 @@ THREE, SINGLE = "three samples of a million features", "one sample per class"
 MANY, RARE = "5,000 classes", "rare positives in sparse data"
 # Cells that fall short, and why.
 KNOWN = {
-    ("InfFSSelector", RARE): "takes dense X only",
     ("L1MPMSelector", THREE): "ends at a gap of 2e-5",
 }
 for kind in ("wide and separable", "wide noise", "twenty samples", SINGLE, THREE):

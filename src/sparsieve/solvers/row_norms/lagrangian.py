@@ -237,7 +237,7 @@ def _fits_exactly(data: RobustData, rows: np.ndarray) -> bool:
 def _explained(columns: np.ndarray, Y: np.ndarray) -> bool:
     basis = unpenalised_basis(columns)
     rest = float(np.linalg.norm(Y - basis @ (basis.T @ Y)))
-    return rest <= ROUNDINGS * np.finfo(np.float64).eps * float(np.linalg.norm(Y))
+    return rest <= ROUNDINGS * float(np.finfo(np.float64).eps) * float(np.linalg.norm(Y))
 
 
 def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> np.ndarray:
