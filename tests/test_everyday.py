@@ -9,9 +9,7 @@ import everyday
 THREE, SINGLE = "three samples of a million features", "one sample per class"
 MANY, RARE = "5,000 classes", "rare positives in sparse data"
 # Cells that fall short, and why.
-KNOWN = {
-    ("L1MPMSelector", THREE): "ends at a gap of 2e-5",
-}
+KNOWN = {}
 for kind in ("wide and separable", "wide noise", "twenty samples", SINGLE, THREE):
     KNOWN["UDFSSelector", kind] = "needs as many samples as features"
 for inner in ("FisherSelector", "RidgeForwardSelector"):
