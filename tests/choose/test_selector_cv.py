@@ -29,7 +29,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector, SelectorCV
 from sparsieve.choose.ridge_curve import default_estimator
-from sparsieve.choose.trials import grouped_folds
+from sparsieve.choose.trials import grouped_folds, learnable
 
 
 @pytest.fixture
@@ -433,3 +433,26 @@ def test_models_and_scores_for_numbers(rng):
 def test_folds_that_are_no_pairs_of_samples_are_refused(classes, cv):
     with pytest.raises(ValueError, match=r"cv (is no pair|gives no folds|is a list of)"):
         SelectorCV(FisherSelector(), ks=[1], cv=cv).fit(*classes)
+
+
+def test_classes_of_two_samples_are_folded_without_regard_to_them(rng):
+    y = np.arange(60) % 30
+    X = rng.standard_normal((30, 4))[y] + 0.1 * rng.standard_normal((60, 4))
+    with pytest.warns(UserWarning, match="no class of y has more than two samples") as told:
+        search = SelectorCV(n_repeats=1).fit(X, [f"class {label}" for label in y])
+    assert sum("no class of y" in str(warning.message) for warning in told) == 1
+    assert search.n_splits_ == 5
+    assert search.support_.any()
+
+
+def test_what_is_left_to_learn_from_has_two_classes_and_a_pair():
+    codes = np.array([0, 0, *range(1, 10)])
+    places = np.arange(len(codes))
+    folds = learnable([(np.delete(places, [j]), np.array([j])) for j in places], codes)
+    assert sorted(int(test[0]) for _, test in folds) == list(range(2, 11))
+    two = np.array([0, 0, 0, 0, 1])
+    folds = learnable([(np.arange(2), np.arange(2, 5))], two)
+    assert [part.tolist() for part in folds[0]] == [[0, 1, 4], [2, 3]]
+    three = [(np.array([0, 1]), np.array([2])), (np.array([1, 2]), np.array([0]))]
+    with pytest.raises(ValueError, match="3 samples cannot be divided"):
+        learnable(three, np.array([0, 1, 1]))

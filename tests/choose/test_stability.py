@@ -274,6 +274,21 @@ def test_classes_too_small_to_halve(rng):
         StabilitySelection().fit(X, np.append(np.zeros(9, dtype=int), 1))
 
 
+def test_classes_of_two_are_halved_without_regard_to_them(rng):
+    y = np.arange(80) % 40
+    X = rng.standard_normal((40, 6))[y] + 0.1 * rng.standard_normal((80, 6))
+    with pytest.warns(UserWarning, match="too small to be halved") as told:
+        StabilitySelection(FisherSelector(), n_features_to_select=2, n_subsamples=10).fit(X, y)
+    assert sum("too small" in str(warning.message) for warning in told) == 1
+    units = SampleUnits(y, None, 80, y)
+    for seed in range(20):
+        halves = units.halves(np.random.RandomState(seed))
+        assert not np.intersect1d(*halves).size
+        for half in halves:
+            assert len(half) == 40
+            assert np.bincount(y[half]).max() == 2
+
+
 # -- the promise -----------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import spearmanr
 
 from sparsieve import InfFSSelector
@@ -77,3 +78,16 @@ def test_equal_nodes_score_nine_and_blocks_make_no_difference(monkeypatch, rng):
     whole = InfFSSelector().fit(X).scores_
     monkeypatch.setattr("sparsieve.filters.inf_fs.BLOCK_BYTES", 8 * 25 * 4)
     np.testing.assert_allclose(InfFSSelector().fit(X).scores_, whole, rtol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"supervised": True}, {"unit_range": False}])
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
+def test_sparse_data_are_scored_as_dense_ones(shape, options, rng):
+    X = sparse.random(*shape, 0.3, random_state=rng, data_rvs=rng.standard_normal).tocsr()
+    X.data = np.round(X.data, 1)  # ties, and zeros that are stored
+    y = np.arange(shape[0]) % 2
+    dense = InfFSSelector(5, **options).fit(X.toarray(), y)
+    for kind in (sparse.csr_array, sparse.csc_matrix):
+        found = InfFSSelector(5, **options).fit(kind(X), y)
+        np.testing.assert_allclose(found.scores_, dense.scores_, rtol=1e-8)
+        assert np.array_equal(found.support_, dense.support_)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
+from .._checks import warn_user
 from ..selectors.plain import plain_vector
 from ..selectors.target import Target
+from .trials import is_learnable
 
 _TRIES = 100
 
@@ -39,10 +41,18 @@ class SampleUnits:
         """Samples, or their groups; refuses what leaves one class in a half."""
         n_samples, labels = len(target.Y), target.codes
         if groups is None:
-            if labels is not None and (np.bincount(labels) >= 2).sum() < 2:
+            if labels is None:
+                return cls(None, None, n_samples, None)
+            counts = np.bincount(labels)
+            if (counts >= 2).sum() < 2:
                 raise ValueError(
                     "StabilitySelection halves the samples: at least two classes of y need two "
                     "samples each"
+                )
+            if not _in_proportion(counts) and n_samples > 4:
+                warn_user(
+                    "classes of y are too small to be halved: the samples are, without regard to "
+                    "their classes"
                 )
             return cls(labels, None, n_samples, labels)
         groups = np.asarray(plain_vector("groups", groups))
@@ -71,7 +81,7 @@ class SampleUnits:
     def halves(self, rng: Any) -> tuple[np.ndarray, np.ndarray]:
         """Samples of two disjoint halves of as many units, the classes in proportion."""
         if self.members is None:
-            return self._dealt(rng)
+            return self._learnable(rng)
         for _ in range(_TRIES):
             first, second = (
                 np.flatnonzero(np.isin(self.members, units)) for units in self._dealt(rng)
@@ -84,11 +94,27 @@ class SampleUnits:
             "no halves of the groups with two classes in both were found; join some groups"
         )
 
-    def _dealt(self, rng: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _learnable(self, rng: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Halves of the samples with two classes in both, one of them with two samples."""
+        codes = self.codes
+        if codes is None or _in_proportion(np.bincount(codes)):
+            return self._dealt(rng)
+        for _ in range(_TRIES):
+            halves = self._dealt(rng, by_class=False)
+            if all(is_learnable(np.bincount(codes[half])) for half in halves):
+                return halves
+        return self._dealt(rng)  # as far apart as they are, for selectors that need no more
+
+    def _dealt(self, rng: Any, by_class: bool = True) -> tuple[np.ndarray, np.ndarray]:
         order = rng.permutation(self.n_units)
-        if self.codes is not None:
+        if self.codes is not None and by_class:
             # Sort by class, classes in random order, and deal like cards.
             place = rng.permutation(self.codes.max() + 1)
             order = order[np.argsort(place[self.codes[order]], kind="stable")]
         order = order[: self.n_units // 2 * 2]
         return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def _in_proportion(counts: np.ndarray) -> bool:
+    """Whether halves with the classes in proportion have two samples of some class each."""
+    return bool(counts.max() > 3 or (counts == 3).sum() > 1)

@@ -39,7 +39,14 @@ from .guess import against_guess
 from .progress import followed, with_callbacks
 from .ridge_curve import default_estimator, score_without_features
 from .rules import RULES, CountCurve, choices, describe
-from .trials import check_folds, grouped_folds, is_number_of_folds, numbers_to_try, splitter
+from .trials import (
+    check_folds,
+    grouped_folds,
+    is_number_of_folds,
+    learnable,
+    numbers_to_try,
+    splitter,
+)
 
 
 class SelectorCV(FinalModel, MetaSelector):
@@ -301,6 +308,8 @@ class SelectorCV(FinalModel, MetaSelector):
             else:
                 folds = list(splitter(*repeated, data.target).split(X, y, **given))
                 folds = check_folds(folds, X.shape[0])
+                if is_number_of_folds(self.cv):
+                    folds = learnable(folds, data.target.codes)
         work = CurveWork(
             X,
             y,

@@ -59,13 +59,51 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
     kind, n_splits = RepeatedStratifiedKFold if is_classes else RepeatedKFold, int(cv)
     if target is not None and target.codes is not None:
         largest = int(np.bincount(target.codes).max())
-        if largest < n_splits:
+        if largest < 3 and len(target.codes) > 2:
+            # A class in equal shares would leave no two samples of any class to learn from.
+            warn_user(
+                "no class of y has more than two samples: folds are made without regard to "
+                "classes, and classes that are held out as a whole cannot be predicted"
+            )
+            kind, n_splits = RepeatedKFold, min(n_splits, len(target.codes))
+        elif largest < n_splits:
             warn_user(
                 f"cv={n_splits} asks for more folds than the largest class has samples; "
                 f"{largest} folds are made"
             )
             n_splits = largest
     return kind(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
+
+
+def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
+    """Our own folds such that every training part has two classes, and two samples of one.
+
+    Samples that are missing there are not held out; a fold that holds out nothing is none.
+    """
+    if codes is None:
+        return folds
+    sound = []
+    for train, test in folds:
+        counts = np.bincount(codes[train], minlength=int(codes.max()) + 1)
+        while not is_learnable(counts) and len(test):
+            few = (counts > 0).sum() < 2
+            wanted = np.flatnonzero(counts[codes[test]] == (0 if few else 1))
+            moved = int(wanted[0]) if len(wanted) else 0
+            counts[codes[test[moved]]] += 1
+            train, test = np.sort(np.append(train, test[moved])), np.delete(test, moved)
+        if len(test):
+            sound.append((train, test))
+    if not sound:
+        raise ValueError(
+            f"the {len(codes)} samples cannot be divided: whatever is held out, fewer than two "
+            "classes or no class of two samples are left to learn from"
+        )
+    return sound
+
+
+def is_learnable(counts: np.ndarray) -> bool:
+    """Whether classes of these sizes are two at least, and one of them has two samples."""
+    return bool((counts > 0).sum() > 1 and counts.max() > 1)
 
 
 def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import rankdata
 
 from .._checks import check_flag, check_real
+from ..design import SparseDesign
 from ..design.neighbours import BLOCK_BYTES
+from ..memory import memory_limit
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
 from ..solvers.base import Result
 from .base import DEFAULT_COUNT, ClassMoments, class_moments, constant_columns
 from .path_energy import path_energies
+from .sparse_ranks import deviations_and_ranges, ranks_from_zero, without_stored_zeros
+
+Columns = Any  # an array, or a sparse one by columns
 
 # A class without spread would make the criterion infinite and all other features nothing; a
 # millionth of the variance of the feature is as good as none.
@@ -88,7 +94,8 @@ class InfFSSelector(UnsupervisedSelector):
 
     The matrix of weights is held only where features are fewer than samples. Otherwise a product
     with it computes the correlations block by block: ten to twenty passes of n_features^2
-    n_samples operations. The supervised weights need no pass over pairs of features.
+    n_samples operations. The supervised weights need no pass over pairs of features. Sparse X is
+    never made dense: ranks are as sparse as X but for the one that all zeros of a column share.
 
     The paper is unsupervised; the supervised weights are those of the code that its authors
     released in 2016, which knows two classes: (m_1 - m_2)^2 / (v_1 + v_2) with means and sample
@@ -116,7 +123,6 @@ class InfFSSelector(UnsupervisedSelector):
     supervised: bool = False
     unit_range: bool = True
 
-    _accepts_sparse: ClassVar[bool] = False
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Energy of all paths from the feature through a graph of features; 9 where all features "
@@ -142,7 +148,7 @@ class InfFSSelector(UnsupervisedSelector):
         varying = np.flatnonzero(~constant)
         scores = np.zeros(len(constant))
         if len(varying):
-            X = data.design.dense_columns(varying)
+            X = _columns(data.design, varying)
             relation: _Weights
             if self.supervised:
                 relation = _Relevance(_fisher_criterion(class_moments(data))[varying])
@@ -163,6 +169,13 @@ class InfFSSelector(UnsupervisedSelector):
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
 
+def _columns(design: Any, index: np.ndarray) -> Columns:
+    """Some columns in the memory of the host, sparse ones as they are."""
+    if isinstance(design, SparseDesign):
+        return without_stored_zeros(design.by_column[:, index])
+    return design.dense_columns(index)
+
+
 class _Weights(Protocol):
     """A symmetric matrix of weights, known by its products."""
 
@@ -172,10 +185,13 @@ class _Weights(Protocol):
 class _Spread:
     """max(s_i, s_j): sorted by s, every row is a number times one sum plus another sum."""
 
-    def __init__(self, X: np.ndarray, *, in_range: bool):
-        deviations = X.std(axis=0, dtype=np.float64)
+    def __init__(self, X: Columns, *, in_range: bool):
+        if isinstance(X, np.ndarray):
+            deviations, ranges = X.std(axis=0, dtype=np.float64), np.ptp(X, axis=0)
+        else:
+            deviations, ranges = deviations_and_ranges(X)
         if in_range:
-            deviations = deviations / np.ptp(X, axis=0)
+            deviations = deviations / ranges
         self.values = _from_zero_to_one(deviations)
         self.order = np.argsort(self.values, kind="stable")
 
@@ -190,12 +206,30 @@ class _Spread:
 class _Difference:
     """1 - |rank correlation|, zero for a feature and itself."""
 
-    def __init__(self, X: np.ndarray):
-        ranks = rankdata(X, axis=0)
-        ranks -= ranks.mean(axis=0)
-        self.ranks = ranks / np.sqrt((ranks**2).sum(axis=0))
+    def __init__(self, X: Columns):
         n_samples, n_features = X.shape
-        self.held = np.abs(self.ranks.T @ self.ranks) if n_features <= n_samples else None
+        if isinstance(X, np.ndarray):
+            ranks = rankdata(X, axis=0)
+            ranks -= ranks.mean(axis=0)
+            self.ranks: Columns = ranks / np.sqrt((ranks**2).sum(axis=0))
+            self.means = None
+        else:
+            # Not centred, which would make it dense: products do without the means.
+            ranks = ranks_from_zero(X)
+            self.means = np.asarray(ranks.mean(axis=0)).ravel()
+            squares = np.asarray((ranks**2).sum(axis=0)).ravel()
+            lengths = np.sqrt(squares - n_samples * self.means**2)
+            self.means = np.sqrt(n_samples) * self.means / lengths
+            self.ranks = sparse.csc_array(ranks / lengths)
+        hold = n_features <= n_samples and 8 * n_features**2 <= memory_limit()
+        self.held = self._correlations(0, n_features) if hold else None
+
+    def _correlations(self, start: int, stop: int) -> np.ndarray:
+        """Sizes of the correlations of some features with these and all that follow."""
+        block = self.ranks[:, start:stop].T @ self.ranks[:, start:]
+        if self.means is not None:
+            block = block.toarray() - np.outer(self.means[start:stop], self.means[start:])
+        return np.abs(block)
 
     def __call__(self, v: np.ndarray) -> np.ndarray:
         if self.held is not None:
@@ -205,7 +239,7 @@ class _Difference:
         repeated = np.zeros_like(v)
         for start in range(0, n_features, step):
             stop = min(start + step, n_features)
-            block = np.abs(self.ranks[:, start:stop].T @ self.ranks[:, start:])
+            block = self._correlations(start, stop)
             repeated[start:stop] += block @ v[start:]
             # Below the diagonal stands what is above it.
             repeated[stop:] += v[start:stop] @ block[:, stop - start :]

@@ -355,3 +355,11 @@ def test_scores_know_no_units_and_no_k(Selector):
     scale = np.random.default_rng(0).uniform(0.01, 100.0, size=10)
     three, six = Selector(3).fit(X, y), Selector(6).fit(X * scale, np.where(y == 1, "b", "a"))
     np.testing.assert_allclose(three.scores_, six.scores_, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_too_small_to_keep_break_no_constraint(seed):
+    X, y = np.random.default_rng(seed).standard_normal((3, 3000)), ["a", "b", "b"]
+    found = L1MPMSelector().fit(X, y)
+    assert found.converged_
+    assert found.optimality_ <= 1e-6

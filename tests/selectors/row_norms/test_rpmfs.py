@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsieve import RPMFSSelector
+from sparsieve import RFSSelector, RobustL20Selector, RPMFSSelector
 from sparsieve.design import as_design
 from sparsieve.solvers.row_norms.lagrangian import TopKLagrangian
 from sparsieve.solvers.row_norms.on_support import exact_fit
@@ -251,3 +251,26 @@ def test_an_unknown_solver_is_refused():
     X, Y = data()
     with pytest.raises(ValueError, match="solver must be one of 'scaled', 'published'"):
         RPMFSSelector(3, solver="fast").fit(X, Y)
+
+
+@pytest.mark.slow
+def test_the_copies_agree_on_many_samples(rng):
+    X = rng.standard_normal((20_000, 10))
+    y = (X[:, 0] + X[:, 1] + rng.standard_normal(20_000) > 0).astype(int)
+    found = RPMFSSelector(3).fit(X, y)
+    assert found.converged_
+    assert found.support_[:2].all()
+
+
+@pytest.mark.parametrize("kind", [RFSSelector, RobustL20Selector, RPMFSSelector])
+def test_very_many_classes_are_announced(kind, rng, monkeypatch):
+    class Begun(Exception):
+        pass
+
+    def begin(*_):
+        raise Begun
+
+    monkeypatch.setattr(kind, "_robust_problem", begin)  # the work would be long
+    X, y = rng.standard_normal((10_000, 3)), np.arange(10_000) % 5_000
+    with pytest.warns(UserWarning, match=f"{kind.__name__} will take about"), pytest.raises(Begun):
+        kind(2).fit(X, [f"class {label}" for label in y])

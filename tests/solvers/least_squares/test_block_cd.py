@@ -6,6 +6,7 @@ from scipy import sparse
 from sparsieve.design import as_design
 from sparsieve.penalties import L21, critical_strength, row_norms
 from sparsieve.solvers.least_squares.block_cd import BlockCD
+from sparsieve.solvers.least_squares.independent_rows import independent_rows
 from sparsieve.solvers.least_squares.problem import Problem
 from sparsieve.solvers.least_squares.row_newton import newton_rows
 
@@ -142,3 +143,27 @@ def test_no_exclusive_part_is_compiled_as_a_part_of_zero(rng):
         results.append(W)
     np.testing.assert_allclose(results[0], results[1], rtol=1e-13)
     assert 0 < (results[0] != 0).any(axis=1).sum() < 12
+
+
+@pytest.mark.parametrize("n_samples", [2, 3, 5, 12])
+@pytest.mark.parametrize("seed", range(3))
+def test_far_more_features_than_samples_can_tell_apart(seed, n_samples):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, 3000))
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=0)
+    Y = (np.arange(n_samples) % 2 - 0.5)[:, None]
+    for share in (0.3, 1e-3):
+        alpha = share * 2.0 * float(np.abs(X.T @ Y).max())
+        found = BlockCD(max_iter=2000).solve(Problem(as_design(X), Y, L21(alpha)))
+        assert found.converged
+
+
+def test_independent_rows_fit_the_same_by_less(rng):
+    X, w = rng.standard_normal((6, 40)), rng.standard_normal(40)
+    found = independent_rows(X, w)
+    np.testing.assert_allclose(X @ found, X @ w, atol=1e-10)
+    assert np.abs(found).sum() <= np.abs(w).sum()
+    kept = np.flatnonzero(found)
+    assert len(kept) == 6 == np.linalg.matrix_rank(X[:, kept])
+    assert (np.sign(found) == np.sign(w))[kept].all()

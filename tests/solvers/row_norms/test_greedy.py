@@ -60,3 +60,10 @@ def test_improving_never_raises_the_objective():
     better, _ = search.improve(poor)
     assert better.objective < poor.objective
     assert len(better.features) == 6
+
+
+def test_all_supports_are_tried_only_where_their_residuals_are_few(rng):
+    design = as_design(rng.standard_normal((400, 20)))
+    for n_outputs, few in ((1, True), (200, False)):
+        data = RobustData(design, rng.standard_normal((400, n_outputs)), np.ones(400), True)
+        assert can_try_all(data, 20, 3) is few

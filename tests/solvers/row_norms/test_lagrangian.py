@@ -55,3 +55,17 @@ def test_it_is_the_published_iteration(shape, weighted):
     assert found.solution.features.tolist() == rows.tolist()
     assert np.allclose(found.solution.W, W, rtol=1e-8, atol=1e-10)
     assert np.allclose(found.trace, losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_support_without_any_loss_is_the_end(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((4, 2000)), np.array([[1.0], [0.0], [1.0], [0.0]])
+    X, Y = X - X.mean(axis=0), Y - Y.mean()
+    data, everything = RobustData(as_design(X), Y, np.ones(4), True), np.ones(2000, dtype=bool)
+    found = TopKLagrangian().solve(data, 3, everything)
+    A = np.column_stack([X[:, found.solution.features], np.ones(4)])
+    np.testing.assert_allclose(A @ np.linalg.lstsq(A, Y, rcond=None)[0], Y, atol=1e-10)
+    assert (found.converged, found.objective, found.n_iter) == (True, 0.0, 1)
+    # The published iteration knows nothing of it.
+    assert TopKLagrangian.published(max_iter=20).solve(data, 3, everything).n_iter == 20

@@ -124,6 +124,7 @@ class RFSSelector(RobustSelector):
     verbose: int = 0
 
     _accepts_foreign: ClassVar[bool] = True
+    _work_per_number: ClassVar[float] = 2e3
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -135,6 +136,7 @@ class RFSSelector(RobustSelector):
         return super()._takes_foreign() and self.solver == "interior-point"
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self._announce(data)
         problem = self._robust_problem(data)
         self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
         fit = self._solve(problem, [self.alpha_])[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -117,11 +118,14 @@ class RPMFSSelector(RobustSelector):
     max_iter: int = 2000
     verbose: int = 0
 
+    _work_per_number: ClassVar[float] = 1e5
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, SOLVERS)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self._announce(data)
         problem = self._robust_problem(data)
         count = self._n_own(data, DEFAULT_COUNT)
         eligible = ~problem.constant

@@ -11,12 +11,15 @@ import numpy as np
 from ...design import DesignMatrix
 from ...penalties import row_norms
 from .entry_newton import GramProducts, newton_entries
+from .independent_rows import independent_rows
 from .row_newton import newton_rows
 from .working_set import Goal, WorkingSet
 
 SWEEPS_PER_CHECK = 5
 ANDERSON_DEPTH = 5
 NEWTON_SHARE = 1.0
+# Newton steps that leave this share of the gap, and the sweeps after them, get nowhere.
+STALLED = 0.9
 
 
 class GramSet(WorkingSet):
@@ -92,6 +95,7 @@ class GramSet(WorkingSet):
         W = self.W
         Q = self.pull()
         sweeps = since_newton = n_steps = 0
+        share, before = 0.1, np.inf  # of the goal, for Newton steps; the gap when last they began
         trail: list[np.ndarray] = []
         value, gap = _restricted_gap(self, penalty, Q)
         while sweeps < max_sweeps:
@@ -113,11 +117,18 @@ class GramSet(WorkingSet):
             if len(active) and since_newton >= worth:
                 since_newton, trail = 0, []
                 candidate = np.zeros_like(W)
+                start, stalled, before = W, gap > STALLED * before, gap
+                if stalled and beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
+                    start = W.copy()
+                    start[active, 0] = independent_rows(self.columns[:, active], W[active, 0])
+                    active = np.flatnonzero(start[:, 0])
                 gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
                 if beta == 0:
-                    accuracy = max(0.1 * goal.gap(value), 0.01 * gap)
+                    # Between near copies a small gap still leaves much weight in the wrong place.
+                    share *= 0.01 if stalled else 1.0
+                    accuracy = share * max(goal.gap(value), 0.1 * gap)
                     candidate[active] = newton_rows(
-                        gram, correlation, alpha, W[active], self.power, accuracy
+                        gram, correlation, alpha, start[active], self.power, accuracy
                     )
                 else:
                     candidate[active] = newton_entries(

@@ -132,15 +132,22 @@ class WeightedL1Machine:
     def _finished(self, this: Round, costs, unit, n_rounds: int, trace) -> Result[Hyperplane]:
         """The result of a round, which is also where the next call starts."""
         weights = final_weights(this, self.moments)
-        objective = unit * float(costs @ np.abs(weights))
         offset, violation = self._offset(weights)
+        dearer = 0.0
+        if violation > AIM * self.tol:
+            # The crumbs mattered: the others take over, and what that costs counts.
+            weights = weights * self._lengthening(weights)
+            offset, violation = self._offset(weights)
+            more = float(costs @ np.abs(weights)) - this.answer.value
+            dearer = max(more, 0.0) / max(this.answer.value, 1.0)
+        objective = unit * float(costs @ np.abs(weights))
         tightness = np.minimum(this.tightness, 1.0)
         accuracy = achieved_accuracy(self.moments, weights, offset)
         plane = Hyperplane(weights, offset, accuracy, tightness)
         self._previous, self._reduced = plane, this.reduced
         # In units of the objective, which is about one in the next call.
         self._tight = this.answer.tight / this.answer.value
-        gap = max(this.gap, violation)
+        gap = max(this.gap + dearer, violation)
         return Result(
             plane, objective, gap, n_rounds, gap <= self.tol, settled_trace(trace, objective)
         )
@@ -268,6 +275,17 @@ class WeightedL1Machine:
             abs(answer.value - answer.dual_value), answer.value - answer.dual_value / worst
         )
         return missing / max(answer.value, 1.0)
+
+    def _lengthening(self, weights) -> float:
+        """The least factor with which the weights keep the distance of one, if any does."""
+        support = np.flatnonzero(weights)
+        values = weights[support]
+        apart = float(self.moments.difference[support] @ values)
+        larger = self.kappa * float(class_norms(self.moments, support, values).max())
+        if apart <= larger:
+            return 1.0
+        # One of the two norms may exceed one, or none; both do at no scale or at all of them.
+        return max(2.0 / apart, 1.0 / (apart - larger), 1.0)
 
     def _offset(self, weights) -> tuple[float, float]:
         """The middle of the feasible offsets, and by what share there are none."""

@@ -15,7 +15,9 @@ STACK = 4_000_000
 
 def can_try_all(data: RobustData, n_eligible: int, k: int) -> bool:
     """Whether the supports of k features are few enough to compare them all."""
-    return comb(n_eligible, k) * len(data.Y) * (k + data.free.shape[1]) <= STACK
+    n_samples, n_outputs = data.Y.shape
+    widest = max(k + data.free.shape[1], n_outputs)  # columns of a support, or its residuals
+    return comb(n_eligible, k) * n_samples * widest <= STACK
 
 
 def best_supports(

@@ -14,6 +14,8 @@ Once the long rows of V are the same for a while, mu may grow faster: only digit
 And where fewer than k rows are long, the others are left over from the multipliers: features take
 turns in them, and the last iteration would decide. Such places are filled one by one with the
 feature that lowers the loss most.
+
+The first support that fits all samples exactly is the answer: no loss is lower than zero.
 """
 
 from __future__ import annotations
@@ -27,12 +29,15 @@ from ...penalties import row_norms
 from ...penalties.top_k import largest
 from ..base import Callback, Event, Result
 from .greedy import RobustGreedy
+from .interior_point import unpenalised_basis
 from .problem import RobustData
 
 # Rows of V below this share of the longest are left over from the multipliers.
 SHORT = 1e-3
 # After every so many iterations with the same long rows mu grows faster, up to this factor.
 PATIENCE, FASTEST = 20, 1.2
+# From this mu on residuals are hardly shrunk: what is left is to bring the copies together.
+SETTLED = 1e6
 # Copies below this many roundings of the usual size of a row are zero.
 ROUNDINGS = 1e3
 
@@ -108,6 +113,12 @@ class TopKLagrangian:
             E = _shrink_rows(Y - image - free - gap_E, 1.0 / mu)
             candidate = W + gap_V
             rows = largest(np.where(eligible, row_norms(candidate), -1.0), k)
+            changed = held.rows is None or not np.array_equal(rows, held.rows)
+            exact = self.scaled and changed and _fits_exactly(data, rows)
+            if exact:  # no support has a lower loss, whatever the copies are
+                trace.append(0.0)
+                disagreement = 0.0
+                break
             V = candidate[rows]
             image_V = held(rows) @ V
             image_goal = image_V - image_gap  # of the goal V - gap_V
@@ -130,10 +141,14 @@ class TopKLagrangian:
                 growth = min(self.growth ** (1 + standing // PATIENCE), FASTEST)
             mu *= growth
             gap_E /= growth
-            gap_V = np.divide(step, growth, out=step)
-            image_gap = np.divide(image_step, growth, out=image_step)
+            held_back = growth
+            if self.scaled and mu > SETTLED and not system.tight:
+                held_back *= system.tighten()
+            gap_V = np.divide(step, held_back, out=step)
+            image_gap = np.divide(image_step, held_back, out=image_step)
         if self.scaled:
-            rows = _filled(data, rows[_long(V, zero)], k, eligible)
+            if not exact:
+                rows = _filled(data, rows[_long(V, zero)], k, eligible)
             rows = _first_copies(data, rows, eligible)
         solution = SplitSolution(
             rows, unit * candidate.astype(np.float64), unit * W.astype(np.float64)
@@ -154,15 +169,31 @@ class _RidgeSystem:
         self.design = data.weighted_design()
         self.root = np.sqrt(data.weights).astype(self.design.dtype)[:, None]
         self.wide = self.design.shape[1] >= self.design.shape[0]
-        matrix = self.design.cross_gram() if self.wide else self.design.gram()
+        self.tight = False
+        matrix = self._matrix()
+        self.column = float(np.trace(matrix)) / max(n_eligible, 1)
         if weight is None:
             # Between the published 1, with which the copies hardly ever agree, and n, with which
             # the first support is seldom left: on eight data sets the lowest losses.
-            column = float(np.trace(matrix)) / max(n_eligible, 1)
-            weight = column / np.sqrt(data.total_weight) or 1.0
+            weight = self.column / np.sqrt(data.total_weight) or 1.0
+        self._factorise(matrix, weight)
+
+    def _matrix(self):
+        return self.design.cross_gram() if self.wide else self.design.gram()
+
+    def _factorise(self, matrix, weight: float) -> None:
         matrix[np.diag_indices(len(matrix))] += weight
         self.weight = weight
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True)
+
+    def tighten(self) -> float:
+        """Raise the weight to that of the samples, and return the factor.
+
+        The copies come together by a share of 1 / (1 + column / weight) in every iteration.
+        """
+        before, self.tight = self.weight, True
+        self._factorise(self._matrix(), max(self.column, before))
+        return self.weight / before
 
     def solve(self, T):
         """U, X U and F B."""
@@ -192,6 +223,21 @@ class _HeldColumns:
         if self.rows is None or not np.array_equal(rows, self.rows):
             self.rows, self.columns = rows, self.design.dense_columns(rows)
         return self.columns
+
+
+def _fits_exactly(data: RobustData, rows: np.ndarray) -> bool:
+    """Whether these features and the free columns explain Y up to rounding."""
+    counted = np.flatnonzero(data.weights > 0)
+    columns, Y = np.hstack([data.columns(rows), data.free]), data.Y.astype(np.float64)
+    # What does not fit a few of the samples does not fit them all.
+    some = counted[:: max(1, len(counted) // (4 * columns.shape[1]))]
+    return all(_explained(columns[part], Y[part]) for part in (some, counted))
+
+
+def _explained(columns: np.ndarray, Y: np.ndarray) -> bool:
+    basis = unpenalised_basis(columns)
+    rest = float(np.linalg.norm(Y - basis @ (basis.T @ Y)))
+    return rest <= ROUNDINGS * float(np.finfo(np.float64).eps) * float(np.linalg.norm(Y))
 
 
 def _first_copies(data: RobustData, rows: np.ndarray, eligible: np.ndarray) -> np.ndarray:

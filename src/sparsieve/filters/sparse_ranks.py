@@ -1,0 +1,51 @@
+"""Ranks and spreads of sparse columns, from what is stored of them.
+
+All zeros of a column share one rank. Ranks less that one are as sparse as the column itself, and
+the correlation of two columns of ranks does not notice what was taken off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
+
+
+def without_stored_zeros(X: sparse.csc_array) -> sparse.csc_array:
+    """A copy of the values in double precision without those that are zero."""
+    X = sparse.csc_array(X, dtype=np.float64, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
+def ranks_from_zero(X: sparse.csc_array) -> sparse.csc_array:
+    """The ranks of every column less that of its zeros, ties sharing the mean rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from sparsieve.filters.sparse_ranks import ranks_from_zero
+    >>> ranks_from_zero(sparse.csc_array(np.array([[0.0], [-3.0], [0.0], [7.0]]))).toarray().T
+    array([[ 0. , -1.5,  0. ,  1.5]])
+    """
+    ranks = np.empty(len(X.data))
+    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        values = X.data[start:stop]
+        n_zeros = X.shape[0] - len(values)
+        of_zeros = (values < 0).sum() + 0.5 * (n_zeros + 1)
+        ranks[start:stop] = rankdata(values) + n_zeros * (values > 0) - of_zeros
+    return sparse.csc_array((ranks, X.indices, X.indptr), shape=X.shape)
+
+
+def deviations_and_ranges(X: sparse.csc_array) -> tuple[np.ndarray, np.ndarray]:
+    """Standard deviation, and largest less smallest value, of every column."""
+    means = np.asarray(X.mean(axis=0)).ravel()
+    stored = np.diff(X.indptr)
+    off = X.data - np.repeat(means, stored)
+    places = np.repeat(np.arange(X.shape[1]), stored)
+    squares = np.bincount(places, off**2, minlength=X.shape[1])
+    squares += (X.shape[0] - stored) * means**2
+    ranges = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
+    return np.sqrt(squares / X.shape[0]), ranges
