@@ -66,7 +66,8 @@ def test_purposes_are_said_in_words():
     methods = all_methods().values()
     assert set().union(*(method.purposes for method in methods)) == set(PURPOSES)
     for purpose in PURPOSES:
-        assert 0 < sum(purpose in method.purposes for method in methods) < len(methods)
+        count = sum(purpose in method.purposes for method in methods)
+        assert 0 < count < len(methods) or purpose == "sparse"  # which all of them take
     assert all(method.words for method in methods)
 
 

@@ -279,15 +279,6 @@ def test_missing_extra(sparsieve, flowers, monkeypatch, tmp_path):
     assert "pip install 'sparsieve[data]'" in result.err
 
 
-def test_sparse_data_for_a_dense_method(sparsieve, tmp_path, monkeypatch):
-    monkeypatch.setattr(FisherSelector, "_accepts_sparse", False)
-    path = tmp_path / "d.svm"
-    path.write_text("0 1:2\n1 2:3\n0 1:1\n1 2:1\n")
-    result = sparsieve("select", path, *FISHER)
-    assert result.code == 1
-    assert "takes dense ones only" in result.err
-
-
 def test_unexpected_errors_and_debug(sparsieve, flowers, monkeypatch):
     def broken(self, data):
         raise RuntimeError("a bug")

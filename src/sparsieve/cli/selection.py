@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .. import _clock
 from .._checks import sentences_of
@@ -168,11 +167,6 @@ def run_selection(
     from .._checks import check_finite
     from ..selectors.target import with_task
 
-    if sparse.issparse(table.X) and not method.takes_sparse:
-        raise DataError(
-            f"the features are sparse but {method.name} takes dense ones only; sparsieve methods "
-            "--for sparse shows which methods take sparse features"
-        )
     resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
     with_target = looks_at_target(selector)
     told, read_as = _reading(method, table, task) if with_target else ([], AUTO)

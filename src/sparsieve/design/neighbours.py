@@ -99,3 +99,11 @@ def feature_blocks(design: DesignMatrix) -> Iterator[tuple[slice, np.ndarray]]:
     for start in range(0, n_features, step):
         place = slice(start, min(start + step, n_features))
         yield place, design.dense_columns(np.arange(place.start, place.stop)).astype(np.float64)
+
+
+def neighbour_work(shape: tuple[int, int]) -> float:
+    """Multiplications that take as long as finding the nearest samples."""
+    n_samples, n_features = (float(size) for size in shape)
+    if n_features <= FEW_FEATURES and n_samples > MANY_SAMPLES:
+        return 5e4 * n_samples  # by a tree: measured with a million samples
+    return n_samples**2 * (20.0 + n_features / 20.0)  # products of matrices, and sorting

@@ -143,6 +143,9 @@ class InfFSSelector(UnsupervisedSelector):
         if self.mixing > 1:
             raise ValueError(f"mixing must be between 0 and 1, got {self.mixing}")
 
+    def _work(self, data: TrainingData) -> float:
+        return 130.0 * float(data.design.shape[1]) ** 2  # measured on 3,000 features
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         constant = constant_columns(data)
         varying = np.flatnonzero(~constant)

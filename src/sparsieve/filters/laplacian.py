@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._checks import check_flag, check_integer, check_real
 from ..design import standardised
-from ..design.neighbours import feature_blocks, nearest_samples
+from ..design.neighbours import feature_blocks, nearest_samples, neighbour_work
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
 from .base import DEFAULT_COUNT
@@ -92,6 +92,9 @@ class LaplacianScoreSelector(UnsupervisedSelector):
         check_integer("n_neighbors", self.n_neighbors)
         check_real("width", self.width, minimum=0, strict=True, optional=True)
         check_flag("standardize", self.standardize)
+
+    def _work(self, data: TrainingData) -> float:
+        return neighbour_work(data.design.shape)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(data.design, centre=True, scale=self.standardize)

@@ -158,6 +158,11 @@ class ReliefFSelector(BaseSelector):
     def _takes_foreign(self) -> bool:
         return self.n_samples is not None and self.discrete_features is None
 
+    def _work(self, data: TrainingData) -> float:
+        n_samples, n_features = data.design.shape
+        n_queries = n_samples if self.n_samples is None else min(self.n_samples, n_samples)
+        return 0.0 if data.design.is_on_device else float(n_queries) * n_samples * n_features
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         target = data.target
         if isinstance(data.design, RowBlockedDesign):

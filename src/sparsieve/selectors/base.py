@@ -15,6 +15,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_real, warn_user
+from .._cost import announce
 from ..design import as_design, foreign_design
 from ..solvers.base import Result
 from .feature_scores import FeatureScores as FeatureScores
@@ -52,6 +53,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     _: KW_ONLY
 
     _accepts_sparse: ClassVar[bool] = True
+    _takes_less: ClassVar[str] = "fewer samples, or features, take less"
     _accepts_regression: ClassVar[bool] = True
     _needs_target: ClassVar[bool] = True  # False: y is not looked at, and need not be given
     _accepts_nan: ClassVar[bool] = False
@@ -89,6 +91,7 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         fixed = data.fixed
         # Asking for too many features is refused before the work, not after it.
         fixed.count(self.n_features_to_select, default=fixed.n_available)
+        announce(type(self).__name__, self._work(data), self._takes_less)
         found = self._fit(data)
         self.__dict__.pop("n_passes_", None)  # of an earlier fit
         if data.design.passes:
@@ -106,6 +109,10 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         self._set_ranking(found.scores, found.ranking(data.design))
         self._set_support()
         return self
+
+    def _work(self, data: TrainingData) -> float:
+        """Multiplications to expect of a fit, where they may be so many that they are announced."""
+        return 0.0
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..._checks import check_real
 from ...solvers.hinge.linear_program import ExactPenaltyProgram, WeightedL1SVM
+from ..base import TrainingData
 from .base import HingeSelector
 
 
@@ -85,6 +86,9 @@ class ExactPenaltySVMSelector(HingeSelector):
         super()._check_parameters()
         check_real("penalty", self.penalty, minimum=1)
         check_real("max_weight", self.max_weight, minimum=0, strict=True)
+
+    def _work(self, data: TrainingData) -> float:
+        return 0.3 * float(data.design.shape[0]) ** 2  # measured with 300,000 samples
 
     def _largest_weight(self) -> float:
         return float(self.max_weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -134,6 +135,14 @@ class SVMRFESelector(LinearSelector):
             raise ValueError(
                 f"step must be a fraction below 1 or a whole number of features, got {self.step!r}"
             )
+
+    def _work(self, data: TrainingData) -> float:
+        # Measured with 100 and 400 classes: every machine of every step costs at least 2e6.
+        n_samples, n_features = data.design.shape
+        step = self.step if self.step < 1 else self.step / n_features
+        n_steps = math.log(n_features + 1.0) / step
+        machine = 2e6 * n_steps + 60.0 * n_samples * n_features / step
+        return len(class_signs(data.target)) * machine
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(

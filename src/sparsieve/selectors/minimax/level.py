@@ -226,6 +226,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
         "surrogate": SurrogateDescent,
         "exact": ExactMinimax,
     }
+    _work_per_task: ClassVar[float] = 5e7
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

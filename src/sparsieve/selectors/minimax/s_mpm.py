@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._checks import check_choice, check_real
+from ..._cost import announce
 from ...solvers.base import Callback, Result
 from ...solvers.minimax.hyperplane import Hyperplane
 from ...solvers.minimax.published_ratio import solve_published_ratio
@@ -140,6 +141,9 @@ class SMPMSelector(MinimaxSelector):
                 'alpha or "auto"'
             )
         self._alphas.append(alpha)
+        # Few samples leave very many features with a difference: measured with 1,800 of them.
+        work = 0.25 * float((size > alpha).sum()) ** 3
+        announce(type(self).__name__, work, "a larger alpha takes less")
         prices = alpha * task.penalised
         if self.solver == "published":
             return solve_published_ratio(

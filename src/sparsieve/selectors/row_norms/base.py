@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..._checks import check_real
-from ..._cost import announce
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
@@ -102,6 +101,7 @@ class RobustSelector(LinearSelector):
     _accepts_device: ClassVar[bool] = True
     # Multiplications of a fit for every number of the target, measured with 200 to 1,600 classes.
     _work_per_number: ClassVar[float]
+    _takes_less: ClassVar[str] = "fewer samples, or classes, take less"
 
     @property
     def score_meaning(self) -> str:
@@ -112,15 +112,10 @@ class RobustSelector(LinearSelector):
             "of the centred target; 0 where the model leaves the feature out."
         )
 
-    def _announce(self, data: TrainingData) -> None:
-        """Say before a fit that it will take long: with very many samples or classes."""
+    def _work(self, data: TrainingData) -> float:
         n_samples, n_outputs = data.target.Y.shape
         n_outputs -= data.target.codes is not None  # centred, the classes add up to zero
-        announce(
-            type(self).__name__,
-            self._work_per_number * n_samples * n_outputs,
-            "fewer samples, or classes, take less",
-        )
+        return self._work_per_number * n_samples * n_outputs
 
     def _robust_problem(self, data: TrainingData) -> RobustProblem:
         """Standardise the columns and rotate the outputs; the intercept is left to the solver.

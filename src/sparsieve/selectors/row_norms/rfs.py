@@ -136,7 +136,6 @@ class RFSSelector(RobustSelector):
         return super()._takes_foreign() and self.solver == "interior-point"
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self._announce(data)
         problem = self._robust_problem(data)
         self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
         fit = self._solve(problem, [self.alpha_])[0]

@@ -179,7 +179,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
         for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
             self.__dict__.pop(name, None)
         settings = resolve_solver(self.solver, self._solvers)
-        self._announce(data)
         problem = self._robust_problem(data)
         self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
         self.lam_ = 0.0 if self.lam is None else float(self.lam)

@@ -125,7 +125,6 @@ class RPMFSSelector(RobustSelector):
         check_choice("solver", self.solver, SOLVERS)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self._announce(data)
         problem = self._robust_problem(data)
         count = self._n_own(data, DEFAULT_COUNT)
         eligible = ~problem.constant
