@@ -79,6 +79,23 @@ def test_path_on_which_features_leave(rng):
         assert found.converged
 
 
+@pytest.mark.parametrize("rank", [2, 3, 5])
+def test_very_many_near_copies_in_few_dimensions_do_not_hold_the_path_up(rng, rank):
+    Z = np.abs(rng.standard_normal((rank, 20_000))).astype(np.float32)
+    Z[:, ::2] = Z[:, :1] + 1e-3 * Z[:, ::2]
+    Z /= np.linalg.norm(Z, axis=0)
+    y = Z[:, 0] + 0.01 * np.abs(rng.standard_normal(rank))
+    found = nonnegative_path(
+        (Z.T @ y).astype(float),
+        lambda j: (Z.T @ Z[:, j]).astype(float),
+        target_power=y @ y,
+        n_steps=10,
+    )
+    assert found.converged
+    assert found.n_iter < 60
+    np.testing.assert_allclose(Z @ found.solution.weights, y, atol=1e-3)
+
+
 def test_finds_what_is_not_linear_and_a_copy_scores_one(rng):
     X, y = additive(rng, n=120, d=60)
     fitted = HSICLassoSelector(2).fit(X, y)

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import UDFSSelector
+from sparsieve.solvers.row_norms import discriminant
 from sparsieve.solvers.row_norms.discriminant import SMOOTHING
 
 
@@ -72,3 +74,23 @@ def test_the_difference_of_two_copies_is_no_direction(rng):
     X = clusters(rng)
     twice = UDFSSelector(3).fit(np.hstack([X, X])).components_
     np.testing.assert_allclose(twice[:, : X.shape[1]], twice[:, X.shape[1] :], atol=1e-8)
+
+
+def test_looking_ahead_ends_where_the_published_steps_do_and_sooner(rng, monkeypatch):
+    X = rng.standard_normal((30, 100))[np.arange(120) % 30] + rng.standard_normal((120, 100))
+    found = UDFSSelector(3).fit(X)
+    assert found.converged_
+    assert (np.diff(found.history_) <= 1e-12).all()
+    # A step that went too far is not taken, not even the last one.
+    too_far = 1 + np.flatnonzero(np.diff(found.history_) == 0.0)[0]
+    with pytest.warns(ConvergenceWarning):
+        stopped = UDFSSelector(3, max_iter=too_far + 1).fit(X)
+    W = stopped.components_.T
+    assert stopped.history_ == pytest.approx(found.history_[: too_far + 1], rel=1e-12)
+    assert stopped.objective_ == pytest.approx(
+        objective(plain_scatter(X / X.std(axis=0), 5, 1.0), W, 0.1)
+    )
+    monkeypatch.setattr(discriminant, "PLAIN_STEPS", 10_000)
+    plain = UDFSSelector(3).fit(X)
+    assert plain.n_iter_ > 2 * found.n_iter_
+    assert found.objective_ == pytest.approx(plain.objective_, rel=1e-6)

@@ -53,6 +53,16 @@ def test_newton_steps_never_raise_the_objective(rng, beta, products):
     assert values[-1] < 0.9 * values[0]
 
 
+@pytest.mark.parametrize("products", [lambda X: GramProducts(X.T @ X), SampleProducts])
+def test_copies_that_have_just_come_in_get_their_share_in_one_step(rng, products):
+    x = rng.standard_normal((50, 1))
+    X, Y = np.repeat(x, 30, axis=1), np.hstack([x, -x])
+    W = np.tile([1e-17, -1e-17], (30, 1))
+    W[0] = 0.8, -0.8
+    moved = newton_entries(products(X), X.T @ Y, 1.0, 0.2, W, n_before=100)
+    np.testing.assert_allclose(moved, np.tile(moved[0], (30, 1)), rtol=1e-4)
+
+
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
 @pytest.mark.parametrize(("n", "copies"), [(80, 50), (300, 100), (40, 60)])

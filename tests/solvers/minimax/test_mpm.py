@@ -147,6 +147,16 @@ def test_ratio_machine_is_optimal(n, d, ridge, share):
     assert found.optimality <= 1e-6
 
 
+@pytest.mark.parametrize("ridge", [5e-7, 1e-10])
+def test_ratio_machine_is_certain_of_one_sample_with_a_small_ridge(ridge):
+    X = np.random.default_rng(0).standard_normal((60, 30))
+    moments = as_moments(X, np.arange(60) < 1, ridge)
+    alpha = 0.5 * np.abs(moments.difference).max()
+    found = RatioMachine(moments, np.full(30, alpha)).solve()
+    assert found.converged
+    assert found.optimality <= 1e-12
+
+
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)

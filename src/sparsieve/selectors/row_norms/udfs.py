@@ -35,7 +35,8 @@ class UDFSSelector(UnsupervisedSelector):
 
     The problem is not convex. The published iteration (eigenvectors of M / m + alpha D with
     D_jj = 1 / (2 ||w_j||), starting from D = I) lowers the objective in every step, and ends at a
-    point that is stationary to ``tol``. Row norms are smoothed by 0.001.
+    point that is stationary to ``tol``. From the 51st step on, D looks ahead along the way of the
+    last step, as far as the objective does not rise. Row norms are smoothed by 0.001.
 
     The directions are sought among the combinations of samples, which are all there are where no
     feature is a combination of others. Elsewhere, and always where features outnumber samples, some

@@ -29,6 +29,10 @@ CROWDED = 0.5
 # are not too many of them. Copies and near copies of a column need it: how they share is decided
 # by beta alone, in the direction of their rows, while all other directions are stiff.
 ROUGH_STEPS, MOST_ENTRIES = 5, 3000
+# Rows that have just come in may be as short as rounding, many copies of a column at a time. Their
+# curvature 1 / ||w_j|| is taken as that of this share of the longest row: more of it would leave
+# nothing of beta, and there would be no factor.
+SHORTEST = 1e-6
 
 
 class GramProducts:
@@ -129,7 +133,7 @@ def _direction(products, alpha: float, beta: float, W, signs, loss_gradient, exa
     """Solve the Newton equations, roughly or exactly."""
     free = signs != 0
     norms = row_norms(W)[:, None]
-    bend = alpha / norms
+    bend = alpha / np.maximum(norms, SHORTEST * norms.max())
     unit = W / norms
     lengths = np.abs(W).sum(axis=1, keepdims=True)
     gradient = np.where(free, loss_gradient + alpha * unit + 2.0 * beta * lengths * signs, 0.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import Callback, Event, Result
-from .cones import Columns, solve_ratio
+from .cones import Columns, PrimalDual, solve_ratio
 from .generation import (
     AIM,
     LOOSE,
@@ -26,7 +26,7 @@ from .generation import (
     with_ridge,
     worth_keeping,
 )
-from .hyperplane import Hyperplane, balanced_plane
+from .hyperplane import Hyperplane, balanced_plane, class_norms
 from .machine import newton_polish
 from .moments import TwoClassMoments
 
@@ -61,11 +61,7 @@ class RatioMachine:
             if answer is None:
                 raise ConeFailure
             trace.append(answer.value)
-            reduced = self.moments.price(*answer.duals) + answer.strength * difference
-            reduced = with_ridge(reduced, answer, columns)
-            limit = answer.strength * self.alpha
-            tightness = quotient(np.abs(reduced), limit)
-            gap = self._gap(answer, np.maximum(np.abs(reduced) - limit, 0.0), limit.max())
+            reduced, tightness, gap = self._priced(answer, columns)
             joining = joining_keys(reduced, tightness, columns)
             this = Round(answer, columns, reduced, tightness, gap, joining, accuracy)
             event = Event(len(trace), answer.value, gap, len(columns))
@@ -87,8 +83,11 @@ class RatioMachine:
         plane, objective = of_gain_one(
             self.moments, self.alpha, weights, np.minimum(this.tightness, 1.0)
         )
+        gap = this.gap
+        if gap > self.tol:
+            gap = min(gap, self._gap_of(plane.weights, objective))
         # The optimum is not negative: where the value vanishes, nothing is left to gain.
-        gap = float(np.clip(this.gap, 0.0, objective / max(objective, VANISHING)))
+        gap = float(np.clip(gap, 0.0, objective / max(objective, VANISHING)))
         trace = settled_trace(trace, objective)
         return Result(plane, objective, gap, len(trace), gap <= self.tol, trace)
 
@@ -106,6 +105,35 @@ class RatioMachine:
             return weights
         weights[support] = better
         return weights
+
+    def _priced(self, answer: PrimalDual, columns: Columns):
+        """What the multipliers say of all features: reduced costs, tightness, and the gap."""
+        reduced = self.moments.price(*answer.duals) + answer.strength * self.moments.difference
+        reduced = with_ridge(reduced, answer, columns)
+        limit = answer.strength * self.alpha
+        gap = self._gap(answer, np.maximum(np.abs(reduced) - limit, 0.0), limit.max())
+        return reduced, quotient(np.abs(reduced), limit), gap
+
+    def _gap_of(self, weights: np.ndarray, objective: float) -> float:
+        """The gap by the multipliers that belong to weights of gain one.
+
+        Where the ridge is small the digits of a cone solver are few for its multipliers, and
+        Newton's method has found more of them. Infinite where a class has no spread along the
+        weights: such multipliers are not unique.
+        """
+        support = np.flatnonzero(weights)
+        values = weights[support]
+        norms = class_norms(self.moments, support, values)
+        if norms.min() <= 0.0:
+            return np.inf
+        ridges = np.asarray(self.moments.ridges)
+        u, v = (-(self.moments.columns(i, support) @ values) / norms[i] for i in (0, 1))
+        ridge_dual = -(ridges / norms).sum() * values
+        rows = np.sqrt(ridges) * np.linalg.norm(values) / norms
+        answer = PrimalDual(
+            values, objective, objective, objective, (u, v), ridge_dual, rows, np.ones(2)
+        )
+        return self._priced(answer, Columns(support, np.sign(values)))[2]
 
     def _gap(self, answer, violation, limit) -> float:
         """Relative distance of the value to a lower bound over all features.

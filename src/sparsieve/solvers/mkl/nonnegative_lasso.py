@@ -71,7 +71,8 @@ def nonnegative_path(
         nothing = NonnegativePath(empty, np.empty(0), 0.0, np.zeros(n_features), correlations)
         return Result(nothing, 0.5 * target_power, 0.0, 1, True)
     grain = PRECISION * first
-    open_ = np.ones(n_features, dtype=bool)  # neither in use nor a copy of what is
+    open_ = np.ones(n_features, dtype=bool)  # not in use
+    said = np.zeros(n_features, dtype=bool)  # by the features in use, which are enough
     strengths: dict[int, float] = {}
     columns: dict[int, np.ndarray] = {}
     use: list[int] = []
@@ -89,7 +90,7 @@ def nonnegative_path(
             slope, fall = np.empty(0), np.zeros(n_features)
         # How far the strength falls until a feature enters, and until one leaves.
         pace = 1.0 - fall
-        may_enter = open_ & (pace > PRECISION)
+        may_enter = open_ & ~said & (pace > PRECISION)
         if left is not None:
             may_enter[left] = False
         until = np.full(n_features, np.inf)
@@ -114,14 +115,20 @@ def nonnegative_path(
             left = use.pop(place)
             weights = np.delete(weights, place)
             open_[left] = True
+            said[:] = False
             continue
         j = int(np.flatnonzero(until <= entry + grain)[0])
-        open_[j] = False
         columns[j] = columns[j] if j in columns else gram_column(j)
         if use:
             shared = columns[j][use]
             if columns[j][j] - shared @ np.linalg.solve(G, shared) <= 10 * PRECISION:
-                continue  # the features in use say all that this one does
+                # The features in use say all that this one does. There may be very many such.
+                table = np.stack([columns[i] for i in use])
+                power = np.einsum("ij,ij->j", table, np.linalg.solve(G, table))
+                said |= power >= 1.0 - 10 * PRECISION
+                said[j] = True
+                continue
+        open_[j] = False
         use.append(j)
         weights = np.append(weights, 0.0)
         strengths.setdefault(j, strength)
