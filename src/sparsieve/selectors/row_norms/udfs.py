@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._checks import check_flag, check_integer, check_real, warn_user
 from ...design import standardised
-from ...design.neighbours import nearest_samples
+from ...design.neighbours import nearest_samples, neighbour_work
 from ...solvers.base import Result, printer
 from ...solvers.row_norms.discriminant import local_scatter, sparse_directions
 from ..base import FeatureScores, TrainingData
@@ -137,6 +137,12 @@ class UDFSSelector(UnsupervisedSelector):
         check_real("local_ridge", self.local_ridge, minimum=0, strict=True)
         check_real("tol", self.tol, minimum=0)
         check_flag("standardize", self.standardize)
+
+    def _work(self, data: TrainingData) -> float:
+        # Measured with a million samples, and with 1,500 samples of 2,900 features.
+        n_samples, n_features = data.design.shape
+        rank = float(min(n_samples, n_features))
+        return neighbour_work(data.design.shape) + 1e4 * n_samples + 12.0 * rank**3
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(data.design, centre=True, scale=self.standardize)
