@@ -147,6 +147,24 @@ def test_ratio_machine_is_optimal(n, d, ridge, share):
     assert found.optimality <= 1e-6
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_small_weights_count_where_a_feature_comes_in(seed):
+    """Between two levels, halved again and again, the weight of a feature grows from zero."""
+    X = np.random.default_rng(seed).standard_normal((60, 8))
+    moments = as_moments(X, np.arange(60) < 2, 3e-4)
+    few, more = 0.2, 0.8
+    least = len(WeightedL1Machine(moments, few).solve(np.ones(8)).solution.support)
+    for _ in range(30):
+        middle = 0.5 * (few + more)
+        found = WeightedL1Machine(moments, middle).solve(np.ones(8))
+        assert found.optimality <= 1e-6
+        assert found.converged
+        if len(found.solution.support) > least:
+            more = middle
+        else:
+            few = middle
+
+
 @pytest.mark.parametrize("ridge", [5e-7, 1e-10])
 def test_ratio_machine_is_certain_of_one_sample_with_a_small_ridge(ridge):
     X = np.random.default_rng(0).standard_normal((60, 30))

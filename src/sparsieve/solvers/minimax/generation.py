@@ -114,8 +114,10 @@ def weights_by_feature(this: Round, n_features: int) -> np.ndarray:
     return weights
 
 
-def final_weights(this: Round, moments: TwoClassMoments) -> np.ndarray:
+def final_weights(
+    this: Round, moments: TwoClassMoments, share: float = RELATIVE_ZERO
+) -> np.ndarray:
     """Weights of all features, without crumbs; these are judged in units of the features."""
     weights = weights_by_feature(this, moments.n_features)
     size = np.abs(weights) * moments.sizes
-    return np.where(size > RELATIVE_ZERO * size.max(), weights, 0.0)
+    return np.where(size > share * size.max(), weights, 0.0)

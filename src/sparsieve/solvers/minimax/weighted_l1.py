@@ -131,15 +131,21 @@ class WeightedL1Machine:
 
     def _finished(self, this: Round, costs, unit, n_rounds: int, trace) -> Result[Hyperplane]:
         """The result of a round, which is also where the next call starts."""
-        weights = final_weights(this, self.moments)
-        offset, violation = self._offset(weights)
-        dearer = 0.0
-        if violation > AIM * self.tol:
-            # The crumbs mattered: the others take over, and what that costs counts.
-            weights = weights * self._lengthening(weights)
+        # Where a feature just comes in, its small weight may matter; accurate ones can be told
+        # from crumbs.
+        for share in (RELATIVE_ZERO, min(RELATIVE_ZERO, 10.0 * this.accuracy)):
+            weights = final_weights(this, self.moments, share)
             offset, violation = self._offset(weights)
-            more = float(costs @ np.abs(weights)) - this.answer.value
-            dearer = max(more, 0.0) / max(this.answer.value, 1.0)
+            dearer = 0.0
+            if violation > AIM * self.tol:
+                # The crumbs mattered: the others take over, and what that costs counts.
+                weights = weights * self._lengthening(weights)
+                offset, violation = self._offset(weights)
+                more = float(costs @ np.abs(weights)) - this.answer.value
+                dearer = max(more, 0.0) / max(this.answer.value, 1.0)
+            gap = max(this.gap + dearer, violation)
+            if gap <= self.tol:
+                break
         objective = unit * float(costs @ np.abs(weights))
         tightness = np.minimum(this.tightness, 1.0)
         accuracy = achieved_accuracy(self.moments, weights, offset)
@@ -147,7 +153,6 @@ class WeightedL1Machine:
         self._previous, self._reduced = plane, this.reduced
         # In units of the objective, which is about one in the next call.
         self._tight = this.answer.tight / this.answer.value
-        gap = max(this.gap + dearer, violation)
         return Result(
             plane, objective, gap, n_rounds, gap <= self.tol, settled_trace(trace, objective)
         )
