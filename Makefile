@@ -41,7 +41,7 @@ test: $(VENV)/.dev  ## the test suite (minutes on two cores)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.dev  ## the long checks as well
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(ONE_THREAD) TEST_ANEW=yes $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # The lowest versions that pyproject.toml promises, in an environment of their own. Test tools are
 # of today: nobody is promised old ones.
@@ -98,7 +98,7 @@ docs: $(VENV)/.docs  ## build the HTML documentation, the gallery run, into docs
 	$(SPHINX) docs docs/_build
 
 docs-check: $(VENV)/.docs  ## the same without running the gallery: links and pages, in a minute
-	$(SPHINX) -D plot_gallery=0 docs docs/_build/check
+	$(SPHINX) -j 2 -D plot_gallery=0 docs docs/_build/check
 
 pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
 	$(ONE_THREAD) $(BIN)/python docs/make_pictures.py

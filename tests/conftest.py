@@ -11,8 +11,9 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
-settings.register_profile("without a clock", deadline=None)
-settings.load_profile("without a clock")
+# No clock, and the same examples every time; `make test-slow` and `make fuzz` try others.
+settings.register_profile("quick", deadline=None, derandomize="TEST_ANEW" not in os.environ)
+settings.load_profile("quick")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -313,7 +313,7 @@ def page(cells: dict[tuple[str, str, int], Cell]) -> str:
         "a warning with an estimate comes first (announced); what memory cannot hold is refused in",
         "a sentence before the work. Written by `make everyday`.",
         "",
-        f"{len(cells):,} cells: "
+        f"{len(cells):,} of {3 * len(KINDS) * len(selectors()):,} cells: "
         + ", ".join(f"{count:,} {outcome}" for outcome, count in counts.most_common())
         + ".",
         "",

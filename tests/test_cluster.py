@@ -129,6 +129,7 @@ def test_a_worker_that_dies_changes_nothing(client, processes, monkeypatch):
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_chunk_that_fails_is_no_lost_connection(client):
     X, y = problem(n=200)
     bad = da.from_array(X, chunks=(50, -1)).map_blocks(failing, dtype=float, meta=np.empty((0, 0)))
@@ -136,6 +137,7 @@ def test_a_chunk_that_fails_is_no_lost_connection(client):
         FStatisticSelector(3).fit(bad, y)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("per_worker", [2, 6])
 def test_all_workers_take_part_in_every_pass(client, processes, monkeypatch, per_worker):
     monkeypatch.setattr("sparsieve.design.dask.kept", lambda X: X)

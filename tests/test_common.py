@@ -60,7 +60,7 @@ SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(24)
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -420,6 +420,7 @@ def shared_case():
     return X - X.min(), y
 
 
+@pytest.mark.thinned(2)
 @each_invariant
 @pytest.mark.filterwarnings("ignore")
 def test_the_number_of_threads_makes_no_difference(selector, shared_case):

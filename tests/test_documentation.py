@@ -175,6 +175,7 @@ def public_things():
                     yield f"sparsieve.{room}.{name}", getattr(module, name)
 
 
+@pytest.mark.slow
 def test_docstrings_are_numpydoc():
     """See Also, types, returns and an example each."""
     validate = pytest.importorskip("numpydoc.validate").validate

@@ -97,7 +97,7 @@ ALL = [
 ]
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(15)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "count", "seed", "shape", "n_classes"), list(params(QUICK)))
 def test_what_makes_no_difference(name, count, seed, shape, n_classes):

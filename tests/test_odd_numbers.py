@@ -129,7 +129,7 @@ def assert_same_or_refused(estimator, usual, odd, names):
 # -- sizes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @each
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", ["dense", "sparse", "one column"])
@@ -230,7 +230,7 @@ def test_coefficients_are_in_the_units_of_the_user(scale, data, numbers):
 # -- sparse matrices that are not canonical ----------------------------------------------------
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(12)
 @each
 @pytest.mark.parametrize("to_format", [sparse.csr_array, sparse.csc_array])
 @pytest.mark.parametrize("kind", ["in parts", "explicit zeros", "unsorted", "long indices"])
@@ -346,6 +346,7 @@ def test_class_weights_are_checked_in_words(estimator, case, data):
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.thinned(2)
 @by_name(weighs_classes)
 def test_class_weights_are_weights_of_samples(estimator, data):
     """A class that is not named weighs one; labels beyond those of y do no harm."""

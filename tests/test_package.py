@@ -47,6 +47,7 @@ def test_one_method_does_not_wait_for_the_others():
     }
 
 
+@pytest.mark.slow
 def test_rooms_can_be_entered_by_name():
     code = "import sparsieve; print(sparsieve.selectors.hinge.L0SVMSelector.__name__)"
     assert run(sys.executable, "-c", code).stdout.split() == ["L0SVMSelector"]

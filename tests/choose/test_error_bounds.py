@@ -66,7 +66,7 @@ def largest_r_concave_tail(mean, count, n, r, rng):
     return best
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("n", "mean", "count", "r"),
     [(5, 0.1, 3, -1 / 2), (6, 0.05, 3, -1 / 2), (6, 0.15, 4, -1 / 4), (8, 0.1, 4, -1 / 4)],

@@ -148,6 +148,7 @@ def test_an_interrupt_before_anything_was_found_prints_nothing(sparsieve, hard, 
         assert "stopped early" not in result.err
 
 
+@pytest.mark.slow
 def test_what_an_interrupt_leaves_is_proven(hard, monkeypatch):
     """The gap of an interrupted search covers what the finished search finds."""
     table = read_table(hard, "y")

@@ -77,7 +77,7 @@ def test_given_axes_and_refusals(fitted, wine):
         ConvergenceDisplay.from_estimator(fitted, relative="yes")
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("name", list(all_selectors()))
 def test_every_history_is_drawn(name, fitted_by_name):
     selector = fitted_by_name(name)

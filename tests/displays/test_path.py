@@ -178,6 +178,7 @@ def test_refusals(wine):
         PathDisplay("pie", np.arange(2), "x", [], np.arange(2)).plot()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", list(all_selectors()))
 def test_every_selector_is_drawn_or_refused_in_a_sentence(name, fitted_by_name):
     selector = fitted_by_name(name)

@@ -119,7 +119,7 @@ def std_levels(X):
     return np.where(low > X, 0, np.where(high < X, 2, 1))
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("criterion", ALL)
 def test_choices_equal_the_formula(seed, criterion):

@@ -117,6 +117,7 @@ def make(seed, n=40, d=13, classes=3, levels=None):
 # -- equality --------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 3, 10, 1000])
 def test_equals_the_reference(seed, k):

@@ -66,6 +66,7 @@ def mutated(whole: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("suffix", "times"),
     [(".csv.gz", 40), (".npz", 40), (".mat", 6), (".parquet", 40), (".h5ad", 25), (".svm", 40)],

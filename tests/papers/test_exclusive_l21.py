@@ -107,6 +107,7 @@ def test_models_have_the_sparsity_of_l21(wine_fold):
     assert compare_fold(setting("exclusive lasso", [4]))["model"]["features_kept"] == 13
 
 
+@pytest.mark.slow
 def test_figure_2_and_its_resumption(bench, monkeypatch):
     monkeypatch.setattr(plan, "N_FOLDS", 3)
     exhibits = {exhibit.name: exhibit for exhibit in compared(bench)}

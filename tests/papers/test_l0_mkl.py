@@ -298,6 +298,7 @@ def test_published_numbers_stand_in_their_rows(exhibits):
     assert exhibits["Table 7"].rows[0]["published_lambda1"] == 10.0  # Isolet
 
 
+@pytest.mark.slow
 def test_honest_and_test_best_numbers_in_table_4(exhibits):
     rows = {(row["dataset"], row["method"]): row for row in exhibits["Table 4"].rows}
     tried = [

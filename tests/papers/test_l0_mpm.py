@@ -196,6 +196,7 @@ def test_published_numbers_stand_in_their_rows(exhibits):
     assert spam[0.1, 0.1]["published"] == 2.0
 
 
+@pytest.mark.slow
 def test_ranks_of_table_4(exhibits):
     accuracy = {
         (row["dataset"], row["method"]): row["accuracy"] for row in exhibits["Table 3"].rows

@@ -85,6 +85,7 @@ def test_a_second_run_computes_nothing_and_shows_the_same(run):
     }
 
 
+@pytest.mark.slow
 def test_the_printed_numbers_stand_beside_the_right_rows(run):
     rows = run[0]["Table II"].rows
     assert len(rows) == 2 * 8

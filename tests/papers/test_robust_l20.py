@@ -188,6 +188,7 @@ def test_figure_1_has_the_seven_methods_and_ours(exhibits):
     assert {row["runs"] for row in rows} == {2}
 
 
+@pytest.mark.slow
 def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     data = load_dataset("wine")
     parts = [split.train for split in RepeatedSplits(0.7, 2).splits(data["y"], seed=0)]
@@ -226,6 +227,7 @@ def test_the_lead_in_redundancy_is_counted_among_the_published():
     assert redundancy.least_redundant([], "rate", 10) is None
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("figure", "model"),
     [("Figure 2", KNeighborsClassifier(1)), ("Figure 3", SVC(kernel="linear"))],

@@ -73,6 +73,7 @@ def test_soft_level_is_the_least(g, alpha):
         assert norm(theta * (1 - 1e-6)) >= alpha * (1 - 1e-9)
 
 
+@pytest.mark.slow
 def test_conjugate_matches_a_numerical_supremum():
     rng = np.random.default_rng(1)
     penalty = ExclusiveL21(0.7, 0.4)

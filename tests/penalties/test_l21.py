@@ -45,6 +45,7 @@ def test_prox_is_nonexpansive_and_keeps_directions(V, U, alpha):
         assert np.linalg.norm(W - penalty.prox(U, 1.0)) <= np.linalg.norm(V - U) + 1e-9
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), scale=st.floats(0, 100), alpha=st.floats(0.01, 50))
 @settings(max_examples=200, deadline=None)
 def test_dual_bound_stays_below_the_objective_of_any_other_point(seed, scale, alpha):

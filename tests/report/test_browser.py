@@ -121,6 +121,7 @@ def column(page, table, number):
     return page.locator(f"{table} tbody tr:visible td:nth-child({number})").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_a_table_sorts_by_numbers_and_by_names_with_the_keyboard(opened):
     page = opened("selection")
     table = ".table:has(h3:text-is('Ranking'))"
@@ -206,6 +207,7 @@ def test_numbers_are_explored_too(opened):
     page.wait_for_function("() => !document.querySelector('dialog[open]')")
 
 
+@pytest.mark.slow
 def test_headers_look_sortable_and_wide_tables_say_that_they_scroll(opened):
     page = opened("study", "phone")
     table = ".table:has(h3:text-is('All means'))"
@@ -222,6 +224,7 @@ def test_headers_look_sortable_and_wide_tables_say_that_they_scroll(opened):
     assert page.locator(f"{table} td wbr").count() > 0  # names break at their humps
 
 
+@pytest.mark.slow
 def test_a_table_is_searched(opened):
     page = opened("study")
     table = ".table:has(h3:text-is('All means'))"
@@ -240,6 +243,7 @@ def drawn(page, figure):
     return page.locator(f"{figure} svg").inner_html()
 
 
+@pytest.mark.slow
 def test_a_chart_is_switched(opened):
     page = opened("study")
     figure = "figure:has(h3:text-is('Accuracy over the number of features'))"
@@ -271,6 +275,7 @@ def test_a_large_study_is_switched_at_once(opened):
     assert lines.count() == 12
 
 
+@pytest.mark.slow
 def test_no_selection_is_a_dashed_line_across_the_chart(opened):
     page = opened("uneven")
     figure = "figure:has(h3:text-is('Accuracy over the number of features'))"
@@ -302,6 +307,7 @@ def downloaded(page, button):
     return download.value
 
 
+@pytest.mark.slow
 def test_csv_of_a_chart_and_of_a_table(opened, tmp_path):
     page = opened("study")
     for where in ("figure >> nth=0", ".table >> nth=0"):
@@ -340,6 +346,7 @@ def test_it_prints_on_white(opened):
     assert len(page.pdf()) > 10_000
 
 
+@pytest.mark.slow
 def test_a_comparison_is_drawn_and_its_dots_tell_who_chose_what(opened):
     page = opened("comparison", "phone", "dark")
     charts = page.locator("figure.chart")

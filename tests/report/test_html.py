@@ -104,6 +104,7 @@ def test_a_script_from_the_cache_is_the_one_that_was_put_there(script_cache, mon
     assert vega.vega_script.__wrapped__() == made
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_used_costs_only_time(script_cache, monkeypatch, tmp_path):
     path, made = script_cache
     path.unlink(missing_ok=True)

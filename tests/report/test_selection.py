@@ -362,6 +362,7 @@ def test_an_exact_search_out_of_time_is_told_of_its_limit(rng, clock):
     assert ends[0].endswith("raise the solver's time_limit, which was 0.5 s.")
 
 
+@pytest.mark.slow
 def test_how_many_are_enough_is_said(report):
     text = " ".join(report.sections[0].text)
     assert "How many, by the curve of the linear SVM below" in text

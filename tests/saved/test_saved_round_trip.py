@@ -137,7 +137,7 @@ def test_every_selector_with_fixed_columns_and_a_number(name, again):
         same(estimator.at(3), loaded.at(3))
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_that_takes_it_on_sparse_data_with_three_classes(name, again):
@@ -181,6 +181,7 @@ NESTED = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("estimator", NESTED, ids=lambda e: repr(e)[:30])
 @pytest.mark.filterwarnings("ignore")
 def test_nested_estimators(estimator, again):

@@ -100,6 +100,7 @@ def test_never_kept_columns_come_last(selector, confounded):
     assert set(chosen.ranking_[[0, 2]]) == {11, 12}
 
 
+@pytest.mark.thinned(2)
 @every
 @pytest.mark.parametrize("always", [None, [7, 4]], ids=["alone", "with covariates"])
 def test_never_keep_is_the_fit_without_the_columns(selector, always, three_classes):
@@ -148,6 +149,7 @@ def test_nothing_but_covariates(selector, confounded):
     assert only.get_support(indices=True).tolist() == [0, 2]
 
 
+@pytest.mark.thinned(2)
 @each
 def test_names_masks_and_contradictions(selector, confounded):
     X, y = confounded
@@ -179,6 +181,7 @@ def test_names_masks_and_contradictions(selector, confounded):
         clone(selector).set_params(always_keep=["gene5"]).fit(X, y)
 
 
+@pytest.mark.thinned(2)
 @every
 def test_sparse_data_and_weights_as_copies(selector, three_classes):
     X, y = three_classes

@@ -203,7 +203,7 @@ def test_no_warnings_on_ordinary_data():
         L0SVMSelector().fit(X, y)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     "selector",
     [L0SVMSelector(), L0SVMSelector(surrogate="l1"), ExactPenaltySVMSelector()],

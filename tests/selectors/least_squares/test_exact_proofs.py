@@ -197,7 +197,7 @@ def check_price(problem):
     return gap == 0.0
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize("chunk", range(20))
 def test_against_exact_arithmetic(chunk, monkeypatch):
     search_as(chunk % 4, monkeypatch)
@@ -214,7 +214,7 @@ def test_against_exact_arithmetic_at_length(chunk, monkeypatch):
         check(Problem(seed))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("chunk", range(4))
 def test_prices_against_exact_arithmetic(chunk, monkeypatch):
     search_as(chunk, monkeypatch)
@@ -230,6 +230,7 @@ def test_prices_against_exact_arithmetic_at_length(chunk, monkeypatch):
         check_price(Problem(seed))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("chunk", range(2))
 def test_files_against_exact_arithmetic(chunk, monkeypatch, tmp_path):
     """X in a file is searched through inner products, which are known less well."""
@@ -241,6 +242,7 @@ def test_files_against_exact_arithmetic(chunk, monkeypatch, tmp_path):
         check(problem, np.load(tmp_path / "X.npy", mmap_mode="r"))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("ridge", [0, 1e-14, 1e-6, 1e-2, 1.0])
 @pytest.mark.parametrize("classes", [0, 2, 5])
 def test_what_can_be_told_is_proven(ridge, classes):
@@ -266,7 +268,7 @@ def test_two_columns_that_differ_by_what_is_sought():
     assert selector.optimality_ == 0.0
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("low", [0.0, -1.0, 5.0])
 def test_powers_of_one_variable(seed, low):
@@ -312,6 +314,7 @@ def test_a_large_constant_column_without_an_intercept(standardize):
     assert selector.converged_
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("ridge", [1e-8, 1e-12])
 def test_bounds_with_next_to_no_ridge_and_few_samples(ridge):
     rng = np.random.default_rng(0)

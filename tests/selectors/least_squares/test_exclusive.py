@@ -46,6 +46,7 @@ def test_exclusive_l21_reaches_the_certified_optimum(shape, alpha, beta):
     np.testing.assert_array_equal(selector.support_per_class_, selector.coef_ != 0)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("shape", [(40, 15), (15, 40), (20, 120)])
 @pytest.mark.parametrize("beta", [1e-3, 0.1, 10.0])
 def test_exclusive_lasso_reaches_the_certified_optimum(shape, beta):

@@ -20,7 +20,7 @@ from sparsieve.solvers.least_squares.homotopy_iht import HomotopyIHT, entry_pric
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @parametrize_with_checks(
     [
         L20Selector(),

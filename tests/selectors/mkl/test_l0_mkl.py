@@ -17,7 +17,7 @@ from sparsieve.solvers.mkl.weights import UnboundedObjectiveError
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @parametrize_with_checks([L0MKLSelector(), MIKFSSelector(), L0MKLSelector(kernel="rbf")])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -31,6 +31,7 @@ def small_problem(seed=0, n_samples=50, n_features=40):
     return X, y
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["radial", "threshold"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_recovers_non_linear_features(kind, seed):

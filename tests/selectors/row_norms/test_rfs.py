@@ -220,7 +220,7 @@ def test_the_published_iteration_is_the_printed_one(n, d):
     assert selector.n_iter_ == len(selector.history_) == 6
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("share", [0.3, 0.02])
 @pytest.mark.parametrize(("n", "d"), [(25, 70), (90, 12), (60, 200)])

@@ -17,6 +17,7 @@ from sparsieve.solvers.row_norms.on_support import exact_fit
 from sparsieve.solvers.row_norms.problem import RobustData
 
 
+@pytest.mark.thinned(3)
 @parametrize_with_checks([RobustL20Selector(n_features_to_select=1)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -97,6 +98,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
@@ -165,6 +167,7 @@ def test_weight_two_is_the_row_twice():
         assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-5)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("solver", ["greedy", "irls", "nmapg"])
 def test_sparse_float32_and_regression(solver):

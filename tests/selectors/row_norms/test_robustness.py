@@ -53,6 +53,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("robust", "make"), CASES, ids=lambda case: getattr(case, "__name__", None)
 )

@@ -15,6 +15,7 @@ from sparsieve.solvers.row_norms.on_support import exact_fit
 from sparsieve.solvers.row_norms.problem import RobustData
 
 
+@pytest.mark.thinned(2)
 @parametrize_with_checks([RPMFSSelector()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -113,6 +114,7 @@ def everyday(kind, rng):
     return X, np.where(y, "yes", "no")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["four per cent", "wide noise", "few levels", "counts"])
 def test_the_copies_agree_on_everyday_data(rng, kind):
     X, y = everyday(kind, rng)

@@ -45,7 +45,7 @@ def way(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_size_equals_exhaustive_search(seed, way):
     X, Y, ridge = problem(seed)

@@ -62,6 +62,7 @@ def share_exact(n_problems, seed):
     return exact / n_problems
 
 
+@pytest.mark.slow
 def test_exchanges_nearly_always_find_the_exhaustive_optimum():
     assert share_exact(48, seed=0) >= 0.95
 

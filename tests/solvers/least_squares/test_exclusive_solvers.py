@@ -63,7 +63,7 @@ def test_copies_that_have_just_come_in_get_their_share_in_one_step(rng, products
     np.testing.assert_allclose(moved, np.tile(moved[0], (30, 1)), rtol=1e-4)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
 @pytest.mark.parametrize(("n", "copies"), [(80, 50), (300, 100), (40, 60)])
 def test_copies_and_near_copies_of_a_column_are_shared_out_in_few_sweeps(rng, n, copies, apart):

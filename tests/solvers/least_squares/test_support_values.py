@@ -24,7 +24,7 @@ def exact(X, Y, ridge):
     return Oracle(X, Y, ridge / len(X), intercept=False, standardize=False).values
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("closeness", [1.0, 1e-6, 1e-10, 1e-13, 0.0])
 def test_the_exact_value_lies_between(seed, closeness):

@@ -111,6 +111,7 @@ def test_level_decides_feasibility():
         WeightedL1Machine(moments, kappa_of(1.01 * best)).solve(np.ones(8))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["exp", "log", "capped_l1", "scad"])
 @pytest.mark.parametrize(("n", "d", "ridge"), [(80, 12, 0.0), (40, 80, 0.0), (40, 80, 0.1)])
 def test_every_dc_step_is_optimal(name, n, d, ridge):
