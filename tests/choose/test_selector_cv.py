@@ -454,5 +454,5 @@ def test_what_is_left_to_learn_from_has_two_classes_and_a_pair():
     folds = learnable([(np.arange(2), np.arange(2, 5))], two)
     assert [part.tolist() for part in folds[0]] == [[0, 1, 4], [2, 3]]
     three = [(np.array([0, 1]), np.array([2])), (np.array([1, 2]), np.array([0]))]
-    with pytest.raises(ValueError, match="3 samples cannot be divided"):
+    with pytest.raises(ValueError, match="3 samples of X cannot be divided"):
         learnable(three, np.array([0, 1, 1]))

@@ -95,8 +95,8 @@ def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
             sound.append((train, test))
     if not sound:
         raise ValueError(
-            f"the {len(codes)} samples cannot be divided: whatever is held out, fewer than two "
-            "classes or no class of two samples are left to learn from"
+            f"the {len(codes)} samples of X cannot be divided: whatever is held out, fewer than "
+            "two classes of y or no class of two samples are left to learn from; give more samples"
         )
     return sound
 
