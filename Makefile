@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-oldest odd-inputs everyday fuzz lint format bench reproduce docs docs-check pictures dist clean
+.PHONY: help demo check test test-slow test-oldest odd-inputs everyday fuzz lint format bench reproduce docs docs-check pictures dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,7 +37,14 @@ $(VENV)/.docs: $(VENV)/.dev
 demo: $(VENV)/.demo  ## few features out of thousands with three methods, and a report
 	@$(BIN)/sparsieve demo
 
-test: $(VENV)/.dev  ## the test suite (minutes on two cores)
+# Pages, pictures, commands, files, clusters and the large tables belong to `make test`.
+LATER := experiments report plotting cli io design/distributed test_cluster.py test_common.py \
+  test_odd_numbers.py test_documentation.py test_package.py
+check: $(VENV)/.dev  ## the first case of every second short test of the core, in a minute
+	$(ONE_THREAD) TEST_FIRST_CASES=yes $(BIN)/python -m pytest -q -n 2 --dist worksteal \
+	  -m "not slow and not long" $(LATER:%=--ignore tests/%)
+
+test: $(VENV)/.dev  ## the test suite (five minutes on two cores)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.dev  ## the long checks as well
@@ -48,8 +55,8 @@ test-slow: $(VENV)/.dev  ## the long checks as well
 OLDEST ?= .venv-oldest
 OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_commands.py \
   tests/solvers/engines tests/solvers/minimax tests/selectors/hinge tests/report/test_selection.py \
-  tests/saved tests/test_odd_numbers.py tests/test_package.py tests/test_compiled.py \
-  tests/design/test_stream.py tests/design/test_compressed.py \
+  tests/persistence tests/test_odd_numbers.py tests/test_package.py tests/test_compiled.py \
+  tests/design/test_parallel_passes.py \
   tests/solvers/least_squares/test_very_many_features.py
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) -m venv $(OLDEST)
@@ -72,13 +79,13 @@ FUZZ_SECONDS ?= 180
 fuzz: $(VENV)/.dev  ## attack readers, stores, studies, saved files and estimators for 3 minutes
 	$(ONE_THREAD) FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python tests/fuzz.py
 
-lint: $(VENV)/.dev  ## style, types and the floors of the architecture
+lint: $(VENV)/.dev  ## style, types and the layers of the architecture
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.dev  ## put the code into house style
+format: $(VENV)/.dev  ## put the code into one style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -86,7 +93,7 @@ bench: $(VENV)/.bench  ## measure against the peers, one thread each
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm
-HOW ?= --record src/sparsieve/papers/records
+HOW ?= --record src/sparsieve_experiments/papers/records
 reproduce: $(VENV)/.demo  ## renew the records of the papers' experiments; PAPERS="l20" HOW="--full"
 	@for paper in $(PAPERS); do \
 	  $(ONE_THREAD) $(BIN)/sparsieve reproduce $$paper $(HOW) --jobs 2 --report $$paper.html || exit 1; \

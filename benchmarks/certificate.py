@@ -15,7 +15,8 @@ from benchmarks.common import Row, best_of, load, show
 import numpy as np  # isort: skip
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from sparsieve import ExactSearch, L20Selector, RidgeForwardSelector
+from sparsieve import L20Selector, RidgeForwardSelector
+from sparsieve.solvers import ExactSearch
 
 # data set, limit in fits for all of k = 1..50, and for a single k
 BOUNDS = [("allaml", 20, 10), ("isolet", 40, 10), ("warppie10p", 40, 10), ("borovecki", None, None)]

@@ -23,10 +23,10 @@ import numpy as np  # noqa: E402
 
 from sparsieve.design import as_design  # noqa: E402
 from sparsieve.penalties import ExclusiveL21  # noqa: E402
-from sparsieve.solvers.least_squares.alm import ExclusiveALM  # noqa: E402
 from sparsieve.solvers.least_squares.block_cd import BlockCD  # noqa: E402
 from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton  # noqa: E402
-from sparsieve.solvers.least_squares.problem import Problem  # noqa: E402
+from sparsieve.solvers.least_squares.problem import LeastSquares  # noqa: E402
+from sparsieve.solvers.least_squares.published_alm import ExclusiveALM  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SPARSIEVE_DATA", ROOT.parent / "shared" / "data"))
@@ -78,7 +78,7 @@ def against_alm() -> None:
             ("1, 1", 1.0, 1.0),
         ]
         for label, alpha, beta in settings:
-            problem = Problem(as_design(X), Y, ExclusiveL21(alpha, beta))
+            problem = LeastSquares(as_design(X), Y, ExclusiveL21(alpha, beta))
             optimum = BlockCD(tol=1e-8, max_iter=100_000).solve(problem).objective
             whole = np.inf
             for _ in range(REPEATS):
@@ -112,7 +112,7 @@ def exclusive_lasso() -> None:
             continue
         X, Y = data
         top = 2 * np.linalg.norm(X.T @ Y, axis=1).max()
-        problem = Problem(as_design(X), Y, ExclusiveL21(0.0, share * top))
+        problem = LeastSquares(as_design(X), Y, ExclusiveL21(0.0, share * top))
         start = process_time()
         result = ProximalDualNewton(tol=tol).solve(problem)
         seconds = process_time() - start

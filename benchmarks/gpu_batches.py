@@ -15,7 +15,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,11 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from sparsieve.papers.robust_l20 import methods
 from sparsieve.penalties import row_norms
-from sparsieve.penalties.top_k import TopKGap, largest
-from sparsieve.solvers.row_norms.lagrangian import TopKLagrangian
-from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG
+from sparsieve.penalties.top_k import largest
+from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
+from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
+from sparsieve_experiments.papers.robust_l20 import methods
 
 SHARES = (0.001, 0.01)  # of rho_max
 KS = (5, 20, 50)
@@ -64,21 +64,22 @@ def generated(n: int, d: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def nmapg_alone(X: np.ndarray, y: np.ndarray, share: float) -> tuple[float, list]:
     """CPU seconds, and (objective, features, iterations) for every K."""
-    data, rho = methods.robust_data(X, y), share * methods.rho_max(X, GAMMA)
-    solution, found = None, []
+    problem = methods.robust_problem(X, y, GAMMA)
+    problem = replace(problem, rho=share * methods.rho_max(X, GAMMA))
+    fit, found = None, []
     start = time.process_time()
     for k in KS:
-        fit = algorithm_2().solve(data, TopKGap(k, rho, GAMMA), start=solution)
-        solution = fit.solution
-        found.append((fit.objective, largest(row_norms(solution.W), k), fit.n_iter))
+        fit = algorithm_2().solve(replace(problem, k=k), fit)
+        found.append((fit.objective, largest(row_norms(fit.solution.W), k), fit.n_iter))
     return time.process_time() - start, found
 
 
 def top_k_alone(X: np.ndarray, y: np.ndarray, k: int) -> tuple[float, list]:
     """The same for one K of TopK."""
-    data = methods.robust_data(X, y)
+    problem = methods.robust_problem(X, y)
+    problem = replace(problem, k=k, eligible=problem.design.column_sq_norms() > 0)
     start = time.process_time()
-    fit = TopKLagrangian.published().solve(data, k, data.design.column_sq_norms() > 0)
+    fit = TopKLagrangian.published().solve(problem)
     seconds = time.process_time() - start
     return seconds, [(fit.objective, fit.solution.features, fit.n_iter)]
 
@@ -87,7 +88,7 @@ def algorithm_2() -> NonmonotoneAPG:
     """As in the paper's figures 2 and 3."""
     return NonmonotoneAPG(
         stage_iter=methods.STAGE_ITERATIONS,
-        max_iter=methods.MANY,
+        max_iter=methods.UNLIMITED,
         tol=0.0,
         step_tol=methods.ITERATE_TOLERANCE,
     )
@@ -98,19 +99,19 @@ def algorithm_2() -> NonmonotoneAPG:
 
 def nmapg_batch(folds: list, device: Any) -> list[list]:
     """For every fold and rho what :func:`nmapg_alone` finds."""
-    from sparsieve.solvers.row_norms.batched_nmapg import Chain, batched_nmapg
+    from sparsieve_experiments.papers.robust_l20.batched_nmapg import Chain, batched_nmapg
 
-    parts = [methods.robust_data(*fold) for fold in folds]
+    parts = [methods.robust_problem(*fold, GAMMA) for fold in folds]
     chains = [Chain([share * methods.rho_max(X, GAMMA) for X, _ in folds], KS) for share in SHARES]
-    found = batched_nmapg(algorithm_2(), parts, chains, GAMMA, device)
+    found = batched_nmapg(algorithm_2(), parts, chains, device)
     return [[[_plain(fit) for fit in chain] for chain in part] for part in found]
 
 
 def top_k_batch(folds: list, device: Any) -> list[list]:
     """For every fold and K what :func:`top_k_alone` finds."""
-    from sparsieve.solvers.row_norms.batched_top_k import batched_top_k
+    from sparsieve_experiments.papers.robust_l20.batched_top_k import batched_top_k
 
-    parts = [methods.robust_data(*fold) for fold in folds]
+    parts = [methods.robust_problem(*fold) for fold in folds]
     found = batched_top_k(TopKLagrangian.published(), parts, KS, device)
     return [[[_plain(fit)] for fit in part] for part in found]
 

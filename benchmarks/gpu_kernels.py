@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-PARTS = ("bandwidth", "rows", "columns", "wide", "moments", "distances")
+PARTS = ("bandwidth", "rows", "columns", "wide", "moments")
 SECONDS = 75  # for a part
 
 
@@ -75,7 +75,7 @@ def rows():
     """X W for 10 classes."""
     import torch
 
-    from sparsieve.design import _triton_kernels as kernels
+    from sparsieve.design.gpu import _triton_kernels as kernels
 
     X = tall()
     W = torch.rand((X.shape[1], 10), device="cuda")
@@ -102,7 +102,7 @@ def columns():
     """X'R for 10 classes."""
     import torch
 
-    from sparsieve.design import _triton_kernels as kernels
+    from sparsieve.design.gpu import _triton_kernels as kernels
 
     X = tall()
     R = torch.rand((len(X), 10), device="cuda")
@@ -129,7 +129,7 @@ def wide():
     """clip(X)'v of 1,000 x 1,000,000 float32 for 1, 10 and 32 vectors."""
     import torch
 
-    from sparsieve.design import _triton_kernels as kernels
+    from sparsieve.design.gpu import _triton_kernels as kernels
 
     X = torch.randn((1000, 1_000_000), device="cuda")
     low = torch.full((X.shape[1],), -2.0, device="cuda")
@@ -183,7 +183,7 @@ def moments():
     """Means and variances in one pass."""
     import torch
 
-    from sparsieve.design import _triton_kernels as kernels
+    from sparsieve.design.gpu import _triton_kernels as kernels
 
     for shape in ((1000, 1_000_000), (200_000, 5_000)):
         X = torch.randn(shape, device="cuda") + 100.0
@@ -203,31 +203,6 @@ def moments():
                 4 * X.numel(),
                 exact,
             )
-
-
-def distances():
-    """|x_i - x_j| summed over 200,000 features for all pairs of 1,000 samples."""
-    import torch
-
-    from sparsieve.design import _triton_kernels as kernels
-
-    X = torch.rand((1000, 200_000), device="cuda")
-    per_unit = torch.ones(X.shape[1], device="cuda", dtype=torch.float64)
-    some = X[:20].double()
-    exact = (torch.cdist(some, some, p=1.0), lambda out: out[:20, :20])
-    for tile, warps in (
-        ((64, 32, 4), 8),
-        ((64, 32, 2), 4),
-        ((32, 32, 4), 4),
-        ((64, 64, 2), 8),
-        ((64, 64, 4), 8),
-    ):
-        report(
-            f"distances {tile} warps={warps}",
-            lambda t=tile, w=warps: kernels.absolute_distances(X, X, per_unit, tile=t, warps=w),
-            4 * X.numel(),
-            exact,
-        )
 
 
 def main(arguments):

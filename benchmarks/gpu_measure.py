@@ -39,8 +39,8 @@ class Meter:
     """Counts how often, and with how many outputs, passes read X on the device."""
 
     def __init__(self):
-        from sparsieve.design import _tensor_passes as passes
-        from sparsieve.solvers.least_squares import _forward_device
+        from sparsieve.design.gpu import _torch_passes as passes
+        from sparsieve.solvers.least_squares import _forward_gpu as _forward_device
 
         self.passes, self.readings, self.bytes, self.flops = passes, 0, 0, 0.0
         self.kept = {}

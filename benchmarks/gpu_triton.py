@@ -33,7 +33,7 @@ def main() -> None:
     """Print one line per fit, type and shape."""
     import torch
 
-    from sparsieve.design import _tensor_passes as passes
+    from sparsieve.design.gpu import _torch_passes as passes
 
     print("| fit | X | type | Triton s | torch s | ratio |\n|---|---|---|---|---|---|")
     kernels = passes._kernels

@@ -156,7 +156,7 @@ def kept_or_computed(folder: Path, name: str) -> list[dict[str, np.ndarray]] | N
 
 def chosen(fold: dict[str, np.ndarray]) -> dict[str, int]:
     """The number of features of every choice."""
-    from sparsieve.choose.rules import CountCurve, choices
+    from sparsieve.meta.rules import CountCurve, choices
 
     ks, scores = fold["ks"], fold["inner"]
     curve = CountCurve(ks, scores)

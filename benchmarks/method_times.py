@@ -21,7 +21,7 @@ from benchmarks import common
 
 N_SAMPLES, N_FEATURES, N_SELECTED = 100, 20_000, 20
 LIMIT = 300  # seconds of CPU; a method that needs more is written down as that
-TABLE = common.ROOT / "src" / "sparsieve" / "cli" / "times.csv"
+TABLE = common.ROOT / "src" / "sparsieve" / "method_times.csv"
 FIELDS = ("method", "seconds", "samples", "features", "selected", "machine", "date", "idle")
 
 
@@ -31,14 +31,14 @@ def measure(name: str) -> float:
     import warnings
     from time import process_time
 
-    from sparsieve.cli.catalogue import find_method
     from sparsieve.datasets import make_correlated_blocks
+    from sparsieve.registry import find_selector
 
     def fitted(n_features: int, n_selected: int) -> float:
         data = make_correlated_blocks(
             N_SAMPLES, n_features, n_relevant=20, block_size=5, random_state=0
         )
-        selector = find_method(name).cls(n_features_to_select=n_selected)
+        selector = find_selector(name)(n_features_to_select=n_selected)
         X = abs(data.X) if name == "chi-square" else data.X  # counts are not negative
         start = process_time()
         with warnings.catch_warnings():
@@ -95,7 +95,7 @@ def main() -> None:
     if chosen.only:
         print(measure(chosen.only))
         return
-    from sparsieve.cli.catalogue import all_methods
+    from sparsieve.registry import all_methods
 
     measured = []
     for row in rows(all_methods()):

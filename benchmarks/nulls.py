@@ -80,7 +80,7 @@ def drawn(name: str, number: int) -> tuple[np.ndarray, np.ndarray]:
 def claims(procedure: str, X: np.ndarray, y: np.ndarray) -> bool:
     """Whether the procedure says that something predicts better than a guess."""
     from sparsieve import SelectorCV, compare
-    from sparsieve.evaluation.held_out import N_REPEATS
+    from sparsieve.meta.held_out import N_REPEATS
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

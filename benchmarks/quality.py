@@ -32,8 +32,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sparsieve import SelectorCV, all_selectors
-from sparsieve.evaluation import bootstrap_interval, nogueira_stability
-from sparsieve.studies.jobs import run_jobs
+from sparsieve.scoring import bootstrap_interval, nogueira_stability
+from sparsieve_experiments.studies.jobs import run_jobs
 
 KS = (5, 10, 20, 50, 100)
 LIMIT = 20.0

@@ -13,6 +13,7 @@ until it falls to the objective of that solution's 20 largest rows fitted again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter, process_time
 
 from benchmarks.common import Row, best_of, load, show
@@ -22,14 +23,14 @@ from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve  # isort: sk
 
 from sparsieve import RFSSelector  # isort: skip
 from sparsieve.design import as_design  # isort: skip
-from sparsieve.penalties import TopKGap, row_norms  # isort: skip
+from sparsieve.penalties import row_norms  # isort: skip
 from sparsieve.penalties.top_k import largest  # isort: skip
-from sparsieve.solvers.row_norms.irls import ReweightedLeastSquares  # isort: skip
-from sparsieve.solvers.row_norms.nmapg import NonmonotoneAPG  # isort: skip
-from sparsieve.solvers.row_norms.problem import RobustData  # isort: skip
-from sparsieve.solvers.row_norms.working_set import RowNormRegression  # isort: skip
-from sparsieve.solvers.row_norms.greedy import RobustGreedy  # isort: skip
-from sparsieve.solvers.row_norms.on_support import exact_fit  # isort: skip
+from sparsieve.solvers.robust.irls import ReweightedLeastSquares  # isort: skip
+from sparsieve.solvers.robust.nmapg import NonmonotoneAPG  # isort: skip
+from sparsieve.solvers.robust.problem import RobustRegression  # isort: skip
+from sparsieve.solvers.robust.working_set import WorkingSet  # isort: skip
+from sparsieve.solvers.robust.greedy import GreedyExchange  # isort: skip
+from sparsieve.solvers.robust.interior_point import SupportFit  # isort: skip
 
 LIMIT = 600.0
 ACCURACY = 1e-6
@@ -94,13 +95,12 @@ def rfs_problems():
 def rfs_rows():
     ratios = []
     for name, X, Y in rfs_problems():
-        problem = RobustData(as_design(X), Y, np.ones(len(Y)), False)
-        every = np.ones(X.shape[1], dtype=bool)
+        problem = RobustRegression(as_design(X), Y, np.ones(len(Y)), False)
         for share in (0.3, 0.1):
-            gamma = share * problem.reference_strength()
+            gamma = share * problem.alpha_max()
 
-            def ours(problem=problem, every=every, gamma=gamma):
-                return RowNormRegression(problem, every, tol=ACCURACY).solve(gamma)
+            def ours(problem=problem, gamma=gamma):
+                return WorkingSet(tol=ACCURACY).solve(replace(problem, alpha=gamma))
 
             start = perf_counter()
             fit = ours()
@@ -147,11 +147,11 @@ def joint_rows():
     X, y = rng.standard_normal((n, d)), rng.integers(0, 3, n)
     X[:, :20] += y[:, None]
     Y = np.eye(3)[y]
-    problem = RobustData(as_design(X), Y, np.ones(n), False)
-    gamma = 0.3 * problem.reference_strength()
+    problem = RobustRegression(as_design(X), Y, np.ones(n), False)
+    gamma = 0.3 * problem.alpha_max()
 
     def ours():
-        return RowNormRegression(problem, np.ones(d, dtype=bool), tol=ACCURACY).solve(gamma)
+        return WorkingSet(tol=ACCURACY).solve(replace(problem, alpha=gamma))
 
     fit = ours()
     seconds = best_of(ours)
@@ -171,27 +171,27 @@ def limited_rows():
             continue
         X, y = data
         codes = np.unique(y, return_inverse=True)[1]
-        problem = RobustData(as_design(X), np.eye(codes.max() + 1)[codes], np.ones(len(X)), False)
-        every = np.ones(X.shape[1], dtype=bool)
+        Y = np.eye(codes.max() + 1)[codes]
+        problem = RobustRegression(as_design(X), Y, np.ones(len(X)), False, alpha=GAMMA, k=K)
         printed = len(X) * np.abs(X).max() - GAMMA
         for share in (0.001, 0.01):
-            penalty = TopKGap(K, share * printed, GAMMA)
+            penalised = replace(problem, rho=share * printed)
             start = perf_counter()
-            published = NonmonotoneAPG(tol=0.0).solve(problem, penalty)
+            published = NonmonotoneAPG(tol=0.0).solve(penalised)
             theirs = perf_counter() - start
-            seconds = min(until_irls(problem, penalty, every, published.objective) for _ in "123")
+            seconds = min(until_irls(penalised, published.objective) for _ in "123")
             yield Row(f"penalised, rho {share}", name, seconds, "Algorithm 2", theirs,
                       f"{factor}x", theirs / seconds >= factor,
                       f"objective {published.objective:.4g}")  # fmt: skip
             rows = largest(row_norms(published.solution.W), K)
-            goal = exact_fit(problem, rows, GAMMA).objective
-            seconds, final, total = until_greedy(problem, every, goal)
+            goal = SupportFit().solve(problem.on(rows)).objective
+            seconds, final, total = until_greedy(problem, goal)
             yield Row(f"limited, rho {share}", name, seconds, "Algorithm 2 + refit", theirs,
                       f"{factor}x", theirs / seconds >= factor,
                       f"{goal:.4g} reached; {final:.4g} after {total:.2f} s")  # fmt: skip
 
 
-def until_irls(problem, penalty, every, goal) -> float:
+def until_irls(problem, goal) -> float:
     """Seconds until the penalised objective is at most ``goal``."""
     start = perf_counter()
     spent = []
@@ -202,11 +202,11 @@ def until_irls(problem, penalty, every, goal) -> float:
             return True
         return False
 
-    ReweightedLeastSquares(tol=1e-12).solve(problem, penalty, every, watch)
+    ReweightedLeastSquares(tol=1e-12).solve(problem, callback=watch)
     return spent[0] if spent else np.inf
 
 
-def until_greedy(problem, every, goal):
+def until_greedy(problem, goal):
     """Seconds until the search is at most ``goal``, its final objective, seconds in all."""
     start = perf_counter()
     spent = []
@@ -215,9 +215,9 @@ def until_greedy(problem, every, goal):
         if not spent and event.objective <= goal:
             spent.append(perf_counter() - start)
 
-    path, _ = RobustGreedy(problem, GAMMA, every).path(K, watch)
+    path = GreedyExchange().solve(problem, callback=watch).solution.path
     total = perf_counter() - start
-    final = exact_fit(problem, path.features, GAMMA).objective
+    final = SupportFit().solve(problem.on(path.features)).objective
     if not spent and final <= goal:
         spent.append(total)
     return (spent[0] if spent else np.inf), final, total

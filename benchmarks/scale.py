@@ -88,7 +88,7 @@ def measure(task: dict) -> dict:
 
 def measure_file(task: dict) -> dict:
     from sparsieve import set_memory
-    from sparsieve.design.files import FileDesign, MappedArray
+    from sparsieve.design.out_of_core.files import FileDesign, MappedArray
 
     path, size = task["path"], os.path.getsize(task["path"])
     X = np.load(path, mmap_mode="r")
@@ -145,15 +145,11 @@ def warm(name: str) -> None:
     """Compile what will be needed, on data of no size."""
     import sparsieve
     from sparsieve.design.dense import DenseDesign
-    from sparsieve.solvers.least_squares import features, tabled_support
 
-    usual = features.COMPILED
     rng, DenseDesign.streams_above = np.random.default_rng(0), 0
-    for limit in (0, usual):
-        features.COMPILED = tabled_support.COMPILED = limit
-        for n in (40, 1000):  # a step at a time, and by blocks of columns
-            X = rng.standard_normal((n, 300)).astype(np.float32)
-            getattr(sparsieve, name)(n_features_to_select=4).fit(X, np.arange(n) % 3)
+    for n in (40, 1000):  # a step at a time, and by blocks of columns
+        X = rng.standard_normal((n, 300)).astype(np.float32)
+        getattr(sparsieve, name)(n_features_to_select=4).fit(X, np.arange(n) % 3)
     DenseDesign.streams_above = None
 
 
@@ -169,10 +165,9 @@ def least_cpu(work) -> float:
 
 def counted_passes() -> list:
     """A list that grows by one whenever a design in memory is read as a whole."""
-    from sparsieve.design import stream
+    from sparsieve.design import parallel_passes as stream
     from sparsieve.design.clipped import ClippedDense
     from sparsieve.design.dense import DenseDesign
-    from sparsieve.design.rows import Rows
     from sparsieve.design.sparse import SparseDesign
 
     seen: list[str] = []
@@ -196,7 +191,6 @@ def counted_passes() -> list:
         for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
             if hasattr(kind, name):
                 noted(kind, name)
-    noted(Rows, "direction")  # for every pass of a loop that works with products at once
     for name in ("clip_of", "column_sizes"):
         seen_before = getattr(stream, name)
         setattr(stream, name, lambda *args, run=seen_before: (seen.append("once"), run(*args))[1])

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from sparsieve import ExactSearch, L20Selector, RidgeForwardSelector
+from sparsieve import L20Selector, RidgeForwardSelector
+from sparsieve.solvers import ExactSearch
 
 X, y = load_breast_cancer(return_X_y=True)
 rng = np.random.default_rng(0)

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from sparsieve import AccuracyCurveDisplay
-from sparsieve.evaluation import Folds
-from sparsieve.studies import Study, run_study
+from sparsieve.scoring import Folds
+from sparsieve_experiments.studies import Study, run_study, study_curves
 
 study = Study(
     "small",
@@ -31,8 +30,6 @@ print(run_study(study, folder / "small.sqlite"))
 # Curves with the spread over the folds:
 figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
 for ax, dataset in zip(axes, ("wine", "breast_cancer"), strict=True):
-    AccuracyCurveDisplay.from_study(
-        folder / "small.sqlite", dataset=dataset, classifier="svm", ax=ax
-    )
+    study_curves(folder / "small.sqlite", dataset=dataset, classifier="svm", ax=ax)
     ax.set_title(dataset)
 plt.show()

@@ -17,8 +17,16 @@ settings.load_profile("quick")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Call all but every n-th case of a test marked ``thinned(n)`` slow."""
+def pytest_collection_modifyitems(config, items):
+    """Call all but every n-th case of a test marked ``thinned(n)`` slow.
+
+    TEST_FIRST_CASES leaves the first case of every second test alone (`make check`).
+    """
+    if "TEST_FIRST_CASES" in os.environ:
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}.values()
+        kept = set(map(id, list(first)[::2]))
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+        items[:] = [item for item in items if id(item) in kept]
     cases = Counter()
     for item in items:
         mark = item.get_closest_marker("thinned")
@@ -27,6 +35,26 @@ def pytest_collection_modifyitems(items):
             if cases[test] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
             cases[test] += 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Remember tests that take more than a second and do not say why."""
+    report = yield
+    if call.when == "call" and call.duration > 1.0 and not item.get_closest_marker("long"):
+        report.user_properties.append(("unexplained", call.duration))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name them: whoever adds such a test marks it ``long("why")`` or makes it shorter."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, seconds in report.user_properties:
+            if name == "unexplained":
+                terminalreporter.write_line(f"over a second ({seconds:.1f} s): {report.nodeid}")
+
+
+pytest_plugins = ["fixtures.command_line", "fixtures.pages"]
 
 
 class TickingClock:

@@ -30,7 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "io"))
-sys.path.insert(0, str(Path(__file__).parent / "saved"))
+sys.path.insert(0, str(Path(__file__).parent / "persistence"))
 
 import forging
 import numpy as np
@@ -45,12 +45,12 @@ import sparsieve
 from odd_cells import cell
 from odd_inputs import KINDS, small
 from sparsieve.datasets.registry import PAPERS
-from sparsieve.evaluation import Folds
 from sparsieve.io import read_table
-from sparsieve.papers import RecordError, read_record
-from sparsieve.report import reproduction_report
-from sparsieve.saved.container import packed, unpacked
-from sparsieve.studies import StoreReader, Study, result_rows, run_study
+from sparsieve.persistence.container import packed, unpacked
+from sparsieve.scoring import Folds
+from sparsieve_experiments.papers import RecordError, read_record
+from sparsieve_experiments.report import reproduction_report
+from sparsieve_experiments.studies import StoreReader, Study, result_rows, run_study
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "180"))
 KEPT = Path("fuzz-corpus")

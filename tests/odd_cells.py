@@ -20,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from odd_inputs import KINDS, LETTERS, usual_data
 from sparsieve.cli.app import run
-from sparsieve.cli.catalogue import all_methods, find_method
-from sparsieve.evaluation import Folds
-from sparsieve.studies import DatasetSpec, StoreReader, Study, StudyError, run_study
+from sparsieve.registry import all_methods
+from sparsieve.scoring import Folds
+from sparsieve_experiments.studies import DatasetSpec, StoreReader, Study, StudyError, run_study
 
 SECONDS = 20  # of CPU, whatever else the machine is doing
 SENTENCES = ("ValueError: ", "TypeError: ")
@@ -126,11 +126,11 @@ def _refusal(sentence: str, estimator: Any) -> Cell:
 
 
 METHODS = tuple(all_methods())
-SELECTORS = [find_method(name).cls.__name__ for name in METHODS]
+SELECTORS = [all_methods()[name].class_name for name in METHODS]
 # These meet every kind of file in the tests. `make odd-inputs` runs all methods on one file of a
 # kind of input, and these on the same input in other formats, which other readers open.
 SOME_METHODS = ("fisher", "ridge-forward", "l0-svm")
-SOME_SELECTORS = [find_method(name).cls.__name__ for name in SOME_METHODS]
+SOME_SELECTORS = [all_methods()[name].class_name for name in SOME_METHODS]
 
 
 def as_files(name: str, folder: Path) -> list[Path]:

@@ -98,7 +98,7 @@ def test_every_estimator_fits_as_another_user_without_home_on_a_read_only_copy(r
 
 
 def test_functions_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch):
-    from sparsieve import _compiled
+    from sparsieve import _numba as _compiled
 
     asked = []
 

@@ -30,11 +30,11 @@ from sparsieve import (
     StabilitySelection,
 )
 from sparsieve.cli.app import run
-from sparsieve.design import cluster
-from sparsieve.design.cluster import ClusterError
-from sparsieve.design.dask import DaskDesign
-from sparsieve.evaluation import Folds
-from sparsieve.studies import Store, Study, StudyError, run_study
+from sparsieve.design.distributed import cluster
+from sparsieve.design.distributed.arrays import DaskDesign
+from sparsieve.design.distributed.cluster import ClusterError
+from sparsieve.scoring import Folds
+from sparsieve_experiments.studies import Store, Study, StudyError, run_study
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -139,8 +139,9 @@ def test_a_chunk_that_fails_is_no_lost_connection(client):
 
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("per_worker", [2, 6])
+@pytest.mark.long("starts processes")
 def test_all_workers_take_part_in_every_pass(client, processes, monkeypatch, per_worker):
-    monkeypatch.setattr("sparsieve.design.dask.kept", lambda X: X)
+    monkeypatch.setattr("sparsieve.design.distributed.arrays.kept", lambda X: X)
     n_workers = len(processes.workers)
     client.wait_for_workers(n_workers, timeout=600)
     chunks = ((10,) * per_worker * n_workers, (100,))

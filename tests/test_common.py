@@ -23,7 +23,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from sparsieve import all_estimators
-from sparsieve.selectors.input import is_scale_free
+from sparsieve.validation.training_data import is_scale_free
 
 ESTIMATORS = all_estimators()
 

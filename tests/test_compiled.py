@@ -10,7 +10,7 @@ import pytest
 import sparsieve
 
 BELOW = """
-from sparsieve._compiled import compiled
+from sparsieve._numba import compiled
 
 @compiled()
 def below(x):
@@ -18,7 +18,7 @@ def below(x):
 """
 
 ABOVE = """
-from sparsieve._compiled import compiled
+from sparsieve._numba import compiled
 from below import below
 
 @compiled()

@@ -4,6 +4,7 @@ import inspect
 import pickle
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-import sparsieve
-from sparsieve import all_estimators
-from sparsieve.selectors.settings import SolverSettings
+from sparsieve import L20Selector, all_estimators, solvers
 from sparsieve.selectors.trace import why_not_converged
 
 ESTIMATORS = all_estimators()
@@ -24,11 +23,7 @@ WRAPPERS = {
     "EnsembleSelector": "selectors",
 }
 CLASSIFIERS = {"MPMClassifier", "SparseKernelMPMClassifier"}
-SETTINGS = {
-    name: value
-    for name in sparsieve.__all__
-    if isinstance(value := getattr(sparsieve, name), type) and issubclass(value, SolverSettings)
-}
+SETTINGS = {name: getattr(solvers, name) for name in solvers.__all__}
 # What may differ from one selector to the next: defaults, and for these also the words.
 OWN_WORDS = {"tol", "max_iter", "solver", "surrogate", "kernel", "gamma", "degree", "coef0"}
 # Families in which a name has a meaning of its own, each under its own sentence.
@@ -84,6 +79,25 @@ def test_the_same_name_means_the_same():
     assert not differing, differing
 
 
+LETTERS = re.compile(
+    r"alpha|beta|gamma|delta|theta|sigma|lam(bda)?\d?|mu|rho|ridge|coef\d|degree|[A-Z]"
+)
+
+
+def test_contributing_lists_every_letter_and_what_every_fit_tells():
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+    table = page.partition("## One name, one meaning")[2].partition("##")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    letters = {name for name in listed if not name.endswith("_")}
+    taken = {parameter.name for cls in ESTIMATORS.values() for parameter in parameters(cls)}
+    assert letters == {name for name in taken if LETTERS.fullmatch(name)}
+    attributes = {
+        entry.name for cls in ESTIMATORS.values() for entry in ClassDoc(cls)["Attributes"]
+    }
+    assert listed - letters <= {name for entry in attributes for name in entry.split(", ")}
+
+
 def test_random_states_and_sizes_of_constructors():
     for name, cls in ESTIMATORS.items():
         defaults = {parameter.name: parameter.default for parameter in parameters(cls)}
@@ -98,24 +112,6 @@ def test_random_states_and_sizes_of_constructors():
 def test_the_first_argument_is_the_number_of_features(name):
     X, y = make_classification(60, 20, n_informative=8, random_state=0)
     assert ESTIMATORS[name](5).fit(X, y).support_.sum() == 5
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: sparsieve.RFSSelector(gamma=1.0), "alpha"),
-        (lambda: sparsieve.RLSRSelector(gamma=1.0), "alpha"),
-        (lambda: sparsieve.RobustL20Selector(gamma=1.0), "alpha"),
-        (lambda: sparsieve.SMPMSelector(lam=1.0), "alpha"),
-        (lambda: sparsieve.L0MPMSelector(alpha=1.0), "theta"),
-        (lambda: sparsieve.L20Selector(loss="l21"), "RobustL20Selector"),
-        (lambda: sparsieve.L20Selector(rho=0.9), "decay"),
-        (lambda: sparsieve.InfoGainSelector(discretise="std"), "discretize"),
-    ],
-)
-def test_old_names_are_answered_with_the_new_ones(build, message):
-    with pytest.raises(TypeError, match=message):
-        build()
 
 
 # -- solver objects --------------------------------------------------------------------------
@@ -139,13 +135,13 @@ def test_solver_objects_clone_print_pickle_and_compare(name):
 
 
 def test_solver_settings_can_be_searched():
-    selector = sparsieve.L20Selector(3, solver=sparsieve.HIHT())
+    selector = L20Selector(3, solver=solvers.HIHT())
     assert "solver__decay" in selector.get_params()
     copy = clone(selector).set_params(solver__decay=0.8)
     assert copy.solver.decay == 0.8
     assert selector.solver.decay != 0.8
     with pytest.raises(ValueError, match="HIHT"):
-        sparsieve.L20Selector(3, solver="hiht").set_params(solver__decay=0.8)
+        L20Selector(3, solver="hiht").set_params(solver__decay=0.8)
 
 
 # -- fitted attributes -----------------------------------------------------------------------

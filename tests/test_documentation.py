@@ -16,6 +16,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import sparsieve
+import sparsieve_experiments
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -65,6 +66,7 @@ def desk(tmp_path, monkeypatch):
 
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
+@pytest.mark.long("runs whole pages")
 def test_snippets_run(page, desk):
     for extra in ("pandas", "anndata", "matplotlib", "jinja2", "vl_convert"):
         pytest.importorskip(extra)
@@ -79,8 +81,8 @@ def test_snippets_run(page, desk):
 
 
 def _small_study():
-    from sparsieve.evaluation import Folds
-    from sparsieve.studies import Study, run_study
+    from sparsieve.scoring import Folds
+    from sparsieve_experiments.studies import Study, run_study
 
     study = Study("small", ["wine"], ["fisher"], Folds(3), ks=[1, 2], classifiers=["svm"])
     run_study(study, "study.sqlite")
@@ -151,28 +153,50 @@ OTHERWISE = {"ES01", "RT02", "PR03"}
 
 
 def places():
-    """The rooms that are public, and those that are not."""
+    """The packages that are public, and those that are not."""
     said = runpy.run_path(str(DOCS / "_ext" / "public.py"))
-    return {*said["ROOMS"].values(), *said["SELECTORS"]}, set(said["INTERNAL"])
+    selectors = {f"sparsieve.{name}" for name in said["SELECTORS"]}
+    internal = {f"sparsieve.{name}" for name in said["INTERNAL"]} | {"sparsieve_experiments.cli"}
+    return {*said["PACKAGES"].values(), *selectors}, internal
 
 
-def test_every_room_is_public_or_says_why_not():
+def test_every_package_is_public_or_says_why_not():
     public, internal = places()
-    there = {room.name for room in pkgutil.iter_modules(sparsieve.__path__) if room.name[0] != "_"}
+    there = {
+        f"{package.__name__}.{part.name}"
+        for package in (sparsieve, sparsieve_experiments)
+        for part in pkgutil.iter_modules(package.__path__)
+        if part.name[0] != "_"
+    }
     assert public | internal == there
     assert not public & internal
+
+
+def test_the_public_face_is_small():
+    """Names of other packages than ``sparsieve`` itself are counted together with its own."""
+    assert len(sparsieve.__all__) <= 60
+    packages = [place for place in places()[0] if place.startswith("sparsieve.")]
+    names = {name for place in packages for name in importlib.import_module(place).__all__}
+    assert len(names.union(sparsieve.__all__)) <= 110
+
+
+def test_results_are_explained_where_the_reference_looks_for_them():
+    for result in runpy.run_path(str(DOCS / "_ext" / "public.py"))["RESULTS"]:
+        module, _, name = f"sparsieve.{result}".rpartition(".")
+        assert inspect.getdoc(getattr(importlib.import_module(module), name))
+        assert name not in sparsieve.__all__
 
 
 def public_things():
     """Classes and functions by the name under which a user imports them; no constants."""
     at_root = set(sparsieve.__all__)
     yield from ((f"sparsieve.{n}", getattr(sparsieve, n)) for n in at_root if n[0] != "_")
-    for room in sorted(places()[0]):
-        module = importlib.import_module(f"sparsieve.{room}")
+    for place in sorted(places()[0]):
+        module = importlib.import_module(place)
         if not set(module.__all__) <= at_root:
             for name in module.__all__:
                 if callable(getattr(module, name)):
-                    yield f"sparsieve.{room}.{name}", getattr(module, name)
+                    yield f"{place}.{name}", getattr(module, name)
 
 
 @pytest.mark.slow

@@ -55,6 +55,7 @@ def cells():
 
 @pytest.mark.thinned(9)
 @pytest.mark.parametrize(("name", "kind"), list(cells()))
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_every_selector_answers(name, kind):
     selector = everyday.selectors()[name]
     fewer = {"n_subsamples": 10, "n_repeats": 1}  # as many fits as show what a wrapper does

@@ -23,7 +23,7 @@ from sparsieve import (
     RLSRSelector,
     all_estimators,
 )
-from sparsieve.selectors.input import is_scale_free
+from sparsieve.validation.training_data import is_scale_free
 
 HERE = Path(__file__).parent
 if str(HERE) not in sys.path:
@@ -234,6 +234,7 @@ def test_coefficients_are_in_the_units_of_the_user(scale, data, numbers):
 @each
 @pytest.mark.parametrize("to_format", [sparse.csr_array, sparse.csc_array])
 @pytest.mark.parametrize("kind", ["in parts", "explicit zeros", "unsorted", "long indices"])
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_how_a_sparse_matrix_is_stored_makes_no_difference(estimator, kind, to_format, data):
     X, y = data
     X = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.6, X, 0.0)
@@ -348,6 +349,7 @@ def test_class_weights_are_checked_in_words(estimator, case, data):
 
 @pytest.mark.thinned(2)
 @by_name(weighs_classes)
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_class_weights_are_weights_of_samples(estimator, data):
     """A class that is not named weighs one; labels beyond those of y do no harm."""
     X, y = data
@@ -383,6 +385,7 @@ def test_files_of_the_table(kind, tmp_path):
         assert found.fine, (path.name, found)
 
 
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_every_method_on_an_odd_file(tmp_path):
     path = as_files("one class", tmp_path)[0]
     found = {method: command_line_cell(path, method) for method in METHODS}

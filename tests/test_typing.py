@@ -26,10 +26,11 @@ from sparsieve import (
     all_selectors,
 )
 from sparsieve.datasets import load_dataset, make_shared_features
-from sparsieve.evaluation import Folds
+from sparsieve.scoring import Folds
 from sparsieve.io import read_table, write_table
-from sparsieve.report import Report, selector_report, study_report
-from sparsieve.studies import Study, run_study
+from sparsieve.report import Report, selector_report
+from sparsieve_experiments.report import study_report
+from sparsieve_experiments.studies import Study, run_study
 
 data = load_dataset("wine")
 selector = RidgeForwardSelector(5, standardize=True, always_keep=[0]).fit(data.X, data.y)

@@ -13,19 +13,30 @@ from collections import defaultdict
 from pathlib import Path
 
 from decision import decision_figure
-from public import INTERNAL, ROOMS
+from public import INTERNAL, PACKAGES, RESULTS
 
 import sparsieve
 
 # Where the selectors of a family live.
 FAMILIES = {
     "least_squares": "sparsieve.selectors.least_squares",
-    "robust": "sparsieve.selectors.row_norms",
-    "mkl": "sparsieve.selectors.mkl",
+    "robust": "sparsieve.selectors.robust",
+    "mkl": "sparsieve.selectors.kernel",
     "minimax": "sparsieve.selectors.minimax",
     "svm": "sparsieve.selectors.hinge",
     "filters": "sparsieve.filters",
-    "wrappers": "sparsieve.choose",
+    "wrappers": "sparsieve.meta",
+}
+# Titles of the families in the reference.
+METHODS = {
+    "least_squares": "Methods: least squares",
+    "exclusive": "Methods: features of single classes",
+    "robust": "Methods: robust to outliers",
+    "svm": "Methods: support vector machines",
+    "minimax": "Methods: minimax probability machines",
+    "mkl": "Methods: kernels, not in proportion",
+    "filters": "Methods: filters, one feature at a time",
+    "unsupervised": "Methods: without a target",
 }
 EXCLUSIVE = re.compile("Exclusive")  # a page of their own, though solved as least squares
 
@@ -52,25 +63,27 @@ def write(path, text):
 
 
 def api_page():
-    listed = {"Selectors": [f"sparsieve.{name}" for name in sparsieve.all_estimators()]}
-    for title, room in ROOMS.items():
-        module = importlib.import_module(f"sparsieve.{room}")
-        listed[title] = [
+    """Every public name on one page, by task."""
+    listed = {title: [] for title in (*METHODS.values(), *PACKAGES)}
+    for title, package in PACKAGES.items():
+        module = importlib.import_module(package)
+        listed[title] += [
             f"sparsieve.{name}" if name in sparsieve.__all__ else f"{module.__name__}.{name}"
             for name in module.__all__
             if callable(getattr(module, name))  # no constants
         ]
     named = {name.rpartition(".")[2] for names in listed.values() for name in names}
-    # Settings of solvers, certificates and whatever else is public but no estimator.
-    rest = [name for name in sparsieve.__all__ if name not in named and not name.startswith("_")]
-    listed["Settings, results and the rest"] = [f"sparsieve.{name}" for name in rest]
-    page = "Reference\n=========\n\nEverything public, found by looking through the package.\n\n"
+    for name, cls in sparsieve.all_estimators().items():
+        if name not in named:
+            listed[METHODS[family_of(cls)]].append(f"sparsieve.{name}")
+    listed["What these return"] = [f"sparsieve.{name}" for name in RESULTS]
+    page = "Reference\n=========\n\nEverything public, by task.\n\n"
     for title, names in listed.items():
         page += f"{title}\n{'-' * len(title)}\n\n"
         page += ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
         page += "".join(f"   {name}\n" for name in names) + "\n"
     page += "Not public\n----------\n\nThese may change with any version:\n\n"
-    return page + "".join(f"- ``sparsieve.{room}``: {why}.\n" for room, why in INTERNAL.items())
+    return page + "".join(f"- ``sparsieve.{part}``: {why}.\n" for part, why in INTERNAL.items())
 
 
 # -- what was measured -----------------------------------------------------------------------
@@ -91,7 +104,7 @@ def measured_quality(quality_page):
 
 def facts(quality_page):
     """One dictionary per selector that runs by its name alone."""
-    from sparsieve.cli.catalogue import all_methods
+    from sparsieve.registry import all_methods
 
     quality = measured_quality(quality_page)
     known = {method.class_name: method for method in all_methods().values()}

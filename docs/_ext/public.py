@@ -1,34 +1,60 @@
-"""What is public and what is the house's own: the one place that says it.
+"""What is public and what is internal: the one place that says it.
 
-The reference lists the public rooms, and ``tests/test_documentation.py`` holds their docstrings to
-numpydoc and asks of every new room where it belongs.
+The reference lists the public packages by task, and ``tests/test_documentation.py`` holds their
+docstrings to numpydoc, counts their names and asks of every new package where it belongs.
 """
 
-# Title in the reference to room. What ``import sparsieve`` gives is listed under that name.
-ROOMS = {
-    "In one line": "oneline",
-    "Comparing methods": "comparing",
-    "Looking at data first": "diagnosis",
-    "Data frames": "frames",
-    "Files": "io",
-    "Memory": "memory",
-    "Device": "device",
-    "Saving and loading": "saved",
-    "Displays": "displays",
-    "Reports": "report",
-    "Studies": "studies",
-    "Measuring": "evaluation",
-    "The papers' experiments": "papers",
-    "Data sets": "datasets",
+# Task in the reference to module. What ``import sparsieve`` gives is listed under that name.
+PACKAGES = {
+    "Select in one line": "sparsieve.selection",
+    "Compare methods": "sparsieve.comparison",
+    "Look at the data first": "sparsieve.diagnosis",
+    "Prepare data frames and counts": "sparsieve.preprocessing",
+    "Find a method by name": "sparsieve.registry",
+    "Choose how many features, and how stable they are": "sparsieve.meta",
+    "Set up a solver": "sparsieve.solvers",
+    "Draw pictures": "sparsieve.plotting",
+    "Write reports": "sparsieve.report",
+    "Save and load": "sparsieve.persistence",
+    "Read and write files": "sparsieve.io",
+    "Limit memory": "sparsieve.memory",
+    "Use a GPU": "sparsieve.device",
+    "Measure selections": "sparsieve.scoring",
+    "Get data sets": "sparsieve.datasets",
+    "Run studies": "sparsieve_experiments.studies",
+    "Write pages about studies and papers": "sparsieve_experiments.report",
+    "Repeat the papers' experiments": "sparsieve_experiments.papers",
 }
-# Rooms of selectors and what belongs to them, which the reference finds by itself: all their names
-# are given by ``import sparsieve``.
-SELECTORS = ("selectors", "filters", "choose", "discovery")
-# Rooms that may change with any version, and why nobody has to import them.
+# Packages of selectors, which the reference lists family by family.
+SELECTORS = ("selectors", "filters")
+# What functions and attributes return, and nobody has to import: explained, but not in ``__all__``.
+RESULTS = (
+    "datasets.registry.DatasetInfo",
+    "diagnosis.findings.Finding",
+    "diagnosis.null.PermutationNull",
+    "io.errors.TargetNeededError",
+    "meta.held_out.HeldOutCheck",
+    "meta.stability.StabilityPath",
+    "plotting.accuracy_curve.ScoreCurve",
+    "scoring.curves.Curve",
+    "scoring.metrics.Recovery",
+    "scoring.metrics.Redundancy",
+    "scoring.protocol.Split",
+    "scoring.resources.Measured",
+    "scoring.stability.Stability",
+    "scoring.statistics.Friedman",
+    "scoring.statistics.Interval",
+    "scoring.statistics.PairedTest",
+    "scoring.over_splits.SplitDifference",
+    "scoring.tuning.Tuned",
+    "selectors.least_squares.certificate.Certificate",
+    "selectors.least_squares.exclusive_l21.ClassHeatmap",
+)
+# Packages that may change with any version, and why nobody has to import them.
 INTERNAL = {
     "cli": "the command line is used by its commands",
     "design": "what X can do; selectors make designs from arrays, frames, files and tensors",
     "kernels": "mathematics; selectors take kernels by name or as functions",
     "penalties": "mathematics; every selector has its penalty",
-    "solvers": "selectors name solvers by text or by settings, which are public",
+    "validation": "what X and y pass before a fit",
 }

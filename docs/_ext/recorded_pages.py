@@ -13,12 +13,12 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import NullFormatter
 
 from sparsieve.datasets.registry import PAPERS
-from sparsieve.papers import RecordError, read_record
-from sparsieve.report import reproduction_report
+from sparsieve_experiments.papers import RecordError, read_record
+from sparsieve_experiments.report import reproduction_report
 
-MOST_ROWS = 60  # of a table on a page; the interactive report has all
-MOST_PANELS = 12
-MOST_TICKS = 8  # that are named by the values drawn
+MAX_ROWS = 60  # of a table on a page; the interactive report has all
+MAX_PANELS = 12
+MAX_TICKS = 8  # that are named by the values drawn
 SENTENCES = 3  # of a paragraph
 
 
@@ -53,13 +53,14 @@ def paragraphs(note):
     return [*found, " ".join(current)] if current else found
 
 
-def picture(exhibit, drawing, path):
-    """All panels of a drawing, a line, bar or point per colour."""
-    rows = [row for row in exhibit.rows if None not in (row.get(drawing.x), row.get(drawing.y))]
+def picture(chart, path):
+    """All panels of a chart, a line, bar or point per series."""
+    fields = {name: column.values for name, column in chart.columns.items()}
+    rows = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
     if not rows:
         return False
-    panels = list(dict.fromkeys(row.get(drawing.panel, "") for row in rows))[:MOST_PANELS]
-    colours = list(dict.fromkeys(row.get(drawing.colour, "") for row in rows))
+    panels = list(dict.fromkeys(row.get("panel", "") for row in rows))[:MAX_PANELS]
+    series = list(dict.fromkeys(row.get("series", "") for row in rows))
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     figure, axes = plt.subplots(
@@ -69,43 +70,39 @@ def picture(exhibit, drawing, path):
         if place >= len(panels):
             axis.set_axis_off()
             continue
-        here = [row for row in rows if row.get(drawing.panel, "") == panels[place]]
-        names = list(dict.fromkeys(str(row[drawing.x]) for row in here))
-        for number, colour in enumerate(colours):
-            same = [row for row in here if row.get(drawing.colour, "") == colour]
-            y = [row[drawing.y] for row in same]
-            style = {"label": str(colour), "color": f"C{number % 10}"}
-            if drawing.kind == "bars":
-                height = 0.8 / len(colours)
-                at = [names.index(str(row[drawing.x])) + number * height for row in same]
-                axis.barh(at, y, height=height, **style)
+        here = [row for row in rows if row.get("panel", "") == panels[place]]
+        names = list(dict.fromkeys(str(row["y"]) for row in here))
+        for number, name in enumerate(series):
+            same = [row for row in here if row.get("series", "") == name]
+            x, y = [row["x"] for row in same], [row["y"] for row in same]
+            style = {"label": name, "color": f"C{number % 10}"}
+            if chart.kind == "bars":
+                height = 0.8 / len(series)
+                at = [names.index(value) + number * height for value in y]
+                axis.barh(at, x, height=height, **style)
             else:
-                x = [row[drawing.x] for row in same]
-                line = "-" if drawing.kind == "lines" else ""
+                line = "-" if chart.kind == "lines" else ""
                 dashed = "--" if line and number >= 10 else line
                 axis.plot(x, y, linestyle=dashed, marker="." if len(x) < 40 else "", **style)
-        if drawing.kind == "bars":
+        if chart.kind == "bars":
             axis.set_yticks(range(len(names)), names, fontsize=7)
-            axis.set_xlabel(drawing.y_title or drawing.y.replace("_", " "), fontsize=8)
-            if drawing.log_y:
-                axis.set_xscale("log")
-        else:
-            axis.set_xlabel(drawing.x_title or drawing.x.replace("_", " "), fontsize=8)
-            axis.set_ylabel(drawing.y_title or drawing.y.replace("_", " "), fontsize=8)
-            if drawing.log_x:
-                axis.set_xscale("log")
-                values = sorted({row[drawing.x] for row in here})
-                if len(values) <= MOST_TICKS:
+        axis.set_xlabel(chart.columns["x"].title, fontsize=8)
+        axis.set_ylabel(chart.columns["y"].title, fontsize=8)
+        if chart.options["log_x"]:
+            axis.set_xscale("log")
+            values = sorted({row["x"] for row in here})
+            if chart.kind != "bars":
+                if len(values) <= MAX_TICKS:
                     axis.set_xticks(values, [f"{value:g}" for value in values])
                 axis.xaxis.set_minor_formatter(NullFormatter())
-            if drawing.log_y:
-                axis.set_yscale("log")
+        if chart.options["log_y"]:
+            axis.set_yscale("log")
         axis.set_title(str(panels[place]), fontsize=9)
         axis.tick_params(labelsize=7)
-    if drawing.colour:
+    if chart.options["grouped"]:
         handles, labels = axes.flat[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), fontsize=7)
-    figure.tight_layout(rect=(0, 0.06 + 0.03 * (len(colours) // 4), 1, 1))
+    figure.tight_layout(rect=(0, 0.06 + 0.03 * (len(series) // 4), 1, 1))
     figure.savefig(path, dpi=90)
     plt.close(figure)
     return True
@@ -129,13 +126,12 @@ def page(paper, record, folder):
     for exhibit in outcome.exhibits:
         text += f"\n## {plain(exhibit.name)}: {plain(exhibit.title)}\n\n"
         text += "\n\n".join(plain(part) for part in paragraphs(exhibit.note)) + "\n\n"
-        for number, drawing in enumerate(exhibit.drawings):
+        for number, chart in enumerate(exhibit.charts):
             stem = re.sub("[^a-z0-9]+", "-", exhibit.name.lower()).strip("-")
             name = f"{paper}-{stem}-{number}.png"
-            if picture(exhibit, drawing, folder / name):
-                title = plain(f"{exhibit.name}: {drawing.y.replace('_', ' ')}")
-                text += f"![{title}]({name})\n\n"
-        rows = exhibit.rows if len(exhibit.rows) <= MOST_ROWS else exhibit.summary
+            if picture(chart, folder / name):
+                text += f"![{plain(chart.title)}]({name})\n\n"
+        rows = exhibit.rows if len(exhibit.rows) <= MAX_ROWS else exhibit.summary
         if rows:
             text += table(rows) + "\n"
     if outcome.missing:

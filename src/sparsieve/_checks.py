@@ -31,47 +31,8 @@ def sentences_of(caught: list[warnings.WarningMessage]) -> list[str]:
     Not what the garbage collector says of files and sockets: it comes upon them at any time, and
     they are somebody else's.
     """
-    heard = [one.message for one in caught if not issubclass(one.category, ResourceWarning)]
-    return list(dict.fromkeys(" ".join(str(message).split()) for message in heard))
-
-
-def check_dimensions(X) -> None:
-    """Refuse one-dimensional data."""
-    if getattr(X, "ndim", 2) == 1:
-        raise ValueError(
-            f"X must be a 2D array of samples x features, got a 1D array of length {len(X)}; "
-            "use X.reshape(-1, 1) for a single feature"
-        )
-
-
-def check_finite(
-    X, names=None, allow_nan: bool = False, imputer: str = "sklearn.impute.SimpleImputer"
-) -> None:
-    """Refuse infinite values, and NaN unless allowed, saying how many and in which columns.
-
-    ``imputer`` is what the sentence proposes.
-    """
-    is_sparse = hasattr(X, "tocoo")
-    values = X.data if is_sparse else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one fast pass; only a suspicious sum is looked into
-            return
-    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
-    if not bad.any():
-        return
-    infinite = np.isinf(values[bad])
-    kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
-    if is_sparse:
-        where = np.unique(X.tocoo().coords[1][bad])
-    else:
-        where = np.flatnonzero(bad.any(axis=0))
-    labels = [names[j] for j in where] if names is not None else [int(j) for j in where]
-    count = int(bad.sum())
-    raise ValueError(
-        f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
-        f"{len(where)} column{'s' * (len(where) != 1)} ({listed(labels)}); impute or drop them, "
-        f"for example with {imputer}"
-    )
+    messages = [one.message for one in caught if not issubclass(one.category, ResourceWarning)]
+    return list(dict.fromkeys(" ".join(str(message).split()) for message in messages))
 
 
 def listed(names) -> str:
@@ -82,10 +43,13 @@ def listed(names) -> str:
 
 
 def check_real(
-    name: str, value: Any, *, minimum=None, maximum=None, strict=False, optional=False
+    name: str, value: Any, *, minimum=None, maximum=None, strict=False, optional=False, auto=False
 ) -> None:
-    """Refuse anything but a real number not below (or, if strict, above) ``minimum``."""
-    if optional and value is None:
+    """Refuse anything but a real number not below (or, if strict, above) ``minimum``.
+
+    None where it is optional, and the text "auto" where that has a meaning, are accepted too.
+    """
+    if (optional and value is None) or (auto and isinstance(value, str) and value == "auto"):
         return
     if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
         raise ValueError(f"{name} must be a real number, got {_shown(value)}")
@@ -110,18 +74,8 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def check_sparse(matrix: Any) -> None:
-    """Refuse a compressed matrix whose indices lead outside: what is done with it may crash.
-
-    SciPy's own check leaves the pointers of a matrix without entries alone.
-    """
-    matrix.check_format(full_check=True)
-    if (np.diff(matrix.indptr) < 0).any():
-        raise ValueError("the index pointers of a sparse matrix fall")
-
-
 # How often something may be repeated: more would not end in anybody's time.
-MOST_REPEATS = 100_000
+MAX_REPEATS = 100_000
 
 
 def check_integer(name: str, value: Any, *, minimum=1, maximum=None) -> None:

@@ -50,7 +50,7 @@ def on_device(X: Any, device: str = "cuda", *, stream: bool = False) -> Any:
     array([11, 12])
     """
     torch = require("torch", extra="torch", purpose="work on a device")
-    place = _device(torch, device)
+    place = torch_device(device, instead='leave X where it is or pass device="cpu"')
     X = X if isinstance(X, torch.Tensor) else torch.from_numpy(_numbers(X))
     if stream:
         return Streamed(X.cpu(), place)
@@ -80,33 +80,27 @@ class Streamed:
         return f"<{self.shape[0]} x {self.shape[1]} matrix streamed to {self.device}>"
 
 
-def torch_device(name: str) -> Any:
+def torch_device(name: Any, instead: str = "name no device to work on the CPU") -> Any:
     """The device that torch knows by this name, or one sentence on why there is none."""
     torch = require("torch", extra="torch", purpose="work on a device")
-    return _device(torch, name, instead="name no device to work on the CPU")
-
-
-def _device(
-    torch: Any, name: Any, instead: str = 'leave X where it is or pass device="cpu"'
-) -> Any:
     try:
         place = torch.device(name)
     except (RuntimeError, TypeError):
         raise ValueError(f'device must be a name such as "cuda" or "cpu", got {name!r}') from None
-    if place.type == "cuda" and not torch.cuda.is_available():
+    if place.type != "cuda":
+        return place
+    if not torch.cuda.is_available():
         raise RuntimeError(
             f"torch {torch.__version__} finds no CUDA device on this machine; {instead}"
         )
-    if place.type == "cuda":
-        count = torch.cuda.device_count()
-        if (place.index or 0) >= count:
-            raise RuntimeError(
-                f"there is no {place}: torch finds {count} CUDA device{'s' * (count != 1)}, "
-                "counted from cuda:0"
-            )
-        index = torch.cuda.current_device() if place.index is None else place.index
-        return torch.device("cuda", index)
-    return place
+    count = torch.cuda.device_count()
+    if (place.index or 0) >= count:
+        raise RuntimeError(
+            f"there is no {place}: torch finds {count} CUDA device{'s' * (count != 1)}, "
+            "counted from cuda:0"
+        )
+    index = torch.cuda.current_device() if place.index is None else place.index
+    return torch.device("cuda", index)
 
 
 def _numbers(X: Any) -> np.ndarray:
@@ -119,19 +113,6 @@ def _numbers(X: Any) -> np.ndarray:
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
     return array if array.flags.writeable else array.copy()  # torch writes where it may
-
-
-def check_same_device(X: Any, others: dict[str, Any]) -> None:
-    """Refuse a target or weights on another accelerator than X."""
-    here = getattr(X, "device", None)
-    if not hasattr(here, "type"):  # no tensor: a target on a device is simply fetched
-        return
-    for name, values in others.items():
-        there = getattr(values, "device", None)
-        if getattr(there, "type", "cpu") != "cpu" and there != here:
-            raise ValueError(
-                f"X is on {here} but {name} is on {there}; pass {name}.to(X.device) or {name}.cpu()"
-            )
 
 
 @contextmanager

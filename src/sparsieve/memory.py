@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from types import TracebackType
 
 __all__ = ["set_memory"]
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _SHARE = 4  # of the machine's memory, where nobody has said how much to use
-_FALLBACK = 2 << 30
-_LEAST = 1 << 20
+_UNKNOWN_BYTES = 2 << 30
+_MIN_BYTES = 1 << 20
 
 # Data of up to this share of the limit are loaded as a whole.
 LOAD_SHARE = 4
@@ -53,12 +52,7 @@ class set_memory:
     def __enter__(self) -> set_memory:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         global _limit
         _limit = self._before
 
@@ -72,7 +66,7 @@ def parse_memory(limit: int | str, name: str = "limit") -> int:
             amount = float(found[1]) * 1024 ** _UNITS[found[2].upper()]
     elif isinstance(limit, int) and not isinstance(limit, bool):
         amount = limit
-    if amount < _LEAST:
+    if amount < _MIN_BYTES:
         raise ValueError(
             f'{name} must be an amount of memory of at least 1MB such as "2GB", got {limit!r}'
         )
@@ -84,7 +78,7 @@ def memory_limit() -> int:
     if _limit is not None:
         return _limit
     whole = machine_memory()
-    return _FALLBACK if whole is None else whole // _SHARE
+    return _UNKNOWN_BYTES if whole is None else whole // _SHARE
 
 
 def machine_memory() -> int | None:

@@ -139,7 +139,11 @@ def test_an_interrupt_before_anything_was_found_prints_nothing(sparsieve, hard, 
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    for where in ("l20_exact.greedy_supports", "proof.BoundSearch", "l20_exact.best_subsets"):
+    for where in (
+        "l20_exact.GreedySearch.supports",
+        "proof.BoundSearch",
+        "l20_exact.BestSubsetSearch",
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(f"sparsieve.selectors.least_squares.{where}", interrupt)
             arguments = ("--param", "lam=1.0") if "BoundSearch" in where else ("-k", 3)

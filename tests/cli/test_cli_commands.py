@@ -5,8 +5,8 @@ import pytest
 
 from sparsieve import __version__, all_selectors
 from sparsieve.cli import demo as demo_module
-from sparsieve.cli.catalogue import all_methods
 from sparsieve.cli.errors import report
+from sparsieve.registry import all_methods
 
 
 def test_version_and_help(sparsieve):
@@ -86,6 +86,7 @@ def test_datasets(sparsieve, monkeypatch, tmp_path):
     assert {entry["status"] for entry in listed} == {"embedded", "missing", "unavailable"}
 
 
+@pytest.mark.long("the whole demonstration")
 def test_demo(sparsieve, monkeypatch, tmp_path):
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
@@ -110,6 +111,7 @@ def test_demo(sparsieve, monkeypatch, tmp_path):
     assert fewer[1]["kept"] < more[1]["kept"]
 
 
+@pytest.mark.long("the whole demonstration")
 def test_demo_keeps_its_promise(sparsieve):
     """All that matters out of thousands, better than with everything."""
     whole, forward, *others = sparsieve("demo", "--json").json()

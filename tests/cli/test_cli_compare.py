@@ -62,6 +62,6 @@ def test_an_interrupt_is_one_word(sparsieve, flowers, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sparsieve.comparing.fits.with_task", interrupted)
+    monkeypatch.setattr("sparsieve.scoring.engine.fit_selection", interrupted)
     run = sparsieve("compare", flowers, "-t", "kind", *METHODS, "-q")
     assert (run.code, run.err) == (130, "interrupted\n")

@@ -88,6 +88,7 @@ def test_what_is_left_out_anyway_may_be_dropped(sparsieve, tmp_path):
     assert (result.code, "no column 'idz' to drop" in result.err) == (1, True)
 
 
+@pytest.mark.long("many draws of noise, or chance would not show")
 def test_auto_on_noise_says_so_first(sparsieve, tmp_path):
     rng = np.random.default_rng(3)
     np.savez(tmp_path / "noise.npz", X=rng.normal(size=(60, 80)), y=np.arange(60) % 2)

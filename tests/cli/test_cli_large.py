@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsieve import memory
-from sparsieve.design import files
+from sparsieve.design.out_of_core import files
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,7 @@ def test_select_to_file_and_pipe(flowers, tmp_path):
     assert "kept 2 of 6" in done.stderr
 
 
+@pytest.mark.long("starts processes")
 def test_bad_data_and_bad_usage(flowers):
     done = shell("select", flowers, "--target", "knid", "--method", "fisher")
     assert (done.returncode, done.stdout) == (1, "")

@@ -4,9 +4,9 @@ import sqlite3
 
 import pytest
 
-from sparsieve.papers import Experiment, Preset, l20
-from sparsieve.studies import Store
-from sparsieve.studies.exhibits import Drawing, Exhibit
+from sparsieve_experiments.papers import Experiment, Preset, l20
+from sparsieve_experiments.studies import Store
+from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
 
 pytest.importorskip("vl_convert")
 

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import FisherSelector, __version__
 from sparsieve._optional import available
-from sparsieve.cli import catalogue
 from sparsieve.cli.errors import ExitCode
 from sparsieve.io import read_table
+from sparsieve.registry import DEFAULT_METHOD, all_methods
 
 FISHER = ("--method", "fisher")
 
@@ -146,15 +146,15 @@ def test_sparse_h5ad_and_default_targets(sparsieve, tmp_path):
 
 
 def test_default_method(sparsieve, flowers):
-    if catalogue.DEFAULT_METHOD not in catalogue.all_methods():
+    if DEFAULT_METHOD not in all_methods():
         pytest.skip("the default method is not there yet")
     result = sparsieve("select", flowers, "-t", "kind", "-k", 2, "--json")
-    assert result.json()["method"] == catalogue.DEFAULT_METHOD
+    assert result.json()["method"] == DEFAULT_METHOD
     assert set(result.json()["selected"]) == {"q", "t"}
 
 
 @pytest.mark.thinned(8)
-@pytest.mark.parametrize("name", catalogue.all_methods())
+@pytest.mark.parametrize("name", all_methods())
 def test_every_method_runs(sparsieve, flowers, name):
     lines = flowers.read_text().splitlines()
     flowers.write_text("\n".join(line for line in lines if not line.endswith("tulip")) + "\n")
@@ -295,21 +295,6 @@ def test_unexpected_errors_and_debug(sparsieve, flowers, monkeypatch):
     assert "Traceback" in traced.err
     assert "in broken" in traced.err
     assert "Traceback" in sparsieve("--debug", *arguments).err
-
-
-@pytest.mark.parametrize(
-    ("method", "old", "new"),
-    [
-        ("fisher", "generalised=True", "use generalized"),
-        ("rfs", "gamma=1", "use alpha"),
-        ("l20", "rho=0.5", "use solver=hiht with solver__decay=..."),
-    ],
-)
-def test_old_names_of_parameters_say_the_new_ones(sparsieve, flowers, method, old, new):
-    result = sparsieve("select", flowers, "-t", "kind", "-m", method, "--param", old)
-    assert result.code == ExitCode.BAD_USAGE
-    name = old.partition("=")[0]
-    assert result.err == f"error: --param: {method} has no parameter {name!r} any more; {new}\n"
 
 
 def test_settings_of_a_solver(sparsieve, flowers):
@@ -500,6 +485,7 @@ def expression(tmp_path):
 
 
 @pytest.mark.parametrize("count", ["6", "auto"])
+@pytest.mark.long("many fits to full accuracy")
 def test_counts_are_prepared_on_request(sparsieve, expression, tmp_path, count):
     from sparsieve import LogCPM, RidgeForwardSelector
     from sparsieve.io import read_table

@@ -266,6 +266,7 @@ def test_wrong_checksum_is_refused_unless_told(home):
         load("colon", home, verify="no")
 
 
+@pytest.mark.long("starts processes")
 def test_wrong_shape_is_refused_unless_told(home):
     savemat(home / "Carcinom.mat", {"X": X, "Y": LABELS})
     with pytest.raises(ValueError, match=r"4 x 3 values and 3 classes, .* 174 x 9182, 11 classes"):
@@ -368,6 +369,7 @@ def test_npz_that_is_a_single_array(home):
     refused(home, "not an .npz archive")
 
 
+@pytest.mark.long("starts processes")
 def test_mat_with_wrong_content(home):
     savemat(home / "mine.mat", {"A": X, "B": LABELS})
     refused(home, r"looked for X/Y, .*but the file holds 'A', 'B'")

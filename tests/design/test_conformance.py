@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sparsieve.design import Deflated, DenseDesign, Scaled, SparseDesign
 from sparsieve.design.clipped import ClippedDense
-from sparsieve.design.dask import DaskDesign
-from sparsieve.design.files import FileDesign, MappedArray
+from sparsieve.design.distributed.arrays import DaskDesign
+from sparsieve.design.out_of_core.files import FileDesign, MappedArray
 
 
 def _sibling(name):
@@ -55,17 +55,11 @@ def with_direction_removed(X, _):
     return Deflated(base, left, right, np.zeros(X.shape[1], dtype=bool))
 
 
-class CompiledSparse(SparseDesign):
-    compiled_from = 0
-
-
 MAKERS = [
     Maker("dense C", lambda X, _: DenseDesign(np.ascontiguousarray(X))),
     Maker("dense F", lambda X, _: DenseDesign(np.asfortranarray(X))),
     Maker("csr", lambda X, _: SparseDesign(sparse.csr_array(X))),
     Maker("csc", lambda X, _: SparseDesign(sparse.csc_matrix(X))),
-    Maker("csr, compiled", lambda X, _: CompiledSparse(sparse.csr_array(X))),
-    Maker("csc, compiled", lambda X, _: CompiledSparse(sparse.csc_array(X))),
     # Views of other designs that stand for X: what they are views of is standardised beforehand.
     Maker("scaled", scaled, standardises=False),
     Maker("clipped", lambda X, _: ClippedDense(DenseDesign(X), *wide(X)), standardises=False),

@@ -11,9 +11,9 @@ from sparsieve.design import (
     Scaled,
     SparseDesign,
     as_design,
-    convert,
     standardised,
 )
+from sparsieve.design import standardise as convert
 from sparsieve.design.clipped import ClippedDense, clipped_sparse
 
 SHAPES = [(7, 12), (30, 9), (5, 5)]
@@ -116,7 +116,7 @@ def test_spectral_norm_of_larger_and_of_zero_matrices(rng):
 
 
 def test_moments_stream_many_blocks(rng, monkeypatch):
-    monkeypatch.setattr("sparsieve.design.dense.BLOCK_BYTES", 8 * 20 * 3)
+    monkeypatch.setattr("sparsieve.design.dense.CACHE_BLOCK_BYTES", 8 * 20 * 3)
     X = rng.standard_normal((50, 20))
     design = DenseDesign(X)
     assert len(list(design.row_blocks())) == 17
@@ -133,7 +133,7 @@ def test_standardised(kind, weighted, clip, rng, monkeypatch):
     X[:, 3] = 7.0  # constant
     weights = rng.random(40) + 0.2 if weighted else None
     if kind == "large dense":
-        monkeypatch.setattr(convert, "COPY_BYTES", 0)
+        monkeypatch.setattr(convert, "MAX_COPY_BYTES", 0)
     design = SparseDesign(sparse.csr_array(X)) if kind == "sparse" else DenseDesign(X)
     view = standardised(design, centre=True, scale=True, sample_weight=weights, clip=clip)
 
@@ -152,7 +152,7 @@ def test_standardised(kind, weighted, clip, rng, monkeypatch):
 
 
 def test_large_designs_are_not_copied(monkeypatch):
-    monkeypatch.setattr(convert, "COPY_BYTES", 0)
+    monkeypatch.setattr(convert, "MAX_COPY_BYTES", 0)
     design = DenseDesign(matrix((20, 5)))
     assert standardised(design, centre=True, scale=True).design.base is design
 

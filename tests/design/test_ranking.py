@@ -31,7 +31,7 @@ def test_many_scores_fall_as_few_do(rng, monkeypatch, kind):
     scores = scores_of(kind, rng)
     expected = np.argsort(-scores, kind="stable").tolist()
     assert falling(scores).tolist() == expected
-    monkeypatch.setattr(ranking, "MANY", 1)
+    monkeypatch.setattr(ranking, "MIN_PACKED_SORT", 1)
     assert falling(scores).tolist() == expected
 
 
@@ -39,7 +39,7 @@ def test_ties_decide_between_equal_scores(rng, monkeypatch):
     scores, ties = rng.integers(0, 4, 500) * 0.1, rng.integers(0, 9, 500) * 0.1
     expected = np.lexsort((-ties, -scores)).tolist()
     for many in (1, 10**6):
-        monkeypatch.setattr(ranking, "MANY", many)
+        monkeypatch.setattr(ranking, "MIN_PACKED_SORT", many)
         assert falling(scores, ties).tolist() == expected
 
 

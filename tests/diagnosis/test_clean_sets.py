@@ -17,6 +17,7 @@ def alarms(X, y):
 
 
 @pytest.mark.parametrize("number", [3 * len(KINDS), pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.long("many draws of noise, or chance would not show")
 def test_simulated_data(number):
     """None but by luck: see :func:`test_a_feature_of_two_values_may_be_lucky`."""
     said = [(kind, alarms(X, y)) for kind, X, y in clean_sets(number)]

@@ -54,6 +54,7 @@ def test_several_at_once_are_counted(rng):
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("shape", [(8, 3000), (20, 20_000), (60, 300), (300, 10)])
 @pytest.mark.parametrize("kind", ["two", "four", "numbers"])
+@pytest.mark.long("many draws of noise, or chance would not show")
 def test_noise_raises_no_alarm(shape, kind):
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -6,11 +6,11 @@ from sklearn.datasets import load_wine
 from sparsieve import (
     FisherSelector,
     FStatisticSelector,
-    PermutationNull,
     RankingDisplay,
     RidgeForwardSelector,
     permutation_null,
 )
+from sparsieve.diagnosis.null import PermutationNull
 
 
 def test_the_level_is_that_of_fits_on_shuffled_targets():

@@ -113,7 +113,7 @@ def test_real_data_with_a_copy(real_data, name, pair):
 
 
 def test_very_many_samples_are_looked_at_in_part(rng, monkeypatch):
-    monkeypatch.setattr(samples, "_MOST_SAMPLES", 500)
+    monkeypatch.setattr(samples, "_MAX_SAMPLES", 500)
     X, y, _ = repeated(rng, n=2000, times=2, d=30)
     found = diagnose(X, y, try_models=False)
     (one,) = [one for one in found if one.kind == "samples"]

@@ -122,6 +122,7 @@ def std_levels(X):
 @pytest.mark.thinned(10)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("criterion", ALL)
+@pytest.mark.long("against the plain formula, loop by loop")
 def test_choices_equal_the_formula(seed, criterion):
     X, y = make(seed)
     selector = MRMRSelector(n_features_to_select=8, criterion=criterion).fit(X, y)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from sparsieve import ReliefFSelector
-from sparsieve.filters import relieff
+from sparsieve.filters import relieff, relieff_features
 
 # -- the plain reference ---------------------------------------------------------------------
 
@@ -156,6 +156,7 @@ def test_discrete_features(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.long("against the plain formula, loop by loop")
 def test_missing_values(seed):
     X, y = make(seed, n=25, d=8, levels=4)
     X[:, :3] = make(seed, n=25)[0][:, :3]
@@ -174,6 +175,7 @@ def test_missing_values(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.long("against the plain formula, loop by loop")
 def test_regression(seed):
     X, _ = make(seed)
     y = X[:, 4] - 0.5 * X[:, 1] + 0.1 * np.random.default_rng(seed).normal(size=len(X))
@@ -221,8 +223,8 @@ def test_tiles_and_lazy_scaling_change_nothing(monkeypatch, n_samples):
     monkeypatch.setattr(relieff, "TILE", 16)
     tiled = ReliefFSelector(**options, n_jobs=2).fit(X, y).scores_
     assert_array_equal(tiled, whole)
-    monkeypatch.setattr(relieff, "COPY_BYTES", 0)
-    monkeypatch.setattr(relieff, "BLOCK_VALUES", 1)
+    monkeypatch.setattr(relieff_features, "MAX_COPY_BYTES", 0)
+    monkeypatch.setattr(relieff_features, "BLOCK_VALUES", 1)
     assert_array_equal(ReliefFSelector(**options).fit(X, y).scores_, whole)
 
 

@@ -3,7 +3,8 @@ import gzip
 import numpy as np
 import pytest
 
-from sparsieve.io import DataError, TargetNeededError, delimited, read_table
+from sparsieve.io import DataError, delimited, read_table
+from sparsieve.io.errors import TargetNeededError
 
 
 def read(tmp_path, text, name="data.csv", target="label", drop=()):

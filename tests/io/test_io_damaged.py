@@ -16,8 +16,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 import sparsieve
-from sparsieve import _matlab
 from sparsieve.io import DataError, read_table
+from sparsieve.io import matlab as _matlab
 
 X = np.random.default_rng(0).standard_normal((12, 4))
 Y = np.arange(12) % 2
@@ -107,6 +107,7 @@ def test_a_reader_that_crashes_takes_nobody_along(tmp_path, monkeypatch):
         read_table(path)
 
 
+@pytest.mark.long("starts processes")
 def test_pointers_of_a_matrix_without_entries_may_not_fall(tmp_path):
     """SciPy does not look at them, and crashes when it converts the matrix."""
     path = tmp_path / "X.mat"
@@ -121,6 +122,7 @@ def test_pointers_of_a_matrix_without_entries_may_not_fall(tmp_path):
         read_table(path)
 
 
+@pytest.mark.long("starts processes")
 def test_a_sparse_matrix_that_points_outside_itself_is_refused(tmp_path):
     """Found by `make fuzz`: converting it to CSR took the process down."""
     matrix = sparse.csc_array(X)
@@ -345,6 +347,7 @@ def test_filters_of_hdf5_are_known_ones(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv.gz", ".svm.gz"])
+@pytest.mark.long("data large enough to reach a limit")
 def test_text_that_inflates_beyond_the_memory_limit_is_refused(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
     first, line = {".csv.gz": (b"a,b,y\n", b"1,2,0\n"), ".svm.gz": (b"", b"1 1:2\n")}[suffix]
@@ -395,6 +398,7 @@ def test_texts_that_are_declared_to_be_endless_are_not_read(tmp_path, suffix, na
 
 
 @pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.long("data large enough to reach a limit")
 def test_one_long_text_in_every_row_of_a_parquet_file(tmp_path, missing):
     """Of a kilobyte sixty gigabytes would become."""
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

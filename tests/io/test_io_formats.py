@@ -7,7 +7,9 @@ import scipy.io
 from scipy import sparse
 
 from sparsieve._optional import MissingExtraError, require
-from sparsieve.io import READABLE_SUFFIXES, DataError, TargetNeededError, read_table, write_table
+from sparsieve.io import DataError, read_table, write_table
+from sparsieve.io.errors import TargetNeededError
+from sparsieve.io.read import READABLE_SUFFIXES
 
 X = np.array([[1.0, 0.0, 2.5], [0.0, 3.0, 0.0], [4.0, 0.0, 0.5], [0.0, 1.0, 1.0]])
 y = np.array([0, 1, 0, 1])

@@ -23,6 +23,7 @@ def value(w, v, p, q):
     q=st.floats(0, 10),
 )
 @settings(max_examples=300, deadline=None)
+@pytest.mark.long("many points for every penalty")
 def test_no_nearby_point_is_better(v, p, q):
     v = np.array(v)
     w = shrink(v, p, q)

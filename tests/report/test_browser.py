@@ -8,9 +8,10 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from sparsieve import RidgeForwardSelector, compare
-from sparsieve.report import comparison_report, selector_report, study_report
+from sparsieve.report import comparison_report, selector_report
+from sparsieve_experiments.report import study_report
 
-NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
+NASTY = "<script>alert(1)</script>"  # the name of a feature, see fixtures/pages.py
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("vl_convert")
@@ -100,6 +101,7 @@ def opened(browser, pages):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ["selection", "exclusive", "study"])
+@pytest.mark.long("opens a browser")
 def test_every_chart_is_drawn_and_nothing_overflows(opened, name, size, scheme):
     page = opened(name, size, scheme)
     charts = page.locator("main figure.chart")
@@ -110,6 +112,7 @@ def test_every_chart_is_drawn_and_nothing_overflows(opened, name, size, scheme):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+@pytest.mark.long("opens a browser")
 def test_names_from_data_are_text(opened):
     page = opened("selection")
     assert page.locator("td", has_text=NASTY).first.is_visible()

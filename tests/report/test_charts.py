@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sparsieve.report import Chart, Column
 from sparsieve.report.charts import specification
+from sparsieve.report.elements import Chart, Column
 from sparsieve.report.ranks import diagram_rows
 
 vl_convert = pytest.importorskip("vl_convert")
@@ -113,6 +113,7 @@ def with_data(chart):
 
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.long("draws every chart")
 def test_vega_lite_draws_it(name, capfd):
     svg = vl_convert.vegalite_to_svg(json.dumps(with_data(CHARTS[name])), vl_version="v6.1")
     assert svg.startswith("<svg")

@@ -18,7 +18,8 @@ from sparsieve import (
     ReliefFSelector,
     RidgeForwardSelector,
 )
-from sparsieve.report import Explorer, selector_report
+from sparsieve.report import selector_report
+from sparsieve.report.elements import Explorer
 
 pytest.importorskip("vl_convert")
 

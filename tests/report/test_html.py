@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from sparsieve.report import Chart, Column, Facts, Listing, Report, Section, Table, vega
+from sparsieve.report import Report, vega
+from sparsieve.report.elements import Chart, Column, Facts, Listing, Section, Table
 from sparsieve.report.packing import shown
 
-NASTY = "<script>alert(1)</script>"  # the name of a feature, see conftest.py
+NASTY = "<script>alert(1)</script>"  # the name of a feature, see fixtures/pages.py
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")

@@ -22,10 +22,11 @@ from sparsieve import (
     StabilitySelection,
     permutation_null,
 )
-from sparsieve.cli.catalogue import all_methods
-from sparsieve.evaluation import redundancy_rate
-from sparsieve.report import Chart, Explorer, Table, selector_report
-from sparsieve.selectors.least_squares import ExactSearch
+from sparsieve.registry import all_methods
+from sparsieve.report import selector_report
+from sparsieve.report.elements import Chart, Explorer, Table
+from sparsieve.scoring import redundancy_rate
+from sparsieve.solvers import ExactSearch
 
 pytest.importorskip("vl_convert")
 
@@ -124,7 +125,7 @@ def test_exclusive_selection_says_which_feature_belongs_to_which_class(
 
 @pytest.mark.slow
 def test_many_samples_are_assessed_on_some(rng, monkeypatch):
-    monkeypatch.setattr("sparsieve.report.assessment.MOST_SAMPLES", 60)
+    monkeypatch.setattr("sparsieve.report.assessment.MAX_SAMPLES", 60)
     X, y = load_wine(return_X_y=True)
     report = selector_report(FisherSelector(n_features_to_select=3).fit(X, y), X, y)
     assert report.sections[0].text[1] == "Done on 60 samples drawn from all 178."
@@ -287,6 +288,7 @@ def test_sparse_data_are_not_densified(rng, monkeypatch):
 
 @pytest.mark.thinned(5)
 @pytest.mark.parametrize("method", all_methods().values(), ids=lambda method: method.name)
+@pytest.mark.long("builds a whole page")
 def test_every_selector_has_a_report(method, rng):
     X = np.abs(rng.standard_normal((40, 6)))  # chi-square wants no negative values
     y = np.where(X[:, 0] + 0.1 * rng.standard_normal(40) > 0.7, "yes", "no")
@@ -308,6 +310,7 @@ def test_every_selector_has_a_report(method, rng):
     ],
     ids=lambda selector: type(selector).__name__,
 )
+@pytest.mark.long("builds a whole page")
 def test_other_selectors(selector, folds):
     X, y = load_wine(return_X_y=True)
     report = selector_report(selector.fit(X, y), X, y, cv=folds)
@@ -430,8 +433,9 @@ def test_the_headline_says_what_a_guess_gets():
     assert "no better than their mean does (R² = -" in headline
 
 
+@pytest.mark.long("builds a whole page")
 def test_the_page_shows_what_held_out_samples_said():
-    from sparsieve.evaluation.held_out import held_out_check
+    from sparsieve.meta.held_out import held_out_check
 
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((80, 30)), np.arange(80) % 2

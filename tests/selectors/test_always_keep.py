@@ -10,26 +10,22 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sparsieve import (
-    AHIHT,
-    HIHT,
     ESFSSelector,
     ExactPenaltySVMSelector,
     ExclusiveL21Selector,
     ExclusiveLassoSelector,
-    Greedy,
     L0SVMSelector,
     L20Selector,
     L21Selector,
-    NmAPG,
     RFSSelector,
     RidgeForwardSelector,
     RLSRSelector,
-    RobustGreedySearch,
     RobustL20Selector,
     RPMFSSelector,
     SVMRFESelector,
     all_selectors,
 )
+from sparsieve.solvers import AHIHT, HIHT, Greedy, NmAPG, RobustGreedySearch
 
 OFFERING = [cls() for cls in all_selectors().values() if "always_keep" in cls._get_param_names()]
 # Every solver has its own way to leave columns alone.
@@ -151,6 +147,7 @@ def test_nothing_but_covariates(selector, confounded):
 
 @pytest.mark.thinned(2)
 @each
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_names_masks_and_contradictions(selector, confounded):
     X, y = confounded
     y = target(selector, y)

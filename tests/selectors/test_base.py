@@ -22,7 +22,7 @@ from sparsieve import (
     SMPMSelector,
 )
 from sparsieve.selectors.base import FeatureScores
-from sparsieve.selectors.fixed import FixedColumns
+from sparsieve.validation.columns import FixedColumns
 
 
 def test_ranking_breaks_ties_by_second_score_then_column():

@@ -35,6 +35,7 @@ def shown(selector):
 
 
 @pytest.mark.parametrize("name", list(all_selectors()))
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_every_selector_fitted_or_not(name, wine):
     cls = all_selectors()[name]
     selector = cls(n_subsamples=4) if name == "StabilitySelection" else cls()
@@ -104,6 +105,7 @@ def test_many_classes_and_features_that_are_always_kept(wine):
     ],
     ids=lambda s: type(s).__name__,
 )
+@pytest.mark.long("RPMFS, the slowest method, is among the cases")
 def test_what_did_not_converge_says_so_until_it_does(selector, wine):
     with pytest.warns(ConvergenceWarning):
         selector.fit(*wine)

@@ -10,15 +10,14 @@ from sparsieve.selectors.parameters import configured
 from sparsieve.selectors.settings import HasSolver, SolverSettings
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@dataclass(repr=False, kw_only=True)
 class Steep(SolverSettings):
-    name = "steep"
     decay: float = 0.5
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@dataclass(repr=False, kw_only=True)
 class Plain(SolverSettings):
-    name = "plain"
+    """Without settings."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -56,11 +55,6 @@ def test_unknown_names_get_one_sentence(parameters, sentence):
     with pytest.raises(ValueError) as caught:
         configured(Model, parameters, hidden=["solver"])
     assert str(caught.value) == sentence
-
-
-def test_old_names_say_the_new_ones():
-    with pytest.raises(ValueError, match="no parameter 'generalised' any more; use generalized"):
-        configured(FisherSelector, {"generalised": True})
 
 
 def test_without_parameters():

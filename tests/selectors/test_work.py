@@ -32,6 +32,7 @@ class Enough(Exception):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseSelector) else None,
 )
+@pytest.mark.long("data large enough to reach a limit")
 def test_a_long_fit_is_announced_before_it_begins(selector, shape, n_classes, monkeypatch):
     def stop(self, data):
         raise Enough

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
@@ -20,9 +21,7 @@ from .demo import demo
 from .errors import ExitCode, report
 from .methods import METHODS_EPILOG, methods
 from .options import Debug
-from .reproduce import reproduce
 from .select import select
-from .study import study
 
 EPILOG = (
     "Exit codes: 0 fine; 1 bad data (no such file or column, missing values, text columns, one "
@@ -60,10 +59,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
-for command in (select, compare, methods, datasets, reproduce, demo):
+for command in (select, compare, methods, datasets, demo):
     app.command(epilog=_EPILOGS.get(command))(command)
-app.add_typer(study, name="study", cls=_Group)
-for registered in (*app.registered_commands, *study.registered_commands):
+# Commands of other packages: functions, or applications with commands of their own.
+for entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):
+    command = entry.load()
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=entry.name, cls=_Group)
+        for registered in command.registered_commands:
+            registered.cls = _Command
+    else:
+        app.command(entry.name)(command)
+for registered in app.registered_commands:
     registered.cls = _Command
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .catalogue import find_method
 from .errors import UsageError
 from .live import live
 from .options import (
@@ -25,11 +24,12 @@ from .options import (
     TaskOption,
     check_jobs,
 )
-from .output import check_page, command_line, print_json, print_rows, progress, say
-from .standard_input import data_file
+from .output import PAGES, check_outputs, command_line, print_json, print_rows, progress, say
+from .settings import find_method
+from .standard_input import data_file, read_data
 
 if TYPE_CHECKING:  # loading these takes a while
-    from ..comparing import Comparison
+    from ..comparison import Comparison
     from ..io import Table
 
 _SHOWN = 10  # features in a sentence
@@ -42,7 +42,6 @@ def compare(
             metavar="FILE",
             help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight or .h5ad; - reads "
             "standard input.",
-            show_default=False,
         ),
     ],
     target: Annotated[
@@ -52,7 +51,6 @@ def compare(
             "-t",
             metavar="COL",
             help="Column with the labels or values to predict, as for sparsieve select.",
-            show_default=False,
         ),
     ] = None,
     methods: Annotated[
@@ -62,7 +60,6 @@ def compare(
             "-m",
             metavar="A,B,...",
             help="See: sparsieve methods; if not given, six fast ones of different families.",
-            show_default=False,
         ),
     ] = None,
     counts: Annotated[
@@ -73,7 +70,6 @@ def compare(
             metavar="N,...",
             help="Numbers of features to score, such as 5,10,20; if not given, up to 12 between 1 "
             "and 100.",
-            show_default=False,
         ),
     ] = None,
     model: Annotated[
@@ -109,7 +105,6 @@ def compare(
             metavar="OUT",
             help=".csv, .tsv (also .gz) or .parquet: every feature that was chosen, by how many "
             "methods and in which share of the fits.",
-            show_default=False,
         ),
     ] = None,
     report: Annotated[
@@ -117,7 +112,6 @@ def compare(
         typer.Option(
             metavar="OUT",
             help="Write an HTML report: curves, agreement, stability, time.",
-            show_default=False,
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
@@ -135,22 +129,17 @@ def compare(
     Example: sparsieve compare data.csv --target label --methods ridge-forward,l21,relieff
     """
     check_jobs(jobs)
-    _check_outputs(file, output, report)
+    check_outputs({"--report": (report, PAGES), "--output": (output, None)}, file)
     with progress("Loading"):
-        from ..comparing import compare as compare_methods
-        from ..io import DataError, TargetNeededError, read_table
+        from ..comparison import compare as compare_methods
+        from ..io import DataError
 
         names = None if methods is None else [find_method(n).name for n in _parts(methods)]
         ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
-    try:
-        with data_file(file, form) as path, progress(f"Reading {path.name}"):
-            table = read_table(path, target, drop or ())
-    except TargetNeededError as error:
-        raise UsageError(f"--target is missing: {error}") from None
-    told, read_as = _reading(table, task)
-    if not quiet:
-        for note in [*table.notes, *told]:
-            say(f"note: {note}")
+    with data_file(file, form) as path:
+        table = read_data(path, target, drop)
+    doubts, read_as = _reading(table, task)
+    say(*(f"note: {note}" for note in [*table.notes, *doubts] if not quiet))
     try:
         with live(quiet) as tell:
             found = compare_methods(
@@ -173,9 +162,7 @@ def compare(
     except ValueError as error:
         raise DataError(_as_options(str(error))) from error
     first = [one.replace('with prepare="log-cpm"', "with --log-cpm") for one in found.leaks]
-    if not quiet:
-        for sentence in first:
-            say(f"note: {sentence}")
+    say(*(f"note: {sentence}" for sentence in first if not quiet))
     written = _write(found, output, report, escape_formulas)
     if as_json:
         print_json({**_as_dict(found, table.target_name), "diagnosis": first})
@@ -214,31 +201,13 @@ def _as_options(sentence: str) -> str:
 
 def _reading(table: Table, task: Task) -> tuple[list[str], str]:
     """A sentence on how the target is read, where there is one to say, and the task."""
-    import numpy as np
+    from ..validation.target import read_task
 
-    from ..selectors.target import read_task
-
-    y = np.asarray(table.y)
-    if task != Task.auto or y.ndim != 1:
+    if task != Task.auto or table.y.ndim != 1:
         return [], task.value
-    read_as, sentence = read_task(y, option="--task {}")
+    read_as, sentence = read_task(table.y, option="--task {}")
     sentence = sentence.replace("y holds", f"{table.target_name} holds", 1)
     return [sentence] * bool(sentence), read_as
-
-
-def _check_outputs(file: Path, output: Path | None, report: Path | None) -> None:
-    from ..io.errors import DataError
-    from ..io.write import check_writable
-
-    for path in (output, report):
-        if path is not None and path.resolve() == file.resolve():
-            raise UsageError(f"{path} would overwrite the data; choose another output")
-    check_page(report)
-    if output is not None:
-        try:
-            check_writable(output)
-        except DataError as error:
-            raise UsageError(str(error)) from None
 
 
 def _write(
@@ -259,17 +228,11 @@ def _print_methods(found: Comparison) -> None:
     scale, digits = (1.0, 3) if metric == "r2" else (100.0, 1)
     title = metric if metric == "r2" else f"{metric.replace('_', ' ')} %"
     header = ("method", title, "se", "behind", "its se", "lower", "stability", "seconds")
-
-    def shown(value: Any) -> str:
-        return f"{scale * value:.{digits}f}"
-
+    scored = (metric, f"{metric}_se", "behind_best", "behind_best_se")
     rows = [
         (
             name,
-            shown(columns[metric][i]),
-            shown(columns[f"{metric}_se"][i]),
-            shown(columns["behind_best"][i]),
-            shown(columns["behind_best_se"][i]),
+            *(f"{scale * columns[key][i]:.{digits}f}" for key in scored),
             "yes" if columns["separable"][i] else "no",
             f"{columns['stability'][i]:.2f}",
             f"{columns['seconds'][i]:.2g}",
@@ -306,12 +269,12 @@ def _say_summary(found: Comparison, written: list[Path]) -> None:
     for name, result in found.methods.items():
         for warning in result.warnings:
             say(f"warning: {name}: {warning}")
-    for path in written:
-        say(f"wrote {path}")
+    say(*(f"wrote {path}" for path in written))
 
 
 def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
     from .._version import __version__
+    from ..io.table import rows_of
 
     return {
         "target": target,
@@ -323,7 +286,7 @@ def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
         "model": found.model,
         "metric": found.metric,
         "recommendation": found.recommendation,
-        "methods": _rows(found.table_columns()),
+        "methods": rows_of(found.table_columns()),
         "curves": {
             name: {metric: scores.mean(axis=1) for metric, scores in result.scores.items()}
             for name, result in found.methods.items()
@@ -332,7 +295,7 @@ def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
         "all_features": None
         if found.all_features is None
         else {metric: scores.mean() for metric, scores in found.all_features.items()},
-        "consensus": _rows(found.consensus_columns()),
+        "consensus": rows_of(found.consensus_columns()),
         "correlations": found.correlations,
         "left_out": found.left_out,
         "notes": found.notes,
@@ -341,8 +304,3 @@ def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
         "seed": found.random_state,
         "version": __version__,
     }
-
-
-def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]

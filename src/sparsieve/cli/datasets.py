@@ -9,7 +9,7 @@ from .options import AsJson, Debug
 from .output import print_json, print_rows
 
 if TYPE_CHECKING:
-    from ..datasets import DatasetInfo
+    from ..datasets.registry import DatasetInfo
 
 _FIELDS = ("name", "n_samples", "n_features", "n_classes", "kind", "status")
 

@@ -45,12 +45,11 @@ def demo(
             block_size=N_COPIES + 1,
             random_state=0,
         )
-    results, searches = [], []
+    searched = []
     for name in METHODS:
         with progress(f"Cross-validating {name}"):
-            row, search = _searched(name, data, rule.value)
-        results.append(row)
-        searches.append(search)
+            searched.append(_searched(name, data, rule.value))
+    results, first = [row for row, _ in searched], searched[0][1]
     with progress("Cross-validating all features"):
         whole = _with_all_features(data)
     if as_json:
@@ -76,16 +75,16 @@ def demo(
         right=("kept", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
         for_reading=True,
     )
-    say(f"\nHow many, with {METHODS[0]}:\n{searches[0].summary()}")
+    say(f"\nHow many, with {METHODS[0]}:\n{first.summary()}")
     if has_report:
-        _write_report(searches[0], data, report)
+        _write_report(first, data, report)
     _say_what_next()
 
 
 def _searched(name: str, data: Dataset, rule: str) -> tuple[dict[str, Any], Any]:
     """How many features are enough with this method, and what they are."""
-    from ..choose import SelectorCV
-    from ..discovery import find_selector
+    from ..meta import SelectorCV
+    from ..registry import find_selector
 
     start = time.perf_counter()
     search = SelectorCV(find_selector(name)(), rule=rule, cv=N_FOLDS, n_repeats=1)

@@ -49,13 +49,14 @@ def _explained(error: BaseException) -> tuple[ExitCode, str]:
         command = context.command_path if context is not None else "sparsieve"
         message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
         return ExitCode.BAD_USAGE, f"error: {message} (see {command} --help)"
-    if _is_about_data(error):
+    from .._optional import MissingExtraError
+    from ..io.errors import DataError, shown
+
+    if isinstance(error, (DataError, MissingExtraError)):
         return ExitCode.BAD_DATA, f"error: {' '.join(str(error).split())}"
     if isinstance(error, MemoryError):
         return ExitCode.BAD_DATA, "error: the data does not fit into memory"
     if isinstance(error, OSError) and error.strerror:
-        from ..io.errors import shown
-
         where = "" if error.filename is None else f"{shown(os.fsdecode(error.filename))}: "
         return ExitCode.BAD_DATA, f"error: {where}{error.strerror}"
     kind = type(error).__name__
@@ -63,10 +64,3 @@ def _explained(error: BaseException) -> tuple[ExitCode, str]:
         ExitCode.UNEXPECTED,
         f"error: unexpected {kind}: {error}; run again with --debug to see where",
     )
-
-
-def _is_about_data(error: BaseException) -> bool:
-    from .._optional import MissingExtraError
-    from ..io import DataError
-
-    return isinstance(error, (DataError, MissingExtraError))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .catalogue import DEFAULT_METHOD, PURPOSES, Method, all_methods, measured
+from ..registry import DEFAULT_METHOD, PURPOSES, Method, all_methods, measured
 from .errors import UsageError
 from .options import AsJson, Debug
 from .output import print_json, print_rows, say
@@ -25,7 +25,6 @@ def methods(
             metavar="WORD",
             help=f"Only methods for {', '.join(PURPOSES)}; explained below. Several with commas: "
             "methods that do all.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -51,8 +50,8 @@ def methods(
             (
                 method.name,
                 _time(method.seconds),
-                _yes_no(method.takes_regression),
-                _yes_no(method.takes_sparse),
+                _yes_no("regression" in method.purposes),
+                _yes_no("sparse" in method.purposes),
                 method.words,
             )
             for method in found
@@ -78,13 +77,11 @@ def _entry(method: Method) -> dict:
         "class": method.class_name,
         "words": method.words,
         "description": method.description,
-        "regression": method.takes_regression,
-        "sparse": method.takes_sparse,
-        "missing": method.takes_missing,
+        **{name: name in method.purposes for name in ("regression", "sparse", "missing")},
         "for": sorted(method.purposes),
         "seconds": method.seconds,
         "default": method.name == DEFAULT_METHOD,
-        "parameters": method.parameters,
+        "parameters": method.cls().get_params(deep=False),
     }
 
 

@@ -40,9 +40,7 @@ TaskOption = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(
-        "--drop", metavar="COL", help="Leave out a column; repeatable.", show_default=False
-    ),
+    typer.Option("--drop", metavar="COL", help="Leave out a column; repeatable."),
 ]
 Format = Annotated[
     str | None,
@@ -50,7 +48,6 @@ Format = Annotated[
         "--format",
         metavar="SUFFIX",
         help="What standard input holds: csv, tsv, parquet, ...",
-        show_default=False,
     ),
 ]
 LogCPMOption = Annotated[

@@ -6,13 +6,15 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from .._text import visible
 from .errors import UsageError
+
+PAGES = (".html", ".htm")
 
 
 def print_rows(
@@ -74,18 +76,37 @@ def _plain(value: Any) -> Any:
 
 def check_page(path: Path | None) -> None:
     """Refuse, before any work, a report that could not be written after it."""
-    if path is None:
-        return
+    check_outputs({"--report": (path, PAGES)})
+
+
+def check_outputs(
+    outputs: Mapping[str, tuple[Path | None, Sequence[str] | None]], source: Path | None = None
+) -> None:
+    """Refuse, before any work, what could not be written after it.
+
+    ``outputs`` are paths with the suffixes they may have, by option; None is those of tables.
+    ``source`` is the file with the data, which must not be written over.
+    """
     from ..io.errors import DataError
     from ..io.write import check_writable
 
-    try:
-        check_writable(path, (".html", ".htm"))
-    except DataError as error:
-        raise UsageError(str(error)) from None
-    from ..report import check_installed  # which takes a while
+    taken: dict[Path, str] = {}
+    for option, (path, suffixes) in outputs.items():
+        if path is None:
+            continue
+        other = taken.setdefault(path.resolve(), option)
+        if other != option:
+            raise UsageError(f"{other} and {option} both write {path}")
+        if source is not None and path.resolve() == source.resolve():
+            raise UsageError(f"{path} would overwrite the data; choose another output")
+        try:
+            check_writable(path, suffixes)
+        except DataError as error:
+            raise UsageError(str(error)) from None
+        if suffixes is PAGES:
+            from ..report.check import check_installed  # which takes a while
 
-    check_installed()
+            check_installed()
 
 
 def command_line() -> str:
@@ -94,9 +115,10 @@ def command_line() -> str:
     return typed.encode("utf-8", "backslashreplace").decode()  # names may hold any bytes
 
 
-def say(message: str) -> None:
-    """Tell the user something that is not part of the result."""
-    print(visible(message), file=sys.stderr)
+def say(*messages: str) -> None:
+    """Tell the user what is not part of the result, each on a line of its own."""
+    for message in messages:
+        print(visible(message), file=sys.stderr)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .catalogue import DEFAULT_METHOD, find_method
+from ..registry import DEFAULT_METHOD
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
 from .options import (
@@ -27,157 +27,167 @@ from .options import (
     TaskOption,
 )
 from .output import command_line, print_json, print_names, print_rows, progress, say
-from .selection_files import check_outputs, write_files
-from .settings import AUTO, build_selector, check_certifiable, check_task, parse_count
-from .standard_input import DASH, data_file
+from .selection_files import check_files, has_suffix, write_files
+from .settings import AUTO, build_selector, check_certifiable, check_task, find_method, parse_count
+from .standard_input import data_file, read_data
 
 if TYPE_CHECKING:  # loading these takes a while
-    from ..report import Report
     from ..selectors.least_squares.certificate import Certificate
     from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
 
+# The data.
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
+        ".libsvm), .h5ad, .npy, .h5, .hdf5 or .zarr; - reads standard input.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COL",
+        help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
+        ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
+        "svmlight and for unsupervised methods.",
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Of .h5ad files: select from this layer instead of X.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AMOUNT",
+        help="Read larger data in passes with no more memory than this, such as 2GB "
+        "(.npy, .h5, .zarr, .parquet, .h5ad).",
+    ),
+]
+
+# The method.
+Count = Annotated[
+    str | None,
+    typer.Option(
+        "-k",
+        metavar="N",
+        help="How many features to keep, a fraction such as 0.1, or auto: so many as "
+        "cross-validation finds by --rule; if not given, what the method itself keeps.",
+    ),
+]
+MethodName = Annotated[str, typer.Option("--method", "-m", help="See: sparsieve methods.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Set a parameter of the method; repeatable.",
+    ),
+]
+Stable = Annotated[
+    bool,
+    typer.Option(
+        "--stable",
+        help="Run the method on 50 pairs of halves of the samples and keep what most runs "
+        "keep, with a bound of how many are kept by mistake.",
+    ),
+]
+
+# What is said about the selection.
+Permutations = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Shuffle the target N times to see what scores noise reaches.",
+    ),
+]
+Certify = Annotated[
+    bool,
+    typer.Option(
+        "--certify",
+        help="Prove how much of what any as many features could explain these do, on the "
+        "training data (ridge-forward, l20).",
+    ),
+]
+Check = Annotated[
+    bool | None,
+    typer.Option(
+        "--check/--no-check",
+        help="Say how well the selection predicts held-out samples, whether that is better "
+        "than a guess and how stable the list is, by ten more fits; if not given, where that "
+        "takes seconds.",
+    ),
+]
+
+# What is printed and written.
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help=".csv, .tsv (also .gz) or .parquet: the selected columns, best first, and the "
+        "target; .h5ad: the .h5ad file with the selected variables only; .json: the result "
+        "for scripts.",
+    ),
+]
+RankingFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="OUT",
+        help="Write rank, feature, score, selected, p-values where the method has them, and "
+        "notes of all features (.csv, .tsv, .parquet).",
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="OUT",
+        help="Write an HTML report: accuracy, ranking, heat maps, substitutes, stability.",
+    ),
+]
+NamesOnly = Annotated[
+    bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
+]
+Everything = Annotated[
+    bool, typer.Option("--all", help="All features in the JSON, not only the selected.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no summary on stderr.")]
+
 
 def select(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
-            ".libsvm), .h5ad, .npy, .h5, .hdf5 or .zarr; - reads standard input.",
-            show_default=False,
-        ),
-    ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COL",
-            help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
-            ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
-            "svmlight and for unsupervised methods.",
-            show_default=False,
-        ),
-    ] = None,
-    count: Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            metavar="N",
-            help="How many features to keep, a fraction such as 0.1, or auto: so many as "
-            "cross-validation finds by --rule; if not given, what the method itself keeps.",
-            show_default=False,
-        ),
-    ] = None,
+    file: DataFile,
+    target: Target = None,
+    count: Count = None,
     rule: RuleOption = Rule.best,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="See: sparsieve methods.")
-    ] = DEFAULT_METHOD,
+    method: MethodName = DEFAULT_METHOD,
     task: TaskOption = Task.auto,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Set a parameter of the method; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    param: Parameters = None,
     drop: Drop = None,
-    layer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Of .h5ad files: select from this layer instead of X.",
-            show_default=False,
-        ),
-    ] = None,
+    layer: Layer = None,
     log_cpm: LogCPMOption = False,
     form: Format = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help=".csv, .tsv (also .gz) or .parquet: the selected columns, best first, and the "
-            "target; .h5ad: the .h5ad file with the selected variables only; .json: the result "
-            "for scripts.",
-            show_default=False,
-        ),
-    ] = None,
-    ranking: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT",
-            help="Write rank, feature, score, selected, p-values where the method has them, and "
-            "notes of all features (.csv, .tsv, .parquet).",
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT",
-            help="Write an HTML report: accuracy, ranking, heat maps, substitutes, stability.",
-            show_default=False,
-        ),
-    ] = None,
+    output: Output = None,
+    ranking: RankingFile = None,
+    report: ReportFile = None,
     escape_formulas: EscapeFormulas = False,
-    stable: Annotated[
-        bool,
-        typer.Option(
-            "--stable",
-            help="Run the method on 50 pairs of halves of the samples and keep what most runs "
-            "keep, with a bound of how many are kept by mistake.",
-        ),
-    ] = False,
-    null: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Shuffle the target N times to see what scores noise reaches.",
-        ),
-    ] = 0,
-    certify: Annotated[
-        bool,
-        typer.Option(
-            "--certify",
-            help="Prove how much of what any as many features could explain these do, on the "
-            "training data (ridge-forward, l20).",
-        ),
-    ] = False,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AMOUNT",
-            help="Read larger data in passes with no more memory than this, such as 2GB "
-            "(.npy, .h5, .zarr, .parquet, .h5ad).",
-            show_default=False,
-        ),
-    ] = None,
-    check: Annotated[
-        bool | None,
-        typer.Option(
-            "--check/--no-check",
-            help="Say how well the selection predicts held-out samples, whether that is better "
-            "than a guess and how stable the list is, by ten more fits; if not given, where that "
-            "takes seconds.",
-            show_default=False,
-        ),
-    ] = None,
-    names_only: Annotated[
-        bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
-    ] = False,
+    stable: Stable = False,
+    null: Permutations = 0,
+    certify: Certify = False,
+    memory: Memory = None,
+    check: Check = None,
+    names_only: NamesOnly = False,
     as_json: AsJson = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All features in the JSON, not only the selected.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No notes and no summary on stderr.")
-    ] = False,
+    everything: Everything = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Select the features of FILE that say most about the target.
@@ -188,47 +198,35 @@ def select(
 
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """
-    if everything and not (as_json or (output is not None and output.suffix == ".json")):
-        raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
-    if names_only and as_json:
-        raise UsageError("--names-only and --json exclude each other")
-    shown = as_json or report is not None or (output is not None and output.suffix == ".json")
-    if quiet and check is None and not shown:
+    writes_json = as_json or has_suffix(output, ".json")
+    _check_printed(names_only, as_json, everything, writes_json=writes_json)
+    if quiet and check is None and not (writes_json or report):
         check = False  # nobody would see it
     limit_memory(memory)
-    start = time.perf_counter()
+    started = time.perf_counter()
     chosen, number = find_method(method), parse_count(count)
     check_task(chosen, task.value)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule is for -k auto, where cross-validation finds the number")
-    check_outputs(file, form, output, ranking, report)
-    from ..io.errors import TargetNeededError
-    from ..io.read import check_readable, read_table
-
-    if file != DASH:
-        check_readable(file)
+    check_files(file, form, output, ranking, report)
     build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
-    selector = None
+    selector, needs_target = None, "unsupervised" not in chosen.purposes
     # What is wrong with them is said before the data are read.
-    if param or certify or stable or not chosen.needs_target:
+    if param or certify or stable or "unsupervised" in chosen.purposes:
         with progress("Loading"):
+            from ..diagnosis.null import looks_at_target
+
             selector = build()
+            needs_target = looks_at_target(selector)
             if certify:
                 check_certifiable(chosen, selector)
-    needs_target = chosen.needs_target if selector is None else _needs_target(selector)
     if not needs_target:
         _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
-        try:
-            with progress(f"Reading {path.name}"):
-                table = read_table(path, target, drop or (), layer=layer, needs_target=needs_target)
-        except TargetNeededError as error:
-            raise UsageError(f"--target is missing: {error}") from None
+        table = read_data(path, target, drop, layer=layer, needs_target=needs_target)
         asked = {"--report": report, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **{"--log-cpm": log_cpm})
-        if not quiet:
-            for note in table.notes:
-                say(f"note: {note}")
+        say(*(f"note: {note}" for note in table.notes if not quiet))
         with progress("Loading"):
             from .selection import run_selection
 
@@ -238,42 +236,42 @@ def select(
                 chosen,
                 selector,
                 table,
-                null,
-                certify,
-                task=task.value,
+                started=started,
+                k=number,
                 rule=rule.value if number == AUTO else None,
                 prepare="log-cpm" if log_cpm else None,
-                started=start,
-                check=check,
+                check="auto" if check is None else check,
+                permutations=null,
+                certify=certify,
             )
         if not quiet:
-            for warning in selection.warnings:
-                say(f"warning: {warning}")
-            for oddity in selection.oddities:
-                say(f"note: {oddity}")
+            say(*(f"warning: {sentence}" for sentence in selection.warnings))
+            say(*(f"note: {sentence}" for sentence in selection.oddities))
         result = selection.as_dict(all_features=everything)
         written = write_files(selection, result, path, layer, output, ranking, escape_formulas)
-        if report is not None and not selection.interrupted:
+        if report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report"):
-                _report(selection, command_line()).save(report)
+                _write_report(selection, report)
             written.append(report)
-        if as_json:
-            print_json(result)
-        elif names_only:
-            print_names(selection.kept_names)
-        elif output is None and ranking is None:
-            _print_selected(selection)
-        if not quiet:
-            _say_summary(selection, written)
-        if selection.interrupted:
-            say(_proven_gap(selection.selector))
-            raise KeyboardInterrupt
+    if as_json:
+        print_json(result)
+    elif names_only:
+        print_names(selection.kept_names)
+    elif output is None and ranking is None:
+        _print_selected(selection)
+    if not quiet:
+        _say_summary(selection, written)
+    if selection.selected.interrupted:
+        say(_proven_gap(selection.selector))
+        raise KeyboardInterrupt
 
 
-def _needs_target(selector: Any) -> bool:
-    from ..diagnosis.null import looks_at_target
-
-    return looks_at_target(selector)
+def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_json: bool) -> None:
+    """Refuse options for what is printed that exclude each other."""
+    if everything and not writes_json:
+        raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
+    if names_only and as_json:
+        raise UsageError("--names-only and --json exclude each other")
 
 
 def _check_no_target_asked_for(
@@ -290,21 +288,12 @@ def _check_no_target_asked_for(
             )
 
 
-def _report(selection: Selection, command: str) -> Report:
-    from ..report import selector_report
-
+def _write_report(selection: Selection, path: Path) -> None:
     table = selection.table
-    return selector_report(
-        selection.selector,
-        selection.X,
-        table.y,
-        feature_names=table.feature_names,
+    selection.selected.report(
+        path,
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
-        command=command,
-        null=selection.null or "auto",
-        certify=selection.certificate is not None,
-        search=selection.search,
-        check=selection.check,
+        command=command_line(),
         oddities=selection.oddities,
     )
 
@@ -336,24 +325,23 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     say(
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s "
-        f"({selection.fit_seconds:.2f} s of it selecting)"
+        f"({selection.selected.fit_seconds:.2f} s of it selecting)"
     )
     if selection.choice:
         say(f"how many: {selection.choice}")
-    if selection.check is not None:
-        say(selection.check.sentence())
+    if selection.selected.check is not None:
+        say(selection.selected.check.sentence())
     if selection.unchecked:
         say(selection.unchecked)
     if selection.stability:
         say(f"stability: {selection.stability}")
     say(f"score: {selection.ranked.meaning}")
-    if selection.null is not None:
-        say(str(selection.null))
-    if selection.certificate is not None:
-        _say_certificate(selection.certificate, selection.n_kept)
+    if selection.selected.null is not None:
+        say(str(selection.selected.null))
+    if selection.selected.certificate is not None:
+        _say_certificate(selection.selected.certificate, selection.n_kept)
     say_passes(selection.selector, table.X)
-    for path in written:
-        say(f"wrote {path}")
+    say(*(f"wrote {path}" for path in written))
 
 
 def _say_certificate(certificate: Certificate, n_kept: int) -> None:

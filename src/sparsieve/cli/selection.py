@@ -2,51 +2,59 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .. import _clock
 from .._checks import sentences_of
 from .._version import __version__
-from ..design import RowBlockedDesign
-from ..diagnosis import PermutationNull, diagnose, permutation_null
 from ..diagnosis.null import looks_at_target
-from ..evaluation.held_out import HeldOutCheck, checked
-from ..frames.prepare import preparation
 from ..io import DataError, Table
+from ..io.table import rows_of
+from ..meta import SelectorCV
+from ..registry import Method
+from ..selection import SelectedFeatures, select
 from ..selectors.ranked import RankedFeatures, ranked_features
-from ..selectors.target import NO_TARGET
-from .catalogue import Method
+from ..validation.target import NO_TARGET
 from .settings import AUTO, resolved
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What came out."""
+    """What came out, in the words of the command line."""
 
     method: Method
-    selector: Any
-    parameters: dict
     table: Table
-    X: Any  # what was selected from: that of the table, or what was made of it
-    ranked: RankedFeatures
-    n_kept: int
+    selected: SelectedFeatures
+    prepare: str | None  # what was done to the features first
     seconds: float  # from the start of the command to the end of the selection
-    fit_seconds: float  # and of the selection alone
-    classes: np.ndarray | None
-    warnings: list[str] = field(default_factory=list)
-    null: PermutationNull | None = None
-    oddities: list[str] = field(default_factory=list)
-    certificate: Any = None
-    interrupted: bool = False
-    search: Any = None  # the fitted SelectorCV, where cross-validation chose the number
-    prepare: str | None = None  # what was done to the features first
-    check: HeldOutCheck | None = None
-    unchecked: str = ""  # why there is no check, and how to have one
+    caught: list[str]  # what the fit warned of
+
+    @property
+    def selector(self) -> Any:
+        """The fitted selector: inside the search, where cross-validation chose the number."""
+        return self.selected.method
+
+    @property
+    def search(self) -> SelectorCV | None:
+        """The search for the number of features, if there was one."""
+        found = self.selected.selector
+        return found if isinstance(found, SelectorCV) else None
+
+    @cached_property
+    def ranked(self) -> RankedFeatures:
+        """All features, best first."""
+        return ranked_features(self.selector)
+
+    @property
+    def n_kept(self) -> int:
+        """How many features are selected."""
+        return int(self.selector.get_support().sum())
 
     @property
     def kept(self) -> np.ndarray:
@@ -59,11 +67,35 @@ class Selection:
         return [self.table.feature_names[j] for j in self.kept]
 
     @property
+    def classes(self) -> np.ndarray | None:
+        """The labels, if the target has classes."""
+        return getattr(self.selector, "classes_", None)
+
+    @property
     def task(self) -> str:
         """How the target was understood."""
-        if not looks_at_target(self.selector):
-            return NO_TARGET
-        return "regression" if self.classes is None else "classification"
+        return self.selected.task if looks_at_target(self.selector) else NO_TARGET
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What the user should know before using the selection."""
+        against = self.selected.nothing_found
+        others = [_as_option(one, self.table) for one in self.caught if one != against]
+        return [against, *others] if against else others
+
+    @cached_property
+    def oddities(self) -> list[str]:
+        """What is odd about the data."""
+        if self.selected.interrupted or not looks_at_target(self.selector):
+            return []
+        return [_as_option(one, self.table) for one in self.selected.oddities]
+
+    @property
+    def unchecked(self) -> str:
+        """Why there is no check on held-out samples, and how to have one."""
+        if not self.selected._is_in_memory:
+            return ""
+        return self.selected.unchecked.replace("select(..., check=True)", "--check")
 
     @property
     def choice(self) -> str:
@@ -75,11 +107,8 @@ class Selection:
         if self.search is None:
             return None
         found = self.search.cv_results_
-        columns = (found[name] for name in ("param_k", "mean_test_score", "error_test_score"))
-        return [
-            {"k": k, "mean": mean, "standard_error": error}
-            for k, mean, error in zip(*(column.tolist() for column in columns), strict=True)
-        ]
+        shown = {"k": "param_k", "mean": "mean_test_score", "standard_error": "error_test_score"}
+        return rows_of({name: found[key] for name, key in shown.items()})
 
     @property
     def stability(self) -> str:
@@ -109,10 +138,11 @@ class Selection:
         ranking = self.ranking_columns()
         if not all_features:
             ranking = {name: column[: self.n_kept] for name, column in ranking.items()}
+        check, null, proof = self.selected.check, self.selected.null, self.selected.certificate
         return {
             "method": self.method.name,
             "class": self.method.class_name,
-            "parameters": self.parameters,
+            "parameters": self.selector.get_params(deep=False),
             "prepare": self.prepare,
             "target": self.table.target_name or None,
             "task": self.task,
@@ -124,18 +154,13 @@ class Selection:
             "choice": self.choice or None,
             "curve": self._curve(),
             "stability": self._stability_facts(),
-            "held_out": None if self.check is None else self.check.as_dict(),
+            "held_out": None if check is None else check.as_dict(),
             "score_meaning": self.ranked.meaning,
-            "null": None
-            if self.null is None
-            else {"level": self.null.level, "n_repeats": self.null.n_repeats},
-            "certificate": None if self.certificate is None else self.certificate.as_dict(),
-            "ranking": [
-                dict(zip(ranking, values, strict=True))
-                for values in zip(*(c.tolist() for c in ranking.values()), strict=True)
-            ],
+            "null": None if null is None else {"level": null.level, "n_repeats": null.n_repeats},
+            "certificate": None if proof is None else proof.as_dict(),
+            "ranking": rows_of(ranking),
             "seconds": self.seconds,
-            "fit_seconds": self.fit_seconds,
+            "fit_seconds": self.selected.fit_seconds,
             "warnings": self.warnings,
             "diagnosis": self.oddities,
             "version": __version__,
@@ -146,141 +171,42 @@ def run_selection(
     method: Method,
     selector: Any,
     table: Table,
-    n_shuffles: int = 0,
-    certify: bool = False,
     *,
-    task: str = AUTO,
-    rule: str | None = None,
+    started: float,
     prepare: str | None = None,
-    started: float | None = None,
-    check: bool | None = None,
+    **options: Any,
 ) -> Selection:
-    """Fit the selector on the table; a ``rule`` finds the number by cross-validation.
+    """Call ``select`` on the table; what is wrong with the data is said in its words.
 
-    ``prepare`` names what is done to the features first, and ``started`` is when the command
-    began, if not now. Without a ``check`` on held-out samples being asked for or declined, it is
-    made where that takes seconds.
-
-    An interrupt that leaves the selector fitted, with the best that it had found, gives a
-    selection that says so.
+    ``started`` is when the command began, and ``options`` are those of :func:`~sparsieve.select`.
     """
-    from .._checks import check_finite
-    from ..selectors.target import with_task
-
     resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
-    with_target = looks_at_target(selector)
-    told, read_as = _reading(method, table, task) if with_target else ([], AUTO)
-    selector = with_task(selector, read_as)
-    search, X, made = None, table.X, preparation(prepare)
-    start, interrupted = time.perf_counter(), False
-    begun = _clock.clock()
+    if options["k"] != AUTO and not looks_at_target(selector):
+        options["check"] = False  # there is no target that the features were chosen for
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            # A matrix that stays in its file is looked at by the first pass over it.
-            in_memory = not isinstance(table.X, RowBlockedDesign)
-            if in_memory and not getattr(method.cls, "_accepts_nan", False):
-                check_finite(table.X, table.feature_names)  # with names, which arrays do not have
-            _number_columns(getattr(selector, "selector", selector), table)
-            X = X if made is None else made.fit_transform(X)
-            if rule is not None:
-                selector, search = _searched(selector, table, X, made, rule)
-            else:
-                selector.fit(X, table.y)
+            selected = select(
+                table.X,
+                table.y,
+                method=selector,
+                feature_names=table.feature_names,
+                prepare=prepare,
+                **options,
+            )
         except ValueError as error:
             raise DataError(str(error)) from error
-        except TypeError as error:  # a method that needs a larger matrix in memory
-            if in_memory:
+        except TypeError as error:
+            if not hasattr(table.X, "passes"):
                 raise
-            raise DataError(str(error)) from error
-        except KeyboardInterrupt:
-            if getattr(selector, "support_", None) is None:
-                raise
-            interrupted = True
-    done = time.perf_counter()
-    fit_seconds = _clock.clock() - begun
-    task = "regression" if getattr(selector, "classes_", None) is None else "classification"
-    null, certificate, oddities = None, None, []
-    if not interrupted:  # who interrupts does not want to wait
-        if in_memory and with_target:
-            found = diagnose(table.X, table.y, feature_names=table.feature_names, task=task)
-            oddities = found.for_user_of(selector, prepared=made is not None)
-            oddities = [one.replace('with prepare="log-cpm"', "with --log-cpm") for one in oddities]
-        if n_shuffles:
-            null = permutation_null(selector, X, table.y, n_repeats=n_shuffles)
-        if certify:
-            certificate = selector.certify(X, table.y)
-    held_out, unchecked = None, ""
-    if search is not None and check is not False:
-        held_out = HeldOutCheck.of(search)
-    elif check is not False and with_target and in_memory and not interrupted:
-        held_out, unchecked = checked(
-            selector,
-            *(table.X, table.y),
-            task=task,
-            prepare=made,
-            fit_seconds=None if check else fit_seconds,
-            how="--check makes it",
-        )
-    against = [held_out.warning] if held_out is not None and held_out.warning else []
-    return Selection(
-        method=method,
-        selector=selector,
-        parameters=selector.get_params(deep=False),
-        table=table,
-        X=X,
-        ranked=ranked_features(selector),
-        n_kept=int(selector.get_support().sum()),
-        seconds=done - (start if started is None else started),
-        fit_seconds=done - start,
-        classes=getattr(selector, "classes_", None),
-        warnings=[*told, *against, *_sentences(caught)],
-        null=null,
-        search=search,
-        oddities=oddities,
-        certificate=certificate,
-        interrupted=interrupted,
-        prepare=prepare,
-        check=held_out,
-        unchecked=unchecked,
-    )
+            raise DataError(str(error)) from error  # a method that needs the matrix in memory
+    # Warnings for developers are left out.
+    said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
+    return Selection(method, table, selected, prepare, time.perf_counter() - started, said)
 
 
-def _reading(method: Method, table: Table, task: str) -> tuple[list[str], str]:
-    """A sentence on how y is read, where there is one to say, and the task."""
-    from ..selectors.target import read_task
-
-    y = np.asarray(table.y)
-    if task != AUTO or y.ndim != 1:
-        return [], task
-    if not method.takes_regression:
-        return [], "classification"
-    read_as, sentence = read_task(y, option="--task {}")
-    sentence = sentence.replace("y holds", f"{table.target_name} holds", 1)
-    return [sentence] * bool(sentence), read_as
-
-
-def _searched(selector: Any, table: Table, X: Any, prepare: Any, rule: str) -> tuple[Any, Any]:
-    """The search for the number of features, after the selector fitted with that number."""
-    from ..choose import SelectorCV
-
-    search = SelectorCV(selector, rule=rule, prepare=prepare).fit(table.X, table.y)
-    return selector.reaching(search.best_k_).fit(X, table.y), search
-
-
-def _number_columns(selector: Any, table: Table) -> None:
-    """Columns that parameters call by name, by their place: the array has no names."""
-    from ..selectors.fixed import columns_mask
-
-    for name in ("always_keep", "never_keep"):
-        columns = getattr(selector, name, None)
-        if columns is not None:
-            columns = [columns] if isinstance(columns, str) else columns
-            names = list(table.feature_names)
-            mask = columns_mask(name, columns, len(names), names)
-            selector.set_params(**{name: np.flatnonzero(mask).tolist()})
-
-
-def _sentences(caught: Any) -> list[str]:
-    """What the selector warned the user of, once each; warnings for developers left out."""
-    return sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
+def _as_option(sentence: str, table: Table) -> str:
+    """A sentence about parameters as one about options and about the column of the target."""
+    sentence = sentence.replace('task="classification"', "--task classification")
+    sentence = sentence.replace('with prepare="log-cpm"', "with --log-cpm")
+    return re.sub("^y holds", f"{table.target_name} holds", sentence)

@@ -6,47 +6,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
-from .output import as_json, check_page
+from .output import PAGES, as_json, check_outputs
 from .standard_input import DASH
 
 if TYPE_CHECKING:  # loading it takes a while
     from .selection import Selection
 
 
-def check_outputs(
+def check_files(
     file: Path, form: str | None, output: Path | None, ranking: Path | None, report: Path | None
 ) -> None:
-    """Refuse, before any work, what could not be written after it."""
-    from ..io.errors import DataError
-    from ..io.write import WRITABLE_SUFFIXES, check_writable
+    """Refuse, before any work, what cannot be read or could not be written after it."""
+    from ..io.read import check_readable
+    from ..io.write import WRITABLE_SUFFIXES
 
-    outputs = {"--output": output, "--ranking": ranking, "--report": report}
-    suffixes_of = {
-        "--output": (*WRITABLE_SUFFIXES, ".h5ad", ".json"),
-        "--ranking": WRITABLE_SUFFIXES,
-    }
-    taken: dict[Path, str] = {}
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        other = taken.setdefault(path.resolve(), option)
-        if other != option:
-            raise UsageError(f"{other} and {option} both write {path}")
-        if path.resolve() == file.resolve():
-            raise UsageError(f"{path} would overwrite the data; choose another output")
-        try:
-            if option == "--report":
-                check_page(path)
-            else:
-                check_writable(path, suffixes_of[option])
-        except DataError as error:
-            raise UsageError(str(error)) from None
+    check_outputs(
+        {
+            "--output": (output, (*WRITABLE_SUFFIXES, ".h5ad", ".json")),
+            "--ranking": (ranking, None),
+            "--report": (report, PAGES),
+        },
+        file,
+    )
     read_as = f".{form or ''}" if file == DASH else file.suffix
-    if _is(output, ".h5ad") and read_as.lower().replace("..", ".") != ".h5ad":
+    if has_suffix(output, ".h5ad") and read_as.lower().replace("..", ".") != ".h5ad":
         raise UsageError(
             f"-o {output} is the .h5ad file with fewer variables, but the data are in "
             f"{'standard input' if file == DASH else file.name}; write .csv or .parquet instead"
         )
+    if file != DASH:
+        check_readable(file)
 
 
 def write_files(
@@ -63,10 +52,10 @@ def write_files(
 
     if output is None:
         pass
-    elif _is(output, ".json"):
+    elif has_suffix(output, ".json"):
         with replacing(output) as scratch:
             scratch.write_text(as_json(result) + "\n", encoding="utf-8")
-    elif _is(output, ".h5ad"):
+    elif has_suffix(output, ".h5ad"):
         _write_annotated(selection, source, layer, output)
     else:
         write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
@@ -77,7 +66,7 @@ def write_files(
 
 def _write_annotated(selection: Selection, source: Path, layer: str | None, output: Path) -> None:
     from ..io.annotated import write_h5ad
-    from ..oneline.annotated import columns_of, summary_of
+    from ..selection.annotated import columns_of, summary_of
 
     write_h5ad(
         output,
@@ -94,5 +83,6 @@ def _write_annotated(selection: Selection, source: Path, layer: str | None, outp
     )
 
 
-def _is(path: Path | None, suffix: str) -> bool:
+def has_suffix(path: Path | None, suffix: str) -> bool:
+    """Whether a file is to be written in the format of this suffix."""
     return path is not None and path.suffix.lower() == suffix

@@ -7,12 +7,24 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .catalogue import Method, all_methods
+from ..registry import Method, all_methods, find_class_name, method_name
 from .errors import UsageError
 
 AUTO = "auto"  # as -k: so many features as cross-validation finds best
 # These have options of their own.
 _OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
+
+
+def find_method(name: str) -> Method:
+    """The method meant by ``ridge-forward``, ``ridge_forward`` or ``RidgeForwardSelector``."""
+    known = {method.class_name: method for method in all_methods().values()}
+    try:
+        found = find_class_name(
+            name, known, shown=method_name, where="sparsieve methods lists them all"
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return known[found]
 
 
 def parse_count(text: str | None) -> int | float | str | None:
@@ -74,15 +86,14 @@ def build_selector(
         )
         raise UsageError(f"--param: {sentence}") from None
     selector.set_params(n_features_to_select=None if count == AUTO else count)
-    known = selector.get_params(deep=False)
-    if "task" in known:
+    if "task" in selector.get_params(deep=False):
         selector.set_params(task=task)
     try:
         getattr(selector, "_check_parameters", lambda: None)()
     except ValueError as error:
         raise UsageError(f"--param: {error}") from None
     if stable:
-        from ..choose import StabilitySelection
+        from ..meta import StabilitySelection
 
         if isinstance(count, str):
             raise UsageError("-k auto and --stable exclude each other: a threshold says how many")
@@ -92,7 +103,7 @@ def build_selector(
 
 def check_task(method: Method, task: str) -> None:
     """Refuse a method that cannot do what --task asks for."""
-    if task == "regression" and not method.takes_regression:
+    if task == "regression" and "regression" not in method.purposes:
         raise UsageError(
             f"{method.name} selects for class labels only; sparsieve methods --for regression "
             "shows which methods take regression"
@@ -108,8 +119,8 @@ def _literal(text: str) -> Any:
 
 def check_certifiable(method: Method, selector: Any) -> None:
     """Refuse --certify, before any work, for a method that nothing can be proven about."""
-    if not method.has_proof:
-        able = [each.name for each in all_methods().values() if each.has_proof]
+    if "proof" not in method.purposes:
+        able = [each.name for each in all_methods().values() if "proof" in each.purposes]
         raise UsageError(
             f"--certify: nothing can be proven about the selections of {method.name}; "
             f"{' and '.join(able)} can be certified"

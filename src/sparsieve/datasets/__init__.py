@@ -2,19 +2,15 @@
 
 from .dataset import Dataset
 from .load import get_data_home, list_datasets, load_dataset
-from .registry import DatasetInfo
-from .synthetic import (
-    make_class_exclusive,
-    make_correlated_blocks,
-    make_minimax_gaussian,
-    make_nonlinear_additive,
-    make_outliers,
-    make_shared_features,
-)
+from .synthetic.blocks import make_correlated_blocks
+from .synthetic.exclusive import make_class_exclusive
+from .synthetic.minimax import make_minimax_gaussian
+from .synthetic.nonlinear import make_nonlinear_additive
+from .synthetic.outliers import make_outliers
+from .synthetic.shared import make_shared_features
 
 __all__ = [
     "Dataset",
-    "DatasetInfo",
     "get_data_home",
     "list_datasets",
     "load_dataset",

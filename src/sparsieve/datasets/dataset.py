@@ -94,10 +94,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray | None]:
 
 def as_features(X: Any) -> Any:
     """X as a two-dimensional float array (float32 is kept), CSR where it was sparse."""
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-    else:
-        X = np.asarray(X)
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got dtype {X.dtype}")
     if X.ndim != 2 or 0 in X.shape:

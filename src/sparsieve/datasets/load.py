@@ -72,7 +72,7 @@ def list_datasets(
     See Also
     --------
     sparsieve.datasets.load_dataset : Loads a data set by name.
-    sparsieve.datasets.DatasetInfo : What is known about a data set.
+    sparsieve.datasets.registry.DatasetInfo : What is known about a data set.
 
     Examples
     --------

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import csv
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._checks import are_row_names, listed, warn_user
-from .._matlab import mat_arrays
+from ..io.matlab import mat_arrays
 from .dataset import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")
 # Names of data and labels in .mat files of the benchmark collections
 MAT_KEYS = (("X", "Y"), ("X", "y"), ("x", "y"), ("x", "Y"), ("fea", "gnd"))
 MISSING_CELLS = ("", "NA", "?")
-MOST_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
+MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
 
 
 def read_file(path: Path, name: str, description: str) -> Dataset:
@@ -109,11 +110,7 @@ def _plain_labels(labels: Any) -> np.ndarray:
     if hasattr(labels, "toarray"):
         labels = labels.toarray()
     labels = np.ravel(labels)
-    if labels.dtype == object:  # a cell array: one small array per cell
-        labels = np.array([np.ravel(cell)[0] if np.size(cell) else "" for cell in labels])
-    if labels.dtype.kind == "U":
-        labels = np.char.strip(labels)
-    return labels
+    return np.char.strip(labels) if labels.dtype.kind == "U" else labels
 
 
 def read_csv(path: Path) -> dict:
@@ -169,12 +166,10 @@ def _target_column(header: list[str]) -> int:
 def _csv_target(cells: Any, name: str) -> np.ndarray:
     if np.isin(cells, MISSING_CELLS).any():
         raise ValueError(f"the target column '{name}' has empty cells; drop those rows")
-    try:
+    with suppress(ValueError):
         return cells.astype(np.float64)
-    except ValueError:
-        pass
     longest = max(map(len, cells))
-    if longest > MOST_CHARACTERS:
+    if longest > MAX_CHARACTERS:
         raise ValueError(
             f"the target column '{name}' holds a text of {longest} characters, which names no class"
         )
@@ -182,10 +177,8 @@ def _csv_target(cells: Any, name: str) -> np.ndarray:
 
 
 def _numbers(cells: Any, names: list[str]) -> np.ndarray:
-    try:
+    with suppress(ValueError):
         return cells.astype(np.float64)
-    except ValueError:
-        pass
     cells = np.where(np.isin(cells, MISSING_CELLS), "nan", cells)
     for j, name in enumerate(names):
         wrong = next((cell for cell in cells[:, j] if not _is_number(cell)), None)

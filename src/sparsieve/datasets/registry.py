@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 PAPERS = ("robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm")
 
@@ -107,23 +108,12 @@ def registry() -> dict[str, DatasetInfo]:
 
 
 def _info(row: dict[str, str]) -> DatasetInfo:
-    papers = dict(pair.split("=") for pair in row["papers"].split(";") if pair)
+    """The columns of the table are fields of the same name."""
+    known: dict[str, Any] = dict(row)
+    known |= {name: int(row[name]) for name in ("n_samples", "n_features", "n_classes")}
+    known["papers"] = dict(pair.split("=") for pair in row["papers"].split(";") if pair)
     if row["origin"] == "scikit-learn":
-        status = "embedded"
-    else:
-        status = "unavailable" if row["unavailable"] else "missing"
-    return DatasetInfo(
-        name=row["name"],
-        n_samples=int(row["n_samples"]),
-        n_features=int(row["n_features"]),
-        n_classes=int(row["n_classes"]),
-        kind=row["kind"],
-        papers=papers,
-        origin=row["origin"],
-        origin_file=row["origin_file"],
-        sha256=row["sha256"],
-        stand_in=row["stand_in"],
-        unavailable=row["unavailable"],
-        note=row["note"],
-        status=status,
-    )
+        known["status"] = "embedded"
+    elif row["unavailable"]:
+        known["status"] = "unavailable"
+    return DatasetInfo(**known)

@@ -1,19 +1,19 @@
 """What X can do: dense, sparse and lazily scaled designs behind one interface."""
 
 from .base import DesignMatrix
-from .blocked import RowBlockedDesign
-from .coded import Coded, code_sizes
-from .condense import can_condense, condensed
-from .convert import as_design, standardised
 from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
 from .double import in_double
-from .fetched import without_samples
-from .foreign import foreign_design
+from .external import external_design
+from .out_of_core.class_codes import Coded, code_sizes
+from .out_of_core.gram_reduction import can_condense, condensed
+from .out_of_core.lazy_gram import without_samples
+from .out_of_core.row_blocks import RowBlockedDesign
 from .ranking import falling, leading, ranks
-from .rows import contiguous_rows, own_passes
+from .row_access import own_passes
 from .scaled import Scaled
 from .sparse import SparseDesign
+from .standardise import as_design, standardised
 
 __all__ = [
     "Coded",
@@ -28,10 +28,9 @@ __all__ = [
     "can_condense",
     "code_sizes",
     "condensed",
-    "contiguous_rows",
     "deflated",
+    "external_design",
     "falling",
-    "foreign_design",
     "in_double",
     "leading",
     "own_passes",

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .._compiled import PART, compiled
-from ._stream_kernels import clear
+from .._numba import PART, compiled
+from ._moment_kernels import clear
 
 STRIP = 16384  # columns at most
 CHUNK = 1024  # rows between two collections in double precision
@@ -172,7 +172,7 @@ def _subtract_excess(clip, u, first, total):
     last = first + len(total)
     for begin in range(first, last, clip.width):
         strip, some = begin // clip.width, total[begin - first :]
-        for entry in range(strip * clip.room, clip.ends[strip]):
+        for entry in range(strip * clip.capacity, clip.ends[strip]):
             some[clip.columns[entry]] -= u[clip.rows[entry]] * clip.values[entry]
 
 
@@ -224,23 +224,6 @@ def strip_product(X, clip, u, first, total):
         _return(collected, total)
     if known:
         _subtract_excess(clip, u, first, total)
-
-
-@compiled(**_part)
-def product_of_rows(rows, u, total, first, p):
-    """The same for (clip(X) - centre) factor, as ``Rows`` hold it, with ``total`` the sum of u."""
-    strip_product(rows.array, rows.clip, u, first, p)
-    last = first + len(p)
-    centre, factor = rows.centre[first:last], rows.factor[first:last]
-    if len(centre) and len(factor):
-        for j in range(len(p)):
-            p[j] = (p[j] - centre[j] * total) * factor[j]
-    elif len(centre):
-        for j in range(len(p)):
-            p[j] -= centre[j] * total
-    elif len(factor):
-        for j in range(len(p)):
-            p[j] *= factor[j]
 
 
 @compiled(**_options)
@@ -324,8 +307,8 @@ def find_excess(X, clip, start, stop):
     for first in range(start, stop, clip.width):
         last = min(first + clip.width, stop)
         strip = first // clip.width
-        at = strip * clip.room
-        most = at + clip.room
+        at = strip * clip.capacity
+        most = at + clip.capacity
         lo, hi = clip.low[first:last], clip.high[first:last]
         clear(marks[last - first :])
         for i in range(n):
@@ -344,7 +327,9 @@ def find_excess(X, clip, start, stop):
                             if abs(excess) > FAR * (hi[j] - lo[j]) + NEAR * abs(hi[j]):
                                 at = most
                         at += marks[j]
-            if at > min(most, most - clip.room + clip.room // 8 + clip.room * (i + 1) // n):
+            if at > min(
+                most, most - clip.capacity + clip.capacity // 8 + clip.capacity * (i + 1) // n
+            ):
                 at = -1
                 break
         ends[strip] = at
@@ -365,7 +350,7 @@ def settle_excess(X, clip, start, stop, means, squares):
         if clip.ends[strip] < 0:
             continue
         steps = np.zeros(last - first, np.float64)
-        for entry in range(strip * clip.room, clip.ends[strip]):
+        for entry in range(strip * clip.capacity, clip.ends[strip]):
             j = first + clip.columns[entry]
             value = np.float64(X[clip.rows[entry], j])  # the excess was rounded
             excess = value - (clip.high[j] if value > clip.high[j] else clip.low[j])

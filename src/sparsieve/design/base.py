@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 
 from .ranking import falling, ranks
 
-# Columns are accumulated in blocks of about this many bytes: they stay in the second-level cache,
-# and are large enough for BLAS to work at full speed.
-BLOCK_BYTES = 1 << 19
-# A dense X up to this size may be copied, because solvers read it hundreds of times; a larger one
-# is standardised lazily and read by compiled passes, so memory stays at X plus small change.
-COPY_BYTES = 64 << 20
+# Bytes of a block of rows or columns that is added up at a time: it stays in the second-level
+# cache, and is large enough for BLAS to work at full speed.
+CACHE_BLOCK_BYTES = 1 << 19
+# Bytes of a dense X up to which it may be copied, because solvers read it hundreds of times; a
+# larger one is standardised lazily and read by compiled passes, so that memory stays at little more
+# than X.
+MAX_COPY_BYTES = 64 << 20
+# Sizes of a column, and of its inverse, up to which squares and their products with weights and
+# with each other neither overflow nor vanish.
+COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 # Groups of rows whose sums are taken together.
 GROUPS = 64
 
@@ -45,7 +49,7 @@ class DesignMatrix(ABC):
         return ranks(falling(scores), first, last)
 
     def in_memory(self) -> np.ndarray | None:
-        """X as a NumPy array, where a foreign X lies in the memory of the host anyway."""
+        """X as a NumPy array, where an external X lies in the memory of the host anyway."""
         return None
 
     @property
@@ -165,7 +169,7 @@ class DesignMatrix(ABC):
     def cross_gram(self):
         """X @ X.T, accumulated over blocks of columns."""
         n_samples, n_features = self.shape
-        step = max(1, BLOCK_BYTES // (8 * n_samples), n_samples)
+        step = max(1, CACHE_BLOCK_BYTES // (8 * n_samples), n_samples)
         total = np.zeros((n_samples, n_samples), dtype=self.dtype)
         for start in range(0, n_features, step):
             block = self.dense_columns(np.arange(start, min(start + step, n_features)))
@@ -190,16 +194,14 @@ class DesignMatrix(ABC):
         basis = [start / np.linalg.norm(start)]
         diagonal: list[float] = []
         off: list[float] = []
-        right = None
+        right: list[np.ndarray] = []
         estimate = 0.0
         for step in range(steps):
             candidate = self.rmatmul(basis[-1])
-            if right is not None:
+            if right:
                 candidate = candidate - off[-1] * right[-1]
-                for vector in right:
-                    candidate = candidate - vector * float((vector * candidate).sum())
-            else:
-                right = []
+            for vector in right:
+                candidate = candidate - vector * float((vector * candidate).sum())
             length = float(np.linalg.norm(candidate))
             diagonal.append(length)
             if length <= np.finfo(self.dtype).tiny:
@@ -217,6 +219,32 @@ class DesignMatrix(ABC):
             off.append(length)
             basis.append(following / length)
         return max(estimate, _bidiagonal_norm(diagonal, off[: max(len(diagonal) - 1, 0)]))
+
+
+Base = TypeVar("Base", bound=DesignMatrix)
+
+
+class TransformedView(DesignMatrix, Generic[Base]):
+    """A design that is computed from another one when it is read."""
+
+    def __init__(self, base: Base):
+        self.base = base
+        self.shape, self.dtype = base.shape, base.dtype
+
+    @property
+    def stored(self) -> int:
+        return self.base.stored
+
+    @property
+    def passes(self) -> int:
+        return self.base.passes
+
+    @property
+    def is_remote(self) -> bool:
+        return self.base.is_remote
+
+    def will_need(self, index) -> None:
+        self.base.will_need(index)
 
 
 def _bidiagonal_norm(diagonal: list[float], off: list[float]) -> float:

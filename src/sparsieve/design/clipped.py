@@ -7,19 +7,17 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from . import stream
-from .base import COPY_BYTES, DesignMatrix
+from . import parallel_passes
+from .base import MAX_COPY_BYTES, TransformedView
 from .dense import DenseDesign
 from .sparse import SparseDesign
 
 
-class ClippedDense(DesignMatrix):
+class ClippedDense(TransformedView[DenseDesign]):
     """min(max(x_ij, low_j), high_j) of a dense design, clamped block by block when read."""
 
     def __init__(self, base: DenseDesign, low, high):
-        self.base = base
-        self.shape = base.shape
-        self.dtype = base.dtype
+        super().__init__(base)
         self.low = np.asarray(low, dtype=self.dtype)
         self.high = np.asarray(high, dtype=self.dtype)
         self.columns_at_once = base.columns_at_once
@@ -34,8 +32,8 @@ class ClippedDense(DesignMatrix):
     def rmatmul(self, R):
         if self._streams and R.dtype == self.dtype:
             if self.has_long_rows:
-                return stream.products(self.base.array, self.clip, R)
-            return stream.products_by_column(self.base.array, self.low, self.high, R)
+                return parallel_passes.products(self.base.array, self.clip, R)
+            return parallel_passes.products_by_column(self.base.array, self.low, self.high, R)
         total = np.zeros((self.shape[1], R.shape[1]))  # many float32 sums lose digits
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
@@ -58,13 +56,13 @@ class ClippedDense(DesignMatrix):
     @property
     def _streams(self) -> bool:
         array = self.base.array
-        large = self.base._is_large(COPY_BYTES)
-        return large and array.dtype == self.dtype and stream.can_stream(array)
+        large = self.base._is_large(MAX_COPY_BYTES)
+        return large and array.dtype == self.dtype and parallel_passes.can_stream(array)
 
     def column_moments(self, weights=None):
         if self._streams:
             if weights is not None:
-                return stream.moments(self.base.array, weights, self.low, self.high)
+                return parallel_passes.moments(self.base.array, weights, self.low, self.high)
             if self._moments is None:  # asked for again and again, and a pass over X each time
                 self._moments = self._own_moments()
             return self._moments
@@ -79,18 +77,18 @@ class ClippedDense(DesignMatrix):
     def _own_moments(self):
         array = self.base.array
         if array.flags.c_contiguous:
-            return stream.moments_after(self.clip, array, self.base.column_moments())
-        return stream.moments(array, None, self.low, self.high)
+            return parallel_passes.moments_after(self.clip, array, self.base.column_moments())
+        return parallel_passes.moments(array, None, self.low, self.high)
 
     @cached_property
-    def clip(self) -> stream.Clip:
+    def clip(self) -> parallel_passes.Clip:
         """The bounds, and what they take from an array with contiguous rows."""
-        return stream.clip_of(self.base.array, self.low, self.high)
+        return parallel_passes.clip_of(self.base.array, self.low, self.high)
 
     def group_moments(self, codes, n_groups, weights=None):
         if self._streams:
             bounds = self.low, self.high
-            return stream.group_moments(self.base.array, codes, n_groups, weights, *bounds)
+            return parallel_passes.group_moments(self.base.array, codes, n_groups, weights, *bounds)
         return super().group_moments(codes, n_groups, weights)
 
     def column_sq_norms(self):

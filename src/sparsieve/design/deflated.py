@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import COPY_BYTES, DesignMatrix
+from .base import MAX_COPY_BYTES, DesignMatrix, TransformedView
 from .dense import DenseDesign
 
 
 def deflated(base: DesignMatrix, left, right, blank) -> DesignMatrix:
     """B - left @ right with the columns in ``blank`` set to zero: a copy where B is small."""
-    if not (isinstance(base, DenseDesign) and base.array.nbytes <= COPY_BYTES):
+    if not (isinstance(base, DenseDesign) and base.array.nbytes <= MAX_COPY_BYTES):
         return Deflated(base, left, right, blank)
     array = base.array - left @ right if left.shape[1] else base.array.copy()
     array[:, blank] = 0.0
@@ -24,7 +24,7 @@ def blanked(base: DesignMatrix, blank) -> DesignMatrix:
     return deflated(base, np.zeros((base.shape[0], 0)), np.zeros((0, base.shape[1])), blank)
 
 
-class Deflated(DesignMatrix):
+class Deflated(TransformedView):
     """B - left @ right with the columns in ``blank`` set to zero, applied lazily.
 
     With an orthonormal ``left`` and ``right`` = left' B this is B projected on the orthogonal
@@ -32,27 +32,10 @@ class Deflated(DesignMatrix):
     """
 
     def __init__(self, base: DesignMatrix, left, right, blank):
-        self.base = base
-        self.shape = base.shape
-        self.dtype = base.dtype
+        super().__init__(base)
         self.left = np.asarray(left, dtype=self.dtype)
         self.right = np.asarray(right, dtype=self.dtype)
         self.blank = np.asarray(blank, dtype=bool)
-
-    @property
-    def stored(self) -> int:
-        return self.base.stored
-
-    @property
-    def passes(self) -> int:
-        return self.base.passes
-
-    @property
-    def is_remote(self) -> bool:
-        return self.base.is_remote
-
-    def will_need(self, index) -> None:
-        self.base.will_need(index)
 
     def matmul(self, W):
         W = np.where(self.blank[:, None], W.dtype.type(0), W)

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from . import stream
-from .base import BLOCK_BYTES, COPY_BYTES, DesignMatrix
+from .._saved import Floats, Savable, is_moderate
+from . import parallel_passes
+from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix
 
 # Rows that are summed in single precision.
-LONG_SUM = 2048
+FLOAT32_SUM_ROWS = 2048
 # So many outputs, and no more, are served by compiled passes over X at least as fast as by BLAS.
-FEW_OUTPUTS = 8
-LONG_ROW = 256  # columns: shorter rows are for BLAS
-TALL = 1000  # samples with which columns repay to be read several at a time
+STREAM_MAX_OUTPUTS = 8
+STREAM_MIN_COLUMNS = 256  # columns: shorter rows are for BLAS
+BLOCK_MIN_SAMPLES = 1000  # samples with which columns repay to be read several at a time
 
 
-class DenseDesign(DesignMatrix):
+class DenseDesign(Savable, DesignMatrix):
     """A two-dimensional float32 or float64 NumPy array; never copied, never reordered."""
 
     streams_above: int | None = None  # size from which on compiled passes are used
 
-    def __init__(self, X: np.ndarray):
-        self.array = X
-        self.shape = X.shape
-        self.dtype = X.dtype
+    array: Annotated[Floats, "samples", "features", is_moderate]
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.shape = array.shape
+        self.dtype = array.dtype
         # Where it takes long, a pass with several columns saves more of them than it costs.
-        if self.shape[0] >= TALL and self.has_long_rows:
+        if self.shape[0] >= BLOCK_MIN_SAMPLES and self.has_long_rows:
             self.columns_at_once = 8
         self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -39,15 +44,15 @@ class DenseDesign(DesignMatrix):
         return self.array @ W
 
     def rmatmul(self, R):
-        if R.shape[1] <= FEW_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
-            return stream.products(self.array, stream.no_clip(self.dtype), R)
+        if R.shape[1] <= STREAM_MAX_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
+            return parallel_passes.products(self.array, parallel_passes.no_clip(self.dtype), R)
         return self._collected(lambda rows: _product(self.array[rows], R[rows]))
 
     @property
     def has_long_rows(self) -> bool:
         """Whether compiled passes over contiguous rows pay."""
-        long = self.shape[1] >= LONG_ROW and self.array.flags.c_contiguous
-        return long and self._is_large(COPY_BYTES)
+        long = self.shape[1] >= STREAM_MIN_COLUMNS and self.array.flags.c_contiguous
+        return long and self._is_large(MAX_COPY_BYTES)
 
     def rows(self, index):
         return DenseDesign(self.array[index])._in_unit_of(self)
@@ -61,11 +66,11 @@ class DenseDesign(DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights=None):
-        if self._is_large(COPY_BYTES) and stream.can_stream(self.array):
+        if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
             if weights is not None:
-                return stream.moments(self.array, weights)
+                return parallel_passes.moments(self.array, weights)
             if self._moments is None:  # asked for again and again, and a pass over X each time
-                self._moments = stream.moments(self.array, None)
+                self._moments = parallel_passes.moments(self.array, None)
             return self._moments
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -82,8 +87,8 @@ class DenseDesign(DesignMatrix):
         return means, variances / total
 
     def group_moments(self, codes, n_groups, weights=None):
-        if self._is_large(COPY_BYTES) and stream.can_stream(self.array):
-            return stream.group_moments(self.array, codes, n_groups, weights)
+        if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
+            return parallel_passes.group_moments(self.array, codes, n_groups, weights)
         return super().group_moments(codes, n_groups, weights)
 
     def column_minima(self):
@@ -105,9 +110,9 @@ class DenseDesign(DesignMatrix):
         taken a few rows at a time and collected in double precision.
         """
         n_samples = self.shape[0]
-        if self.dtype == np.float64 or n_samples <= LONG_SUM:
+        if self.dtype == np.float64 or n_samples <= FLOAT32_SUM_ROWS:
             return part(slice(None))
-        places = [slice(at, at + LONG_SUM) for at in range(0, n_samples, LONG_SUM)]
+        places = [slice(at, at + FLOAT32_SUM_ROWS) for at in range(0, n_samples, FLOAT32_SUM_ROWS)]
         first = part(places[0])
         total = first.astype(np.float64)
         for rows in places[1:]:
@@ -119,7 +124,7 @@ class DenseDesign(DesignMatrix):
 
     def row_blocks(self):
         """Slices of rows that fit the cache together."""
-        height = max(1, BLOCK_BYTES // max(1, self.array.itemsize * self.shape[1]))
+        height = max(1, CACHE_BLOCK_BYTES // max(1, self.array.itemsize * self.shape[1]))
         if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:
             # Columns are contiguous: only a tall block has column pieces worth reading.
             height = max(height, 256)

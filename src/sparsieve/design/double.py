@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import COPY_BYTES, DesignMatrix
-from .blocked import RowBlockedDesign
+from .base import MAX_COPY_BYTES, DesignMatrix
 from .clipped import ClippedDense
 from .deflated import Deflated
 from .dense import DenseDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
-from .torch import ScaledTensor, TensorDesign
 
 
 def in_double(design: DesignMatrix) -> DesignMatrix:
@@ -21,10 +19,10 @@ def in_double(design: DesignMatrix) -> DesignMatrix:
     """
     if np.dtype(design.dtype) == np.float64:
         return design
-    if isinstance(design, RowBlockedDesign | TensorDesign | ScaledTensor):
+    if hasattr(design, "in_double"):
         return design.in_double()
     if isinstance(design, DenseDesign):
-        if 2 * design.array.nbytes <= COPY_BYTES:
+        if 2 * design.array.nbytes <= MAX_COPY_BYTES:
             return DenseDesign(design.array.astype(np.float64))
         return _DoubleDense(design.array)
     if isinstance(design, SparseDesign):

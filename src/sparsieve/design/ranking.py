@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 # From this many scores on, sorting numbers that hold their own places is several times faster.
-MANY = 50_000
+MIN_PACKED_SORT = 50_000
 WIDTH = 256  # scores of which the largest is looked at first
 
 
@@ -14,7 +14,7 @@ def falling(scores: np.ndarray, ties: np.ndarray | None = None) -> np.ndarray:
     if ties is not None:
         first = falling(ties)
         return first[falling(scores[first])]
-    if len(scores) < MANY or np.isnan(np.min(scores)):
+    if len(scores) < MIN_PACKED_SORT or np.isnan(np.min(scores)):
         return np.argsort(-scores, kind="stable")
     keys = _rising_keys(scores)
     # A place in the last bits, which say little about the score; ties there are looked at again.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import DesignMatrix
+from .base import DesignMatrix, TransformedView
 
 
-class Scaled(DesignMatrix):
+class Scaled(TransformedView):
     """diag(row_scale) (B - 1 centre') diag(1 / scale), applied lazily to a base design B.
 
     X W = r * (B (W / s) - 1 (c / s)' W)   and   X' R = (B' (r * R) - c 1'(r * R)) / s,
@@ -15,28 +15,11 @@ class Scaled(DesignMatrix):
     """
 
     def __init__(self, base: DesignMatrix, centre=None, scale=None, row_scale=None):
-        self.base = base
-        self.shape = base.shape
-        self.dtype = base.dtype
+        super().__init__(base)
         self.columns_at_once = base.columns_at_once
         self.centre = None if centre is None else np.asarray(centre, dtype=self.dtype)
         self.scale = None if scale is None else np.asarray(scale, dtype=self.dtype)
         self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
-
-    @property
-    def stored(self) -> int:
-        return self.base.stored
-
-    @property
-    def passes(self) -> int:
-        return self.base.passes
-
-    @property
-    def is_remote(self) -> bool:
-        return self.base.is_remote
-
-    def will_need(self, index) -> None:
-        self.base.will_need(index)
 
     def matmul(self, W):
         if self.scale is not None:
@@ -65,10 +48,10 @@ class Scaled(DesignMatrix):
 
     def rows(self, index):
         row_scale = None if self.row_scale is None else self.row_scale[index]
-        return Scaled(self.base.rows(index), self.centre, self.scale, row_scale)
+        return type(self)(self.base.rows(index), self.centre, self.scale, row_scale)
 
     def columns(self, index):
-        return Scaled(
+        return type(self)(
             self.base.columns(index),
             None if self.centre is None else self.centre[index],
             None if self.scale is None else self.scale[index],

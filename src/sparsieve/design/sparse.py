@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
 
-from . import compressed
+from .._saved import Savable, is_moderate
 from .base import DesignMatrix
 
 
-class SparseDesign(DesignMatrix):
+class SparseDesign(Savable, DesignMatrix):
     """A CSR or CSC matrix; never densified beyond the columns asked for."""
 
-    compiled_from: int = compressed.LARGE  # entries
+    def __init__(self, matrix):
+        if matrix.format not in ("csr", "csc"):
+            matrix = matrix.tocsr()
+        self.matrix = matrix
+        self.shape = matrix.shape
+        self.dtype = matrix.dtype
+        self._by_column = matrix if matrix.format == "csc" else None
 
-    def __init__(self, X):
-        if X.format not in ("csr", "csc"):
-            X = X.tocsr()
-        self.matrix = X
-        self.shape = X.shape
-        self.dtype = X.dtype
-        self._by_column = X if X.format == "csc" else None
+    def _state_checks(self) -> Iterator[bool]:
+        yield sparse.issparse(self.matrix) and self.dtype in (np.float32, np.float64)
+        yield is_moderate(self.matrix.data)
 
     @property
     def stored(self) -> int:
         return int(self.matrix.nnz)
 
-    @property
-    def is_large(self) -> bool:
-        """Whether products are taken by compiled passes."""
-        return self.matrix.nnz >= self.compiled_from
-
-    def _is_for_compiled(self, V: np.ndarray) -> bool:
-        return self.is_large and compressed.serves(self.matrix, V)
-
     def matmul(self, W):
-        if not self._is_for_compiled(W):
-            return self.matrix @ W
-        product = compressed.along if self.matrix.format == "csr" else compressed.across
-        return product(self.matrix, W)
+        return self.matrix @ W
 
     def rmatmul(self, R):
-        if not self._is_for_compiled(R):
-            return self.matrix.T @ R
-        if self._by_column is not None:
-            return compressed.along(self._by_column, R)
-        return compressed.across(self.matrix, R)
+        return self.matrix.T @ R
 
     def rows(self, index):
         return SparseDesign(self.matrix[index])._in_unit_of(self)

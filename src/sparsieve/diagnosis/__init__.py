@@ -1,7 +1,7 @@
 """Is it true? What noise would score, and what is odd about the data."""
 
 from .data import diagnose
-from .findings import Diagnosis, Finding
-from .null import PermutationNull, permutation_null
+from .findings import Diagnosis
+from .null import permutation_null
 
-__all__ = ["Diagnosis", "Finding", "PermutationNull", "diagnose", "permutation_null"]
+__all__ = ["Diagnosis", "diagnose", "permutation_null"]

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-_FEWEST_COLUMNS = 50  # the totals of fewer are no measure of depth
+_MIN_COLUMNS = 50  # the totals of fewer are no measure of depth
 _LARGE = 300  # pictures have values up to 255
 _DECADES = 10.0  # between columns with many and with few counts
 _UNEQUAL = 1.1  # between the totals of a large and a small sample
 _SAMPLES = 500
 
 
-@dataclass(frozen=True)
-class Counts:
-    """The largest value, and by which factor the totals of samples differ (of four in five)."""
-
-    largest: float
-    ratio: float
-
-
-def raw_counts(X: Any, low: np.ndarray, high: np.ndarray, mean: np.ndarray) -> Counts | None:
+def raw_counts(
+    X: Any, low: np.ndarray, high: np.ndarray, mean: np.ndarray
+) -> tuple[float, float] | None:
     """Whether X holds whole numbers from 0 over several decades, in samples of unequal totals.
 
-    ``low``, ``high`` and ``mean`` are those of every column.
+    ``low``, ``high`` and ``mean`` are those of every column. Returns the largest value, and by
+    which factor the totals of samples differ (of four in five).
     """
-    if len(mean) < _FEWEST_COLUMNS or not (low >= 0).all() or not high.max() >= _LARGE:
+    if len(mean) < _MIN_COLUMNS or not (low >= 0).all() or not high.max() >= _LARGE:
         return None
     few, many = np.quantile(mean[mean > 0], [0.1, 0.9])
     some = X[np.sort(np.random.default_rng(0).permutation(X.shape[0])[:_SAMPLES])]
@@ -37,4 +31,4 @@ def raw_counts(X: Any, low: np.ndarray, high: np.ndarray, mean: np.ndarray) -> C
         return None
     totals = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
     small, large = np.maximum(np.quantile(totals, [0.1, 0.9]), 1.0)
-    return Counts(float(high.max()), large / small) if large >= _UNEQUAL * small else None
+    return (float(high.max()), large / small) if large >= _UNEQUAL * small else None

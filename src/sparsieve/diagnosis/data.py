@@ -9,25 +9,18 @@ import numpy as np
 from scipy import sparse
 
 from .._checks import warn_user
-from ..selectors.foreign import check_in_memory
-from ..selectors.plain import plain_matrix
-from ..selectors.target import Target, encode_target, read_task
+from ..validation.containers import plain_matrix, plain_vector
+from ..validation.external import check_in_memory
+from ..validation.target import Target, encode_target, is_categorical, read_task
+from ..validation.values import check_finite_target
+from . import sentences
 from .columns import Extent, numbering
 from .counts import raw_counts
 from .findings import Diagnosis, Finding
 from .leaks import class_leaks, gap_leaks, number_leaks
 from .linearity import beyond_linear
-from .pairs import MOST_COLUMNS, Views, combinations, copies, log_views
+from .pairs import MAX_COLUMNS, Views, combinations, copies, log_views
 from .samples import copied_samples
-from .sentences import (
-    constant_columns,
-    copied_columns,
-    counts_found,
-    id_columns,
-    leaking_columns,
-    leaking_pairs,
-    repeated_samples,
-)
 
 
 def diagnose(
@@ -94,16 +87,18 @@ def diagnose(
     except (TypeError, ValueError):
         plain_matrix(given)  # says of which columns there are no numbers, and what to do
         raise
-    if X.ndim != 2 or len(np.asarray(y)) != X.shape[0]:
-        raise ValueError(f"X has shape {X.shape} and y {len(np.asarray(y))} values")
+    values = np.asarray(plain_vector("y", y))
+    check_finite_target(values)
+    if X.ndim != 2 or len(values) != X.shape[0]:
+        raise ValueError(f"X has shape {X.shape} and y {len(values)} values")
     names = [f"column {j}" for j in range(X.shape[1])] if feature_names is None else feature_names
     if len(names) != X.shape[1]:
         raise ValueError(f"feature_names holds {len(names)} names for {X.shape[1]} features")
-    if task == "auto" and np.ndim(y) == 1:
-        task, doubt = read_task(y)
+    if task == "auto" and values.ndim == 1:
+        task, doubt = read_task(y if is_categorical(y) else values)
         if doubt:
             warn_user(doubt)
-    target = encode_target(np.asarray(y), task=task, dtype=np.dtype(np.float64), owner="diagnose")
+    target = encode_target(values, task=task, dtype=np.dtype(np.float64), owner="diagnose")
     with np.errstate(invalid="ignore", over="ignore"):
         by_column = X.tocsc() if sparse.issparse(X) else X
         extent = Extent.of(by_column)
@@ -115,7 +110,8 @@ def diagnose(
             classes=target.codes is not None,
         )
         counts = raw_counts(X, extent.low, extent.high, extent.mean)
-    findings = [*repeated_samples(repeated), *found["leak"], *found["id"], *counts_found(counts)]
+    findings = [*sentences.repeated_samples(repeated), *found["leak"], *found["id"]]
+    findings += sentences.counts_found(counts)
     if try_models and not leaks and len(extent.whole):
         part = X[:, extent.whole] if len(extent.whole) < X.shape[1] else X
         sentence = beyond_linear(part, target)
@@ -137,7 +133,7 @@ def _about_columns(
     giving = np.array([leak.column for leak in leaks], dtype=np.intp)
     doubles, pairs = [], []
     ids = np.setdiff1d(numbering(X, whole), giving)
-    if 2 <= len(whole) <= MOST_COLUMNS:
+    if 2 <= len(whole) <= MAX_COLUMNS:
         part = X[:, whole] if len(whole) < X.shape[1] else X
         views = Views.of(part, extent.std[whole], Y)
         doubles = [(int(whole[i]), int(whole[j])) for i, j in copies(views)]
@@ -149,8 +145,11 @@ def _about_columns(
             pairs += [(positive[i], positive[j]) for i, j in found]
         pairs = [pair for pair in dict.fromkeys(pairs) if not np.isin(pair, giving).any()]
     return {
-        "leak": [*leaking_columns(leaks, names), *leaking_pairs(pairs, names)],
-        "id": [*id_columns(ids, names)],
-        "copy": [*copied_columns(doubles, names)],
-        "constant": [*constant_columns(extent.constant, names)],
+        "leak": [
+            *sentences.leaking_columns(leaks, names),
+            *sentences.leaking_pairs(pairs, names),
+        ],
+        "id": [*sentences.id_columns(ids, names)],
+        "copy": [*sentences.copied_columns(doubles, names)],
+        "constant": [*sentences.constant_columns(extent.constant, names)],
     }, bool(leaks or pairs)

@@ -66,7 +66,7 @@ class Diagnosis:
     See Also
     --------
     sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
-    sparsieve.Finding : One of the findings.
+    sparsieve.diagnosis.findings.Finding : One of the findings.
 
     Examples
     --------

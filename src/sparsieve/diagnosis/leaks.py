@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special, stats
@@ -32,7 +32,7 @@ _VERY_NEAR = 4.37  # and of 0.999
 _SAMPLES = 2000  # looked at first; what passes is looked at in all samples
 _VALUES = 20_000_000
 _CANDIDATES = 200
-_FEW_RANKS = 30  # fewer samples are in the same order too easily
+_MIN_RANKS = 30  # fewer samples are in the same order too easily
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,7 @@ def tolerated(n_samples: int) -> int:
 # -- classes -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Facts:
+class _Facts(NamedTuple):
     """One value per column; of the classes where there is a first axis."""
 
     separated: np.ndarray  # whether every class has an interval of its own
@@ -146,7 +145,7 @@ def class_leaks(X: Any, columns: np.ndarray, codes: np.ndarray) -> list[Leak]:
     likely = facts.separated | (facts.exceptions <= 2 * tolerated(len(sampled)))
     far = facts.distance[~likely].max(initial=0.0)
     wrong = (facts.exceptions[~likely] / facts.present[:, ~likely].sum(axis=0)).min(initial=1.0)
-    columns, facts = columns[likely], _some(facts, likely)
+    columns, facts = columns[likely], _Facts(*(field[..., likely] for field in facts))
     if not len(columns):
         return []
     if len(sampled) < len(codes):
@@ -183,17 +182,14 @@ def _judged(
     found |= (clear & (facts.distance > _gap_above(facts.distance[clear & ~alike], far))) | (
         seldom & (far < _NEAR)
     )
-    return sorted(
-        (
-            Leak(
-                int(columns[j]),
-                0 if facts.separated[j] else int(facts.exceptions[j]),
-                int(n_present[j]),
-            )
-            for j in np.flatnonzero(found)
-        ),
-        key=lambda leak: (leak.n_exceptions, leak.column),
-    )
+    exceptions = np.where(facts.separated, 0, facts.exceptions)
+    facts_found = zip(columns[found], exceptions[found], n_present[found], strict=True)
+    leaks = [Leak(int(column), int(wrong), int(present)) for column, wrong, present in facts_found]
+    return sorted(leaks, key=_clearest_first)
+
+
+def _clearest_first(leak: Leak) -> tuple[int, int]:
+    return leak.n_exceptions, leak.column
 
 
 def _gap_above(distances: np.ndarray, far: float) -> float:
@@ -205,15 +201,7 @@ def _gap_above(distances: np.ndarray, far: float) -> float:
 
 def _facts(X: Any, columns: np.ndarray, rows: np.ndarray, bounds: np.ndarray) -> _Facts:
     parts = [_Facts.of(values, bounds) for _, values in chunks(X, columns, rows)]
-    return _Facts(*(np.concatenate(one, axis=-1) for one in zip(*map(_fields, parts), strict=True)))
-
-
-def _some(facts: _Facts, mask: np.ndarray) -> _Facts:
-    return _Facts(*(field[..., mask] for field in _fields(facts)))
-
-
-def _fields(facts: _Facts) -> tuple[np.ndarray, ...]:
-    return facts.separated, facts.distance, facts.exceptions, facts.kappa, facts.present
+    return _Facts(*(np.concatenate(one, axis=-1) for one in zip(*parts, strict=True)))
 
 
 def _by_chance(counts: np.ndarray, n_exceptions: int) -> float:
@@ -354,7 +342,7 @@ def number_leaks(X: Any, columns: np.ndarray, Y: np.ndarray) -> list[Leak]:
         wrong = _exceptions(x[there], Y[there, output])
         if wrong is not None and column not in found:
             found[column] = Leak(column, wrong, int(there.sum()))
-    return sorted(found.values(), key=lambda leak: (leak.n_exceptions, leak.column))
+    return sorted(found.values(), key=_clearest_first)
 
 
 def _exceptions(x: np.ndarray, y: np.ndarray) -> int | None:
@@ -364,7 +352,7 @@ def _exceptions(x: np.ndarray, y: np.ndarray) -> int | None:
         return None
     if _correlation(x, y) > _level(n):
         return 0
-    if n < _FEW_RANKS:
+    if n < _MIN_RANKS:
         return None
     x_ranks, y_ranks = stats.rankdata(x), stats.rankdata(y)
     if _correlation(x_ranks, y_ranks) > _level(n):

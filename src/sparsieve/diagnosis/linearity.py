@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from .._cross_validation import make_folds
 from ..filters import InfoGainSelector, ReliefFSelector
+from ..scoring.engine import score_columns
+from ..scoring.folds import make_folds
+from ..scoring.selections import fit_selection
 from ..selectors.least_squares import RidgeForwardSelector
-from ..selectors.target import Target, with_task
+from ..validation.target import Target, with_task
 
 _KEPT = 10
 _FOLDS = 3
 _WORK = 4e8  # samples squared times features, which is what ReliefF costs
-_MOST_DENSE = 50_000_000  # values of a sparse X that are worth writing out
-_MOST_SAMPLES, _FEWEST_SAMPLES = 1000, 60
+_MAX_DENSE = 50_000_000  # values of a sparse X that are worth writing out
+_MAX_SAMPLES, _MIN_SAMPLES = 1000, 60
 _GOOD = 0.6  # share of what can be predicted at all: linear selection does its work
 _GAIN = 0.1  # what another selector must add to be worth a word
 _SURE = 3.5  # standard errors
@@ -30,10 +29,10 @@ _SURE = 3.5  # standard errors
 def beyond_linear(X: Any, target: Target) -> str:
     """A sentence that names a better selector, or nothing."""
     n_samples, n_features = X.shape
-    if n_samples < _FEWEST_SAMPLES or n_features < 2:
+    if n_samples < _MIN_SAMPLES or n_features < 2:
         return ""
     rng = np.random.RandomState(0)
-    most = int(min(_MOST_SAMPLES, max(np.sqrt(_WORK / n_features), 200)))
+    most = int(min(_MAX_SAMPLES, max(np.sqrt(_WORK / n_features), 200)))
     rows = np.sort(rng.permutation(n_samples)[:most])
     Y = target.Y[rows]
     Y = (Y - Y.mean(axis=0)) / np.sqrt(Y.var(axis=0).sum() or 1.0)
@@ -42,7 +41,7 @@ def beyond_linear(X: Any, target: Target) -> str:
     if codes is not None and np.bincount(codes).min() < _FOLDS:
         return ""
     part = X[rows]
-    if sparse.issparse(X) and len(rows) * n_features > _MOST_DENSE:
+    if sparse.issparse(X) and len(rows) * n_features > _MAX_DENSE:
         return ""
     linear = _errors(RidgeForwardSelector, part, y, Y, Ridge(alpha=0.1 * len(rows)))
     chance = _errors(None, part, y, Y, None)
@@ -50,16 +49,12 @@ def beyond_linear(X: Any, target: Target) -> str:
         return ""
     values = part.toarray() if sparse.issparse(part) else part
     kinds = [ReliefFSelector] if codes is None else [ReliefFSelector, InfoGainSelector]
-    best, name = None, ""
-    for kind in kinds:
-        errors = _errors(kind, values, y, Y, KNeighborsRegressor(n_neighbors=7))
-        if best is None or errors.mean() < best.mean():
-            best, name = errors, kind.__name__
-    if (
-        best is None
-        or not np.isfinite(best).all()
-        or not (_surely_less(best, linear) and _surely_less(best, chance))
-    ):
+    model = KNeighborsRegressor(n_neighbors=7)
+    tried = {kind.__name__: _errors(kind, values, y, Y, model) for kind in kinds}
+    name, best = min(tried.items(), key=lambda item: item[1].mean())
+    if not np.isfinite(best).all():
+        return ""
+    if not (_surely_less(best, linear) and _surely_less(best, chance)):
         return ""
     if codes is None:
         amounts = [f"R² = {1.0 - e.mean() / chance.mean():.2f}" for e in (linear, best)]
@@ -87,18 +82,22 @@ def _errors(kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any) -> np.n
                 kind(n_features_to_select=min(_KEPT, most)),
                 "regression" if is_regression else "classification",
             )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                selector.fit(X[train], y[train])
-            kept = selector.get_support()
+            found = fit_selection(selector, X[train], y[train], [None], record_warnings=True)
+            kept = found.columns[None]
             if kind is not RidgeForwardSelector:
-                kept &= selector.scores_ > 0  # the others are kept by the order of columns
-            if not kept.any():
+                # The others are kept by the order of columns.
+                kept = kept[found.fitted.scores_[kept] > 0]
+            if not len(kept):
                 return np.full(len(Y), np.inf)
-            columns = X[:, kept]
-            columns = columns.toarray() if sparse.issparse(columns) else columns
-            fitted = make_pipeline(StandardScaler(), model).fit(columns[train], Y[train])
-            guess = np.reshape(fitted.predict(columns[test]), guess.shape)
+            scored = score_columns(
+                *(X[train], Y[train], X[test], Y[test]),
+                {None: kept},
+                task="regression",
+                models={"model": model},
+                standardize=True,
+                dense=True,
+            )
+            guess = np.reshape(scored.predictions["model", None], guess.shape)
         if is_regression:
             errors[test] = ((Y[test] - guess) ** 2).sum(axis=1)
         elif kind is None:

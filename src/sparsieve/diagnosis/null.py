@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._checks import MOST_REPEATS, check_integer, check_real
+from .._checks import MAX_REPEATS, check_integer, check_real
 from .._clock import Deadline
 
 LEVEL = 0.95
@@ -18,7 +18,7 @@ LEVEL = 0.95
 
 def looks_at_target(selector: Any) -> bool:
     """Whether a selector uses y; of selectors from elsewhere it is supposed."""
-    return bool(getattr(selector, "_uses_target", lambda: True)())
+    return bool(getattr(selector, "_needs_target", True))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def permutation_null(
 
     See Also
     --------
-    sparsieve.PermutationNull : What is returned.
+    sparsieve.diagnosis.null.PermutationNull : What is returned.
     sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
 
     Examples
@@ -121,23 +121,21 @@ def permutation_null(
     >>> bool(null.level < selector.scores_.min())
     True
     """
-    check_integer("n_repeats", n_repeats, maximum=MOST_REPEATS)
+    check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
     if not looks_at_target(selector):
         raise ValueError(
             f"{type(selector).__name__} does not look at the target: to shuffle it tells nothing "
             "about noise"
         )
-    if max_seconds is not None:
-        check_real("max_seconds", max_seconds, minimum=0)
-    y = y if hasattr(y, "iloc") else np.asarray(y)
+    check_real("max_seconds", max_seconds, minimum=0, optional=True)
+    y = y.to_numpy() if hasattr(y, "iloc") else np.asarray(y)
     rng = check_random_state(random_state)
     best: list[float] = []
     deadline = Deadline() if max_seconds is None else Deadline.after(max_seconds)
     while len(best) < n_repeats:
         if best and deadline.passed:
             break
-        order = rng.permutation(len(y))
-        shuffled = y.iloc[order].to_numpy() if hasattr(y, "iloc") else y[order]
+        shuffled = y[rng.permutation(len(y))]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about noise there is nothing to warn of
             scores = np.asarray(clone(selector).fit(X, shuffled).scores_)

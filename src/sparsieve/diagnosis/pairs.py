@@ -18,11 +18,11 @@ from scipy.spatial import cKDTree
 from .columns import CHANCE, Extent, chunks, column_of, pair_chance, spread
 from .leaks import ALIKE
 
-MOST_COLUMNS = 100_000  # beyond this the search takes longer than a selection
+MAX_COLUMNS = 100_000  # beyond this the search takes longer than a selection
 _EXACT = 0.003  # what is left of a combination, relative to what the target explains of it
 _PARALLEL = 1.0 - 1e-5  # correlation of two columns from which the target has been taken
 _DIRECTIONS = 10
-_MOST_OUTPUTS = 10
+_MAX_OUTPUTS = 10
 _VALUES = 20_000_000  # of candidate pairs that are correlated at once
 _PAIRS = 500  # combinations looked at
 _LEVELS = 10  # columns with no more different values than this combine to classes by chance
@@ -95,7 +95,7 @@ class Views:
 def _basis(Y: np.ndarray) -> np.ndarray:
     left, size, _ = np.linalg.svd(Y - Y.mean(axis=0), full_matrices=False)
     kept = left[:, size > 1e-10 * size.max(initial=0.0)]
-    kept = kept if kept.shape[1] <= _MOST_OUTPUTS else kept[:, :0]
+    kept = kept if kept.shape[1] <= _MAX_OUTPUTS else kept[:, :0]
     return np.column_stack([np.full(len(Y), len(Y) ** -0.5), kept])
 
 
@@ -148,7 +148,7 @@ def log_views(
     The target is a combination as it is or, where it is positive, by its logarithm.
     """
     columns = extent.whole[extent.low[extent.whole] > 0]
-    if sparse.issparse(X) or not 2 <= len(columns) <= MOST_COLUMNS:
+    if sparse.issparse(X) or not 2 <= len(columns) <= MAX_COLUMNS:
         return columns, None
     rows = np.sort(np.random.default_rng(0).permutation(len(Y))[:_SAMPLES])
     logs = np.log(np.concatenate([part for _, part in chunks(X, columns, rows)], axis=1))

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from sklearn.utils import gen_batches
 
 NEAR = 0.15  # distance of near copies, relative to that of any two samples
 _JUMP = 4.0  # how much further away the next sample is
@@ -23,13 +24,13 @@ _SAME = 0.01  # distances below this, relative as well, are none
 _HALVES = 1.5  # pairs that may be near in half of the columns, per pair that is so in all
 _KEPT = 0.8  # share of the different samples that are different in half of the columns as well
 _SHARE = 0.01  # of samples that have copies, below which nothing is said
-_FEW = 6  # samples that are near others, below which only equal ones count
+_MIN_NEAR = 6  # samples that are near others, below which only equal ones count
 _EQUAL = 1e-4
 _AGREE = 0.9  # of copies, that have the same target
 _DISTINCT = 3  # different samples per class that there must be
 _DIRECTIONS = 10  # for each half
-_MOST_SAMPLES = 10_000
-_MOST_PAIRS = 2_000_000
+_MAX_SAMPLES = 10_000
+_MAX_PAIRS = 2_000_000
 _LOOKED_AT = 200
 _VALUES = 2_000_000
 
@@ -80,7 +81,7 @@ def copied_samples(
     if space is None:
         return None
     first, second, apart = space.nearest()
-    if len(first) < _FEW:  # a near pair may be chance; the same twice is none
+    if len(first) < _MIN_NEAR:  # a near pair may be chance; the same twice is none
         first, second = first[apart < _EQUAL], second[apart < _EQUAL]
     if len(first) < max(2, _SHARE * len(rows)):
         return None
@@ -91,7 +92,7 @@ def copied_samples(
         return None
     n_pairs = space.n_pairs
     halves = [_Space.of(half) for half in np.split(seen, 2, axis=1)]
-    if n_pairs > _MOST_PAIRS or any(h is None or h.n_pairs > _HALVES * n_pairs + 2 for h in halves):
+    if n_pairs > _MAX_PAIRS or any(h is None or h.n_pairs > _HALVES * n_pairs + 2 for h in halves):
         return None
     groups = space.components()
     n_groups = int(groups.max()) + 1
@@ -127,11 +128,9 @@ def _projections(X: Any, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         return np.asarray(X @ directions) - np.where(weights > 0, mean, 0.0) @ directions
     seen = np.empty((n_samples, 2 * _DIRECTIONS))
     at_once = max(1, _VALUES // n_features)
-    for start in range(0, n_samples, at_once):
-        part = X[start : start + at_once].astype(np.float64) - mean
-        seen[start : start + at_once] = (
-            np.nan_to_num(part, nan=0.0, posinf=0.0, neginf=0.0) @ directions
-        )
+    for rows in gen_batches(n_samples, at_once):
+        part = X[rows].astype(np.float64) - mean
+        seen[rows] = np.nan_to_num(part, nan=0.0, posinf=0.0, neginf=0.0) @ directions
     return seen
 
 
@@ -140,20 +139,19 @@ def _slab(seen: np.ndarray) -> np.ndarray:
 
     Copies lie beside each other in any direction, so a slab holds all copies of what it holds.
     """
-    if len(seen) <= _MOST_SAMPLES:
+    if len(seen) <= _MAX_SAMPLES:
         return np.arange(len(seen))
     order = np.argsort(seen, kind="stable")
-    start = (len(seen) - _MOST_SAMPLES) // 2
-    return np.sort(order[start : start + _MOST_SAMPLES])
+    start = (len(seen) - _MAX_SAMPLES) // 2
+    return np.sort(order[start : start + _MAX_SAMPLES])
 
 
 @dataclass(frozen=True)
 class _Space:
-    """Points, a tree of them, and which distance is near."""
+    """Points whose usual distance is 1, and a tree of them."""
 
     points: np.ndarray
     tree: Any
-    near: float
 
     @staticmethod
     def of(points: np.ndarray) -> _Space | None:
@@ -163,17 +161,17 @@ class _Space:
         if not np.isfinite(usual) or usual == 0.0:
             return None
         points = points / np.sqrt(usual)
-        return _Space(points, cKDTree(points), NEAR)
+        return _Space(points, cKDTree(points))
 
     @property
     def n_pairs(self) -> int:
         """How many pairs are near each other."""
-        return (int(self.tree.count_neighbors(self.tree, self.near)) - len(self.points)) // 2
+        return (int(self.tree.count_neighbors(self.tree, NEAR)) - len(self.points)) // 2
 
     def nearest(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The points that have a near one, the nearest of each and its distance."""
         rows = np.arange(len(self.points))
-        apart, found = self.tree.query(self.points, k=2, distance_upper_bound=self.near)
+        apart, found = self.tree.query(self.points, k=2, distance_upper_bound=NEAR)
         second = (found[:, 0] == rows).astype(np.intp)  # the first is the point itself, mostly
         other = found[rows, second]
         has = other < len(rows)
@@ -181,7 +179,7 @@ class _Space:
 
     def components(self) -> np.ndarray:
         """A label for every point, the same for those that are near each other."""
-        one, two = self.tree.query_pairs(self.near, output_type="ndarray").T
+        one, two = self.tree.query_pairs(NEAR, output_type="ndarray").T
         n = len(self.points)
         graph = sparse.coo_array((np.ones(len(one), dtype=bool), (one, two)), shape=(n, n))
         return connected_components(graph, directed=False)[1]
@@ -194,7 +192,7 @@ def _stand_out(space: _Space, rows: np.ndarray) -> float:
     for row in some:
         apart = np.sort(np.sqrt(((space.points - space.points[row]) ** 2).sum(axis=1)))[1:]
         apart = np.append(np.maximum(apart, _SAME), np.inf)
-        inside = apart[:-1] <= space.near
+        inside = apart[:-1] <= NEAR
         clear += bool((apart[1:] >= _JUMP * apart[:-1])[inside].any())
     return clear / max(len(some), 1)
 

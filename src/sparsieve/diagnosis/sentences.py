@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .counts import Counts
 from .findings import Finding
 from .leaks import ALIKE, Leak
 from .samples import Copies
@@ -91,13 +90,14 @@ def id_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
         )
 
 
-def counts_found(counts: Counts | None) -> Iterator[Finding]:
-    """Raw counts, and what to do with them."""
+def counts_found(counts: tuple[float, float] | None) -> Iterator[Finding]:
+    """Raw counts (the largest, the ratio of totals), and what to do with them."""
     if counts is not None:
+        largest, ratio = counts
         yield Finding(
             "counts",
-            f"the values look like raw counts (whole numbers from 0 to {counts.largest:,.0f}, "
-            f"totals of samples that differ {counts.ratio:,.2g}-fold): divide by the totals and "
+            f"the values look like raw counts (whole numbers from 0 to {largest:,.0f}, "
+            f"totals of samples that differ {ratio:,.2g}-fold): divide by the totals and "
             'take logarithms, with prepare="log-cpm"',
         )
 

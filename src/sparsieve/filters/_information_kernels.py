@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._compiled import PART, compiled
+from .._numba import PART, compiled
 
 
 @compiled(nogil=True)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from ..design import _tensor_passes as passes
-from ..design.torch import TensorDesign
+from ..design.gpu import _torch_passes as passes
+from ..design.gpu.tensor import TensorDesign
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._compiled import compiled
+from .._numba import compiled
 
 # Multiplying by this and subtracting again rounds a number to 36 bits (Veltkamp's splitting).
 # Distances are compared like that, so that sums that are equal on paper are ties whatever the

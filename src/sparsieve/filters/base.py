@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..design import code_sizes
-from ..design.convert import CONSTANT_TOLERANCE
+from ..design import DesignMatrix, code_sizes
+from ..design.standardise import CONSTANT_TOLERANCE, column_standards
 from ..selectors.base import TrainingData
 
 # A filter has no opinion on how many features to keep; when nobody asks, it keeps as many as
@@ -20,20 +20,20 @@ class ClassMoments:
     """Weighted sizes, means and sums of squared deviations of every class and of all samples.
 
     Deviations are taken from the means in a second pass, so a large offset of a column does no
-    harm. ``crumbs`` bounds what rounding leaves of a sum of squares that is zero on paper.
+    harm. ``rounding`` bounds what rounding leaves of a sum of squares that is zero on paper.
     """
 
     sizes: np.ndarray
     means: np.ndarray
     squares: np.ndarray
     total: np.ndarray
-    crumbs: np.ndarray
+    rounding: np.ndarray
 
     @property
     def within(self) -> np.ndarray:
-        """Sum of squares within the classes, exactly zero where only crumbs are left."""
+        """Sum of squares within the classes, exactly zero where only rounding is left."""
         within = self.squares.sum(axis=0)
-        return np.where(within <= self.crumbs, 0.0, within)
+        return np.where(within <= self.rounding, 0.0, within)
 
     @property
     def between(self) -> np.ndarray:
@@ -44,7 +44,7 @@ class ClassMoments:
     @property
     def constant(self) -> np.ndarray:
         """Columns that do not vary."""
-        return self.total <= self.crumbs
+        return self.total <= self.rounding
 
 
 def class_moments(data: TrainingData) -> ClassMoments:
@@ -60,16 +60,28 @@ def class_moments(data: TrainingData) -> ClassMoments:
     total = squares.sum(axis=0) + sizes @ (class_means - centre) ** 2
     tolerance = CONSTANT_TOLERANCE[np.dtype(design.dtype)]
     deviations = np.sqrt(total / data.total_weight)
-    crumbs = data.total_weight * (tolerance * (np.abs(centre) + deviations)) ** 2
-    return ClassMoments(sizes, class_means, squares, total, crumbs)
+    rounding = data.total_weight * (tolerance * (np.abs(centre) + deviations)) ** 2
+    return ClassMoments(sizes, class_means, squares, total, rounding)
 
 
 def constant_columns(data: TrainingData) -> np.ndarray:
     """Columns that do not vary, up to rounding."""
-    means, variances = data.design.column_moments(data.sample_weight)
-    deviations = np.sqrt(variances)
-    tolerance = CONSTANT_TOLERANCE[np.dtype(data.design.dtype)]
-    return deviations <= tolerance * (np.abs(means) + deviations)
+    return column_standards(data.design, data.sample_weight)[2]
+
+
+def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
+    """X'Y of a standardised X and the centred targets, each of unit length.
+
+    These are the correlations times the square root of the total weight; 0 for a constant target.
+    """
+    weights = data.sample_weight
+    Y = data.target.Y.astype(np.float64)
+    Y -= np.average(Y, axis=0, weights=weights)
+    if weights is not None:
+        Y *= np.sqrt(weights)[:, None]
+    lengths = np.sqrt(np.einsum("ij,ij->j", Y, Y))
+    Y /= np.where(lengths > 0, lengths, 1.0)
+    return design.rmatmul(Y.astype(design.dtype)).astype(np.float64)
 
 
 def ratio(numerator, denominator) -> np.ndarray:

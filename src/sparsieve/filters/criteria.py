@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..design import DesignMatrix
 from .information import Information
 
 # Absolute correlations below this count as this, so that a quotient cannot run away.
-CORRELATION_FLOOR = 1e-3
+MIN_CORRELATION = 1e-3
 # A mean absolute correlation this close to one means copies of all that was chosen.
-COPY = 1.0 - 1e-12
+COPY_CORRELATION = 1.0 - 1e-12
 # Steps of the greedy search compare scores after rounding to this many digits.
 DIGITS = 12
 
@@ -42,44 +42,62 @@ class Criterion(ABC):
         """The score of every feature, once something was picked."""
 
 
-class Correlation(Criterion):
-    """F statistic against mean absolute correlation: one matrix-vector product per step."""
+class _Sum(Criterion):
+    """A criterion that adds up what every feature has to do with each one picked."""
 
-    def __init__(self, design: DesignMatrix, total_weight: float, relevance, kind: str):
-        self.design, self.total_weight = design, total_weight
+    def __init__(self, relevance: np.ndarray):
         self.relevance = relevance
-        self.is_quotient = kind == "fcq"
-        self.sum = np.zeros(len(relevance))
+        self.sum: Any = np.zeros(len(relevance))
         self.count = 0
 
     def add(self, picked: int) -> None:
-        column = self.design.dense_columns(np.array([picked]))
-        correlation = np.abs(self.design.rmatmul(column)[:, 0].astype(np.float64))
-        correlation /= self.total_weight
-        if self.is_quotient:
-            correlation = np.maximum(correlation, CORRELATION_FLOOR)
-        self.sum += correlation
+        self.sum += self._with(picked)
         self.count += 1
 
+    @abstractmethod
+    def _with(self, picked: int) -> Any:
+        """What is added for every feature."""
+
+
+class Correlation(_Sum):
+    """F statistic against mean absolute correlation: one matrix-vector product per step."""
+
+    def __init__(self, design: Any, total_weight: float, relevance: np.ndarray, kind: str):
+        super().__init__(relevance)
+        self.design, self.total_weight = design, total_weight
+        self.is_quotient = kind == "fcq"
+
+    def _with(self, picked: int) -> Any:
+        correlation = abs(self._products(picked)) / self.total_weight
+        return correlation.clip(min=MIN_CORRELATION) if self.is_quotient else correlation
+
+    def _products(self, picked: int) -> Any:
+        """Inner products of all columns with one of them, in double precision."""
+        column = self.design.dense_columns(np.array([picked]))
+        return self.design.rmatmul(column)[:, 0].astype(np.float64)
+
     def scores(self) -> np.ndarray:
+        return self._against_redundancy(self.relevance)
+
+    def _against_redundancy(self, relevance: Any) -> Any:
+        """Relevance less the mean correlation, or divided by it; an array where the sum is one."""
         mean = self.sum / self.count
         if not self.is_quotient:
-            return self.relevance - mean
-        return np.where(mean >= COPY, 0.0, self.relevance / np.maximum(mean, CORRELATION_FLOOR))
+            return relevance - mean
+        scores = relevance / mean.clip(min=MIN_CORRELATION)
+        scores[mean >= COPY_CORRELATION] = 0.0
+        return scores
 
 
-class _InformationCriterion(Criterion):
+class _InformationCriterion(_Sum):
     def __init__(self, information: Information):
+        super().__init__(information.relevance)
         self.information = information
-        self.relevance = information.relevance
-        self.sum = np.zeros(len(self.relevance))
-        self.count = 0
 
 
 class _MID(_InformationCriterion):
-    def add(self, picked: int) -> None:
-        self.sum += self.information.redundancy(picked)
-        self.count += 1
+    def _with(self, picked: int) -> np.ndarray:
+        return self.information.redundancy(picked)
 
     def scores(self) -> np.ndarray:
         return self.relevance - self.sum / self.count
@@ -92,9 +110,8 @@ class _MIQ(_MID):
 
 
 class _JMI(_InformationCriterion):
-    def add(self, picked: int) -> None:
-        self.sum += self.information.joint_relevance(picked)
-        self.count += 1
+    def _with(self, picked: int) -> np.ndarray:
+        return self.information.joint_relevance(picked)
 
     def scores(self) -> np.ndarray:
         # The mean instead of the sum: the same choices, and comparable along the path.
@@ -107,22 +124,22 @@ class _CIFE(_InformationCriterion):
     I(x; s | y) - I(x; s) = I(x, s; y) - I(s; y) - I(x; y), so one joint entropy serves.
     """
 
-    def add(self, picked: int) -> None:
+    def _with(self, picked: int) -> np.ndarray:
         joint = self.information.joint_relevance(picked)
-        self.sum += joint - self.relevance[picked] - self.relevance
+        return joint - self.relevance[picked] - self.relevance
 
     def scores(self) -> np.ndarray:
         return self.relevance + self.sum
 
 
-class _CMIM(_InformationCriterion):
+class _CMIM(_JMI):
     def __init__(self, information: Information):
         super().__init__(information)
         self.smallest = np.full(len(self.relevance), np.inf)
 
     def add(self, picked: int) -> None:
         # I(x; y | s) = I(x, s; y) - I(s; y)
-        given = self.information.joint_relevance(picked) - self.relevance[picked]
+        given = self._with(picked) - self.relevance[picked]
         self.smallest = np.minimum(self.smallest, given)
 
     def scores(self) -> np.ndarray:

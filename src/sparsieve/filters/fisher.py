@@ -10,13 +10,17 @@ import numpy as np
 from .._checks import check_flag, check_real, resolve_count
 from ..design import Coded, code_sizes, standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
-from ..solvers.least_squares.forward import forward_path
+from ..solvers.least_squares.forward import ForwardSelection
+from ..solvers.least_squares.problem import LeastSquares
 from .base import DEFAULT_COUNT, class_moments, ratio
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FisherSelector(BaseSelector):
     """Keep the features whose class means lie far apart compared with their spread.
+
+    In short: One feature at a time: distance of the class means compared with the spread inside the
+    classes.
 
     The score of feature j is sum_k n_k (mu_kj - mu_j)^2 / sum_k n_k var_kj; the F statistic of
     a one-way analysis of variance is this score times (n - c) / (c - 1), so the ranking is the
@@ -89,7 +93,7 @@ class FisherSelector(BaseSelector):
     class_weight: ClassWeight = None
 
     _scale_free: ClassVar[bool | None] = True
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
 
     @property
@@ -132,15 +136,14 @@ class FisherSelector(BaseSelector):
             view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
             if weights is not None:
                 H *= np.sqrt(weights)[:, None]
-        found = forward_path(
+        problem = LeastSquares(
             view.design,
             H.astype(view.design.dtype),
             ridge=float(self.ridge) * data.total_weight,
-            n_steps=resolve_count(
-                self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features)
-            ),
             eligible=~view.constant,
-        ).solution
+        )
+        count = resolve_count(self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features))
+        found = ForwardSelection(count).solve(problem).solution
         self.path_, order = found.path, found.path.features
         scores = found.remaining.copy()
         scores[order] = found.gains

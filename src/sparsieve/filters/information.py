@@ -21,6 +21,9 @@ DECIMALS = 12
 class InfoGainSelector(BaseSelector):
     """Keep the features that share the most information with the class.
 
+    In short: One feature at a time: how much its value tells about the class, whatever the shape of
+    the relation.
+
     The score is the mutual information (information gain) I(x; y) = H(x) + H(y) - H(x, y) of
     the discretised feature and the class, in nats; divide by ln 2 for bits. With levels given
     as they are (``discretize=None``) it equals scikit-learn's ``mutual_info_classif`` for
@@ -72,6 +75,7 @@ class InfoGainSelector(BaseSelector):
     n_bins: int = 5
     class_weight: ClassWeight = None
 
+    _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
     _accepts_regression: ClassVar[bool] = False
     _scale_free: ClassVar[bool | None] = True
     _score_meaning: ClassVar[str] = (
@@ -82,19 +86,8 @@ class InfoGainSelector(BaseSelector):
         check_discretisation(self.discretize, self.n_bins)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        codes = data.target.codes
-        assert codes is not None
-        levels = discretize(
-            data.design,
-            self.discretize,
-            n_bins=self.n_bins,
-            classes=codes,
-            sample_weight=data.sample_weight,
-        )
-        information = Information(levels, codes, data.sample_weight)
-        return FeatureScores(
-            information.relevance, n_kept=DEFAULT_COUNT, constant=constant_columns(data)
-        )
+        relevance = Information.of(data, self.discretize, self.n_bins).relevance
+        return FeatureScores(relevance, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
 
 def check_discretisation(method, n_bins) -> None:
@@ -120,6 +113,15 @@ class Information:
         sizes = np.bincount(classes, weights=self.weights)
         shares = sizes / sizes.sum()
         self.class_entropy = -float(shares @ np.log(shares))
+
+    @classmethod
+    def of(cls, data: TrainingData, method: str | None, n_bins: int) -> Information:
+        """Of training data with classes, discretised by this method."""
+        classes, weights = data.target.codes, data.sample_weight
+        levels = discretize(
+            data.design, method, n_bins=n_bins, classes=classes, sample_weight=weights
+        )
+        return cls(levels, classes, weights)
 
     @property
     def relevance(self) -> np.ndarray:

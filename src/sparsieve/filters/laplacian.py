@@ -20,6 +20,9 @@ from .base import DEFAULT_COUNT
 class LaplacianScoreSelector(UnsupervisedSelector):
     """Keep the features that vary smoothly over the samples, without a target.
 
+    In short: Needs no target: features whose values are alike on samples that are alike, such as
+    markers of clusters.
+
     Two samples are joined if one is among the nearest of the other, with the weight
     s_ij = exp(-||x_i - x_j||^2 / t); no sample is joined to itself. With the degrees
     d_i = sum_j s_ij and the feature f centred by them, the Laplacian score of He, Cai and Niyogi

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from .._checks import check_choice, resolve_count
+from .._saved import Floats
 from ..design import DesignMatrix, standardised, without_samples
-from ..design.on_device import OnDevice
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
-from .base import DEFAULT_COUNT, constant_columns
+from .base import DEFAULT_COUNT, constant_columns, target_products
 from .criteria import CFS, INFORMATION, Correlation, Criterion
-from .discretize import discretize
 from .information import Information, check_discretisation
 from .statistics import f_statistics
 from .subset_search import best_first
@@ -41,6 +40,8 @@ _MEANINGS = {
 @dataclass(eq=False, repr=False, kw_only=True)
 class MRMRSelector(BaseSelector):
     """Pick features one by one: relevant to the target, different from those picked before.
+
+    In short: Picks features one by one: related to the target, but not to those picked before.
 
     With the relevance and redundancy of feature x to the picked features S:
 
@@ -138,6 +139,9 @@ class MRMRSelector(BaseSelector):
     n_bins: int = 5
     task: str = "auto"
 
+    relevance_: Annotated[Floats, "features"] = field(init=False)
+
+    _purposes: ClassVar[tuple[str, ...]] = ("panel",)
     _scale_free: ClassVar[bool | None] = True
 
     @property
@@ -164,7 +168,8 @@ class MRMRSelector(BaseSelector):
                 )
         check_discretisation(self.discretize, self.n_bins)
 
-    def _takes_foreign(self) -> bool:
+    @property
+    def _accepts_external(self) -> bool:  # type: ignore[override]
         return self.criterion in CORRELATION_CRITERIA  # the others want the levels of all columns
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -197,7 +202,7 @@ class MRMRSelector(BaseSelector):
         if self.criterion in CORRELATION_CRITERIA:
             relevance = f_statistics(data)[0]
             design = _standardised(data)
-            if isinstance(design, OnDevice):
+            if design.is_on_device:
                 from ._mrmr_device import DeviceCorrelation
 
                 return DeviceCorrelation(design, data.total_weight, relevance, self.criterion)
@@ -210,14 +215,7 @@ class MRMRSelector(BaseSelector):
                 f"criterion={self.criterion!r} needs class labels, but y is used as numbers; "
                 'bin y into classes or pass criterion="fcq"'
             )
-        levels = discretize(
-            data.design,
-            self.discretize,
-            n_bins=self.n_bins,
-            classes=codes,
-            sample_weight=data.sample_weight,
-        )
-        information = Information(levels, codes, data.sample_weight)
+        information = Information.of(data, self.discretize, self.n_bins)
         if self.criterion == "cfs":
             return CFS(information.uncertainty, information.uncertainty_with)
         return INFORMATION[self.criterion](information)
@@ -225,14 +223,8 @@ class MRMRSelector(BaseSelector):
 
 def _numeric_cfs(data: TrainingData) -> CFS:
     """Absolute correlations with the target (of several the largest) and among the features."""
-    design, weights = _standardised(data), data.sample_weight
-    Y = data.target.Y.astype(np.float64)
-    Y = Y - np.average(Y, axis=0, weights=weights)
-    if weights is not None:
-        Y *= np.sqrt(weights)[:, None]
-    lengths = np.sqrt((Y**2).sum(axis=0) * data.total_weight)
-    Y = np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > 0)
-    relevance = np.abs(design.rmatmul(Y.astype(design.dtype)).astype(np.float64)).max(axis=1)
+    design = _standardised(data)
+    relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
 
     def with_others(feature: int) -> np.ndarray:
         products = design.rmatmul(design.dense_columns(np.array([feature])))[:, 0]

@@ -10,7 +10,7 @@ from ..solvers.base import Result
 
 SHARE = 0.9  # r is this share of what the series still converges for
 _TOL = 1e-10
-_MOST_PRODUCTS = 200
+_MAX_PRODUCTS = 200
 
 
 def path_energies(
@@ -27,7 +27,7 @@ def path_energies(
     basis = [np.full(n_nodes, 1.0 / length)]
     diagonal: list[float] = []
     off: list[float] = []
-    most = min(n_nodes, _MOST_PRODUCTS)
+    most = min(n_nodes, _MAX_PRODUCTS)
     while True:
         following = weigh(basis[-1])
         diagonal.append(float(basis[-1] @ following))

@@ -4,39 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_integer, check_real
 from ..design import RowBlockedDesign, SparseDesign
-from ..design.convert import COPY_BYTES
 from ..selectors.base import (
     BaseSelector,
     FeatureScores,
     RandomState,
     TrainingData,
 )
-from ..selectors.target import Target
+from ..validation.target import Target
 from .base import DEFAULT_COUNT
-from .missing import IncompleteColumns
 from .relieff_blocks import BlockedFeatures
+from .relieff_features import Features, discrete_mask, features_in_memory, in_threads
 
 # Samples per side of a tile of distances: a tile and the eight columns of features it is made
 # from at a time stay in the second-level cache.
 TILE = 256
-# Features per block when pairs are summed: the block of all samples should stay in cache.
-BLOCK_VALUES = 1 << 16
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReliefFSelector(BaseSelector):
     """Keep the features that differ between near samples of different classes.
+
+    In short: Asks which features differ between similar samples of different classes; sees
+    combinations.
 
     For a sample, its nearest samples of the same class (hits) and of every other class (misses)
     are found; a feature loses its mean difference to the hits and gains its mean difference to
@@ -118,6 +115,7 @@ class ReliefFSelector(BaseSelector):
     random_state: RandomState = None
     n_jobs: int | None = None
 
+    _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
     _scale_free: ClassVar[bool | None] = True
     _accepts_device: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = True
@@ -150,12 +148,13 @@ class ReliefFSelector(BaseSelector):
             check_integer("n_samples", self.n_samples)
         check_real("sigma", self.sigma, minimum=0, strict=True, optional=True)
 
-    _foreign_hint: ClassVar[str] = (
+    _external_hint: ClassVar[str] = (
         "pass n_samples (such as 200), so that few samples look for neighbours, and leave "
         "discrete_features=None"
     )
 
-    def _takes_foreign(self) -> bool:
+    @property
+    def _accepts_external(self) -> bool:  # type: ignore[override]
         return self.n_samples is not None and self.discrete_features is None
 
     def _work(self, data: TrainingData) -> float:
@@ -165,25 +164,14 @@ class ReliefFSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         target = data.target
-        if isinstance(data.design, RowBlockedDesign):
-            return self._fit_blocks(data.design, target)
         n_samples, n_features = data.design.shape
-        discrete = _discrete_mask(self.discrete_features, n_features)
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
-        if data.design.is_on_device:
-            from ._relieff_device import on_device
-
-            features: Any = on_device(data.design, discrete)
-        elif isinstance(data.design, SparseDesign):
-            from .relieff_sparse import sparse_features
-
-            features = sparse_features(data.design.matrix, discrete, groups)
-        else:
-            X = data.design.array  # type: ignore[attr-defined]
-            features = _prepare(X, discrete, groups)
-
         queries = self._queries(n_samples)
-        nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
+        features = self._features(data.design, groups, queries)
+        if isinstance(features, BlockedFeatures):
+            nearest = features.nearest(groups, self.n_neighbors)
+        else:
+            nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
         influence = _influence(nearest, self.sigma)
         score = _regression_score if target.codes is None else _class_score
         scores = np.zeros(n_features)
@@ -192,20 +180,17 @@ class ReliefFSelector(BaseSelector):
         constant[features.order] = False
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
-    def _fit_blocks(self, design: RowBlockedDesign, target: Target) -> FeatureScores:
-        """The same for an X that is read in passes."""
-        n_samples, n_features = design.shape
-        groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
-        queries = self._queries(n_samples)
-        features = BlockedFeatures(design, queries)
-        nearest = features.nearest(groups, self.n_neighbors)
-        influence = _influence(nearest, self.sigma)
-        score = _regression_score if target.codes is None else _class_score
-        scores = np.zeros(n_features)
-        scores[features.order] = score(features, target, queries, nearest, influence, None)
-        constant = np.ones(n_features, dtype=bool)
-        constant[features.order] = False
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
+    def _features(self, design: Any, groups: np.ndarray, queries: np.ndarray) -> Any:
+        """The columns that vary, wherever X is."""
+        if isinstance(design, RowBlockedDesign):
+            return BlockedFeatures(design, queries)
+        discrete = discrete_mask(self.discrete_features, design.shape[1])
+        if design.is_on_device:
+            from ._relieff_device import on_device
+
+            return on_device(design, discrete)
+        X = design.matrix if isinstance(design, SparseDesign) else design.array
+        return features_in_memory(X, discrete, groups)
 
     def _queries(self, n_samples: int) -> np.ndarray:
         if self.n_samples is None:
@@ -219,133 +204,14 @@ class ReliefFSelector(BaseSelector):
         return np.sort(drawn)
 
 
-# -- differences -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Features:
-    """The columns that vary, scaled: numeric ones to [0, 1], discrete ones to gaps above 1.
-
-    The numeric columns come first; ``order`` names the columns in X, those of ``incomplete``
-    last.
-    """
-
-    X: np.ndarray
-    order: np.ndarray
-    low: np.ndarray
-    span: np.ndarray
-    n_numeric: int
-    n_complete: int
-    n_samples: int
-    incomplete: IncompleteColumns | None
-
-    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """These samples of the complete columns start..stop, transposed."""
-        part = slice(start, self.n_complete if stop is None else stop)
-        columns = self.order[part]
-        block = self.X[samples].T
-        if not np.array_equal(columns, np.arange(len(block))):
-            block = block[columns]
-        block = block - self.low[part, None]
-        block /= self.span[part, None]
-        return np.ascontiguousarray(block)
-
-    def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
-        """Between samples as ``scaled`` gives them; of the ``same`` the upper triangle."""
-        from ._relieff_kernels import add_distances
-
-        distances = np.zeros((rows.shape[1], columns.shape[1]))
-        add_distances(rows, columns, self.n_numeric, same, distances)
-        return distances
-
-    def pair_sums(self, pairs: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
-        """Sum over pairs of samples of weight * difference, for every complete column."""
-        from ._relieff_kernels import add_differences
-
-        csr = (pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp), pairs.data)
-        width = max(8, BLOCK_VALUES // self.n_samples)
-        edges = [*range(0, self.n_numeric, width), self.n_numeric]
-        edges += [*range(self.n_numeric + width, self.n_complete, width), self.n_complete]
-
-        def block_sum(start, stop):
-            block = np.ascontiguousarray(self.scaled(slice(None), start, stop).T)
-            total = np.zeros(stop - start)
-            add_differences(block, start >= self.n_numeric, *csr, total)
-            return total
-
-        blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
-        return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])
-
-
-class _ScaledFeatures(_Features):
-    """The same where X is the result for all samples: for data small enough to be copied."""
-
-    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
-        return np.ascontiguousarray(self.X[start:stop, samples])
-
-
-def _prepare(X, discrete, groups) -> _Features:
-    # fmin and fmax skip missing values without a word.
-    low, high = (f.reduce(X, axis=0).astype(np.float64) for f in (np.fmin, np.fmax))
-    span = high - low
-    varies = span > 0  # false where nothing is known
-    if discrete.any():
-        span[discrete] = half_smallest_gaps(X[:, discrete], varies[discrete])
-    missing = np.isnan(X).any(axis=0) if np.isnan(X.sum()) else np.zeros(len(span), dtype=bool)
-    numeric = np.flatnonzero(varies & ~missing & ~discrete)
-    coded = np.flatnonzero(varies & ~missing & discrete)
-    gaps = np.flatnonzero(varies & missing)
-    incomplete = None
-    if len(gaps):
-        values = (X[:, gaps] - low[gaps]) / span[gaps]
-        incomplete = IncompleteColumns(values, discrete[gaps], groups)
-    order = np.concatenate([numeric, coded, gaps])
-    n_complete = len(numeric) + len(coded)
-    features = _Features(
-        X, order, low[order], span[order], len(numeric), n_complete, len(X), incomplete
-    )
-    if X.nbytes > COPY_BYTES:
-        return features
-    scaled = features.scaled(slice(None))
-    return _ScaledFeatures(**{**vars(features), "X": scaled})
-
-
-def half_smallest_gaps(codes, varies) -> np.ndarray:
-    """Half the smallest gap: different codes then differ by more than 1, which counts as 1."""
-    steps = np.diff(np.sort(codes.astype(np.float64), axis=0), axis=0)
-    smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
-    return np.where(varies, smallest / 2, 1.0)
-
-
-def _discrete_mask(discrete_features, n_features: int) -> np.ndarray:
-    mask = np.zeros(n_features, dtype=bool)
-    if discrete_features is None:
-        return mask
-    chosen = np.asarray(discrete_features)
-    if chosen.dtype == bool and chosen.shape == (n_features,):
-        return chosen.copy()
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise ValueError(
-            f"discrete_features must be None, a mask of {n_features} booleans or an array of "
-            f"column indices, got {discrete_features!r}"
-        )
-    if chosen.size and (chosen.min() < 0 or chosen.max() >= n_features):
-        raise ValueError(
-            f"discrete_features must be column indices between 0 and {n_features - 1}, got "
-            f"{int(chosen.min())} to {int(chosen.max())}"
-        )
-    mask[chosen.astype(np.intp)] = True
-    return mask
-
-
 # -- neighbours ------------------------------------------------------------------------------
 
 
-def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jobs) -> np.ndarray:
+def nearest_samples(features: Features, groups, queries, n_neighbors: int, n_jobs) -> np.ndarray:
     """The nearest samples of every query in every group, (n_queries, n_groups, k), -1 for none.
 
     Distances are made once, tile by tile. Where every sample is a query each tile serves both
-    of its sides; walking the tiles in this order offers the candidates of every sample in
+    of its sides; taking the tiles in this order offers the candidates of every sample in
     sample order.
     """
     from ._relieff_kernels import offer
@@ -371,15 +237,7 @@ def nearest_samples(features: _Features, groups, queries, n_neighbors: int, n_jo
     return nearest
 
 
-def in_threads(function, arguments, n_jobs):
-    """Yield function(*a) for all arguments in order; one thread goes without joblib's overhead."""
-    if effective_n_jobs(n_jobs) == 1:
-        return (function(*a) for a in arguments)
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    return parallel(delayed(function)(*a) for a in arguments)
-
-
-def _tile(features: _Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
+def _tile(features: Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
     same = symmetric and bool(samples[0] == start)
     rows = columns if same else features.scaled(samples)
     distances = features.distances(rows, columns, same)

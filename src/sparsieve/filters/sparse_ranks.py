@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
+from ..design import SparseDesign
+
 
 def without_stored_zeros(X: sparse.csc_array) -> sparse.csc_array:
     """A copy of the values in double precision without those that are zero."""
@@ -41,11 +43,5 @@ def ranks_from_zero(X: sparse.csc_array) -> sparse.csc_array:
 
 def deviations_and_ranges(X: sparse.csc_array) -> tuple[np.ndarray, np.ndarray]:
     """Standard deviation, and largest less smallest value, of every column."""
-    means = np.asarray(X.mean(axis=0)).ravel()
-    stored = np.diff(X.indptr)
-    off = X.data - np.repeat(means, stored)
-    places = np.repeat(np.arange(X.shape[1]), stored)
-    squares = np.bincount(places, off**2, minlength=X.shape[1])
-    squares += (X.shape[0] - stored) * means**2
     ranges = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
-    return np.sqrt(squares / X.shape[0]), ranges
+    return np.sqrt(SparseDesign(X).column_moments()[1]), ranges

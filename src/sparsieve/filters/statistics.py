@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import special
 
 from .._checks import check_flag, listed
+from .._saved import Floats
 from ..design import code_sizes, standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from .base import DEFAULT_COUNT, check_degrees, class_moments, constant_columns, ratio
+from .base import (
+    DEFAULT_COUNT,
+    check_degrees,
+    class_moments,
+    constant_columns,
+    ratio,
+    target_products,
+)
 
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
-PERFECT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
+PERFECT_FIT_TOL = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FStatisticSelector(BaseSelector):
     """Keep the features with the largest F statistic.
+
+    In short: One feature at a time: how far class means lie apart (analysis of variance), or the
+    correlation with a number.
 
     Class labels: the one-way analysis of variance, as scikit-learn's ``f_classif`` but with
     sample weights and with deviations taken from the means, so that columns with a large
@@ -68,8 +79,9 @@ class FStatisticSelector(BaseSelector):
 
     task: str = "auto"
 
+    _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _scale_free: ClassVar[bool | None] = True
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "F statistic: variance that the target explains over variance that it leaves, each per "
         "degree of freedom; about 1 for noise."
@@ -101,19 +113,10 @@ def f_statistics(data: TrainingData):
 def _correlation_f(data: TrainingData):
     degrees = data.total_weight - 2
     check_degrees(degrees, data.total_weight, "2 samples")
-    weights = data.sample_weight
-    view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
-    Y = data.target.Y.astype(np.float64)
-    Y -= np.average(Y, axis=0, weights=weights)
-    if weights is not None:
-        Y *= np.sqrt(weights)[:, None]
-    lengths = np.sqrt(np.einsum("ij,ij->j", Y, Y))
-    Y /= np.where(lengths > 0, lengths, 1.0)
-    dtype = data.design.dtype
-    products = view.design.rmatmul(Y.astype(dtype)).astype(np.float64)
-    explained = (products**2).max(axis=1) / data.total_weight
+    view = standardised(data.design, centre=True, scale=True, sample_weight=data.sample_weight)
+    explained = (target_products(view.design, data) ** 2).max(axis=1) / data.total_weight
     unexplained = 1.0 - explained
-    unexplained[unexplained <= PERFECT[np.dtype(dtype)]] = 0.0
+    unexplained[unexplained <= PERFECT_FIT_TOL[np.dtype(data.design.dtype)]] = 0.0
     scores = ratio(explained, unexplained) * degrees
     return np.where(view.constant, 0.0, scores), view.constant, (1, degrees)
 
@@ -121,6 +124,8 @@ def _correlation_f(data: TrainingData):
 @dataclass(eq=False, repr=False, kw_only=True)
 class TTestSelector(BaseSelector):
     """Keep the features with the largest t statistic between a class and the others.
+
+    In short: One feature at a time: each class against all the others.
 
     Every class is compared with all other samples, and the largest ``|t|`` counts; with two
     classes this is the ordinary two-sample test. Where one side is a single sample its variance
@@ -161,8 +166,9 @@ class TTestSelector(BaseSelector):
 
     equal_var: bool = False
 
+    _purposes: ClassVar[tuple[str, ...]] = ("markers", "p-values")
     _scale_free: ClassVar[bool | None] = True
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Largest absolute t statistic of one class against the others: the distance of two means "
@@ -183,7 +189,7 @@ class TTestSelector(BaseSelector):
             squares = moments.squares[rest].sum(axis=0)
             squares += sizes @ (moments.means[rest] - mean) ** 2
             squares = np.array([moments.squares[k], squares])
-            squares[squares <= moments.crumbs] = 0.0
+            squares[squares <= moments.rounding] = 0.0
             counts = np.array([moments.sizes[k], sizes.sum()])
             gap = np.abs(moments.means[k] - mean)
             scores = np.maximum(scores, ratio(gap, self._error(counts, squares)))
@@ -200,6 +206,8 @@ class TTestSelector(BaseSelector):
 @dataclass(eq=False, repr=False, kw_only=True)
 class ChiSquareSelector(BaseSelector):
     """Keep the features whose counts depend most on the class.
+
+    In short: For counts (reads, words): what occurs more often in some classes than chance allows.
 
     X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``: the statistic
     compares the sum of a feature in every class with the share that the class would have by
@@ -238,8 +246,11 @@ class ChiSquareSelector(BaseSelector):
     array([33, 42, 43])
     """
 
+    pvalues_: Annotated[Floats, "features"] = field(init=False)
+
+    _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _accepts_regression: ClassVar[bool] = False
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "Chi-square statistic of the sums per class against the shares of the classes; for counts "
         "of noise about the number of classes minus one."

@@ -9,9 +9,9 @@ import numpy as np
 from .criteria import CFS
 
 # Steps in a row that may fail to improve before the search ends, as in Hall (2000).
-PATIENCE = 5
+N_NO_IMPROVEMENT = 5
 # A merit must grow by more than this to count as an improvement, so that rounding does not.
-IMPROVEMENT = 1e-12
+MERIT_TOL = 1e-12
 
 
 def best_first(criterion: CFS, candidates: np.ndarray) -> list[int]:
@@ -41,9 +41,9 @@ def best_first(criterion: CFS, candidates: np.ndarray) -> list[int]:
 
     put_next_of(_Successors(criterion, (), free))
     failures = 0
-    while queue and failures < PATIENCE:
+    while queue and failures < N_NO_IMPROVEMENT:
         negative, _, members, siblings = heapq.heappop(queue)
-        if -negative > best_merit + IMPROVEMENT:
+        if -negative > best_merit + MERIT_TOL:
             best, best_merit, failures = list(members), -negative, 0
         else:
             failures += 1

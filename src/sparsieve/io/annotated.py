@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._checks import check_sparse
+from .._checks import listed
 from .._optional import require
+from ..validation.values import check_sparse
 from .arrays import as_real, without
-from .errors import DataError, said
+from .errors import DataError, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
-from .table import Table, check_unique, find_target, listed, no_target, target_from_values
+from .table import Table, check_unique, find_target, no_target, target_from_values
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
 
@@ -48,7 +48,7 @@ def read_h5ad(
 def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
     """obs, the names of the variables and the matrix; all else stays in the file."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
-    with _explained(path):
+    with explained(f"{path.name} is not a readable .h5ad file"):
         h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
         with h5py.File(path, "r") as file:
             check_self_contained(file, path.name)
@@ -106,7 +106,7 @@ def write_h5ad(
     from .write import replacing
 
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
-    with _explained(source):
+    with explained(f"{source.name} is not a readable .h5ad file"):
         part = anndata.read_h5ad(source)[:, list(features)].copy()
     for name, values in columns.items():
         part.var[name] = values
@@ -131,14 +131,3 @@ def in_memory(X: Any) -> Any:
     for start in range(0, len(whole), rows):
         whole[start : start + rows] = X[start : start + rows]
     return whole
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """What the reader says of a damaged file, in one sentence; that can be anything."""
-    try:
-        yield
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error

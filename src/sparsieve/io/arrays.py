@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import DataError, check_fits, said
+from .._checks import listed
+from .errors import DataError, check_fits, explained, said
 from .inflated import opened_text
 from .table import (
     Table,
     check_dropped,
     check_unique,
-    listed,
     no_target,
     numbered,
     target_from_values,
@@ -25,7 +26,7 @@ from .table import (
 
 _TARGETS = ("y", "Y")
 _NAMES = ("feature_names", "features")
-_MOST_COLUMNS = 50_000_000  # each gets a name
+_MAX_COLUMNS = 50_000_000  # each gets a name
 _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 
@@ -62,7 +63,7 @@ def read_mat(
     path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
 ) -> Table:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
-    from .._matlab import mat_arrays
+    from .matlab import mat_arrays
 
     wanted = [name for name in (target, "X", *_TARGETS, *_NAMES, _CLASSES) if name is not None]
     try:
@@ -76,17 +77,12 @@ def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Read an svmlight file, whose features have numbers but no names; see ``read_table``."""
     from sklearn.datasets import load_svmlight_file
 
-    try:
-        with opened_text(path) as file:
-            X, y = load_svmlight_file(file, zero_based=True)
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name} is not a readable svmlight file: {said(error)}") from error
-    if X.shape[1] > _MOST_COLUMNS:
+    with explained(f"{path.name} is not a readable svmlight file"), opened_text(path) as file:
+        X, y = load_svmlight_file(file, zero_based=True)
+    if X.shape[1] > _MAX_COLUMNS:
         raise DataError(
             f"{path.name} numbers its features up to {X.shape[1] - 1:,}; more than "
-            f"{_MOST_COLUMNS:,} are not read"
+            f"{_MAX_COLUMNS:,} are not read"
         )
     if X.shape[0] == 0:
         raise DataError(f"{path.name} holds no samples")
@@ -153,6 +149,9 @@ def without(table: Table, drop: Sequence[str], owner: str, left_out: Collection[
     kept = [j for j, name in enumerate(table.feature_names) if name not in set(drop)]
     if not kept:
         raise DataError(f"every feature of {owner} is dropped; nothing is left to select from")
+    if hasattr(table.X, "columns"):  # a design, which stays in its file
+        names = tuple(table.feature_names[j] for j in kept)
+        return replace(table, X=table.X.columns(kept), feature_names=names)
     return table.select(kept)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._optional import require
-from .errors import DataError, check_fits, said
+from .errors import DataError, check_fits, explained
 from .table import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     Table,
     no_target,
     not_a_column,
-    split_or_all_columns,
+    split_columns,
     target_from_values,
     text_columns_error,
 )
@@ -29,36 +29,34 @@ def read_parquet(
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     # A text that is the same in every row takes next to nothing in the file: it is read once.
     texts = None if target is None else [target]
-    try:
-        with parquet.ParquetFile(path, read_dictionary=texts) as file:  # quicker than read_table
-            # Every access to these builds them anew, which tens of thousands of columns would feel.
-            meta, schema = file.metadata, file.schema_arrow
-            all_names = schema.names
-            # The names pandas gives to a data frame's index when it writes one.
-            index = [name for name in all_names if name.startswith("__index_level_")]
-            label, features = split_or_all_columns(
-                all_names, target, drop, path.name, left_out=index, needs_target=needs_target
-            )
-            if meta.num_rows == 0:
-                raise DataError(f"{path.name} has columns but no rows")
-            # Nothing is read but numbers and the target, and only if they fit.
-            kinds = [schema.field(j).type for j in features]
-            text = [
-                all_names[j]
-                for j, kind in zip(features, kinds, strict=True)
-                if not _is_numeric(arrow.types, kind)
-            ]
-            if text:
-                raise text_columns_error(text, path.name)
-            wanted = [all_names[j] for j in (*features, *(() if label is None else (label,)))]
-            if label is not None and arrow.types.is_nested(schema.field(label).type):
-                raise not_a_column(wanted[-1], path.name)
-            check_fits(8 * meta.num_rows * len(wanted), path.name)
-            rows = file.read(columns=None if len(wanted) == len(all_names) else wanted)
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:  # a damaged file can make anything of the reader
-        raise DataError(f"{path.name} is not a readable Parquet file: {said(error)}") from error
+    with (
+        explained(f"{path.name} is not a readable Parquet file"),
+        parquet.ParquetFile(path, read_dictionary=texts) as file,  # quicker than read_table
+    ):
+        # Every access to these builds them anew, which tens of thousands of columns would feel.
+        meta, schema = file.metadata, file.schema_arrow
+        all_names = schema.names
+        # The names pandas gives to a data frame's index when it writes one.
+        index = [name for name in all_names if name.startswith("__index_level_")]
+        label, features = split_columns(
+            all_names, target, drop, path.name, left_out=index, needs_target=needs_target
+        )
+        if meta.num_rows == 0:
+            raise DataError(f"{path.name} has columns but no rows")
+        # Nothing is read but numbers and the target, and only if they fit.
+        kinds = [schema.field(j).type for j in features]
+        text = [
+            all_names[j]
+            for j, kind in zip(features, kinds, strict=True)
+            if not _is_numeric(arrow.types, kind)
+        ]
+        if text:
+            raise text_columns_error(text, path.name)
+        wanted = [all_names[j] for j in (*features, *(() if label is None else (label,)))]
+        if label is not None and arrow.types.is_nested(schema.field(label).type):
+            raise not_a_column(wanted[-1], path.name)
+        check_fits(8 * meta.num_rows * len(wanted), path.name)
+        rows = file.read(columns=None if len(wanted) == len(all_names) else wanted)
     notes = ("the index of the data frame was left out",) if index else ()
     columns = dict(zip(rows.column_names, rows.columns, strict=True))
     narrow = all(kind in (arrow.float32(), arrow.float16()) for kind in kinds)
@@ -79,13 +77,8 @@ def read_parquet(
 
 
 def _is_numeric(types: Any, kind: Any) -> bool:
-    return (
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_boolean(kind)
-        or types.is_decimal(kind)
-        or types.is_null(kind)
-    )
+    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(is_kind(kind) for is_kind in (*numeric, types.is_null))
 
 
 def plain_values(column: Any) -> Any:
@@ -102,12 +95,9 @@ def plain_values(column: Any) -> Any:
         coded = column.unify_dictionaries() if is_coded else column.dictionary_encode()
         coded = coded.combine_chunks()
         texts = coded.dictionary.to_pylist()
-        short = max(map(len, texts), default=MOST_CHARACTERS) < MOST_CHARACTERS
+        short = max(map(len, texts), default=MAX_CHARACTERS) < MAX_CHARACTERS
         if short and not coded.null_count:
             return np.array(texts)[coded.indices.to_numpy()]
         return [None if i is None else texts[i] for i in coded.indices.to_pylist()]
-    if column.null_count:
-        return column.to_pylist()
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        return column.to_numpy()
-    return column.to_pylist()
+    is_plain = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
+    return column.to_numpy() if is_plain and not column.null_count else column.to_pylist()

@@ -32,7 +32,7 @@ from .table import (
     Table,
     no_target,
     numbered,
-    split_or_all_columns,
+    split_columns,
     target_from_text,
     text_columns_error,
 )
@@ -85,7 +85,7 @@ def read_delimited(
         if layout.decimal == ",":
             notes.append("numbers are written with decimal commas")
         try:
-            label, features = split_or_all_columns(
+            label, features = split_columns(
                 layout.names, target, drop, path.name, left_out, needs_target=needs_target
             )
         except DataError as error:
@@ -212,9 +212,7 @@ def _delimiter(header: str, lines: list[str], path: Path) -> str:
 
 def _decimal(lines: list[str], delimiter: str) -> str:
     """A comma if the first rows have decimal commas and no decimal points."""
-    if delimiter == ",":
-        return "."
-    if not any("," in line for line in lines):
+    if delimiter == "," or not any("," in line for line in lines):
         return "."
     fields = [field.strip() for line in lines for field in _fields(line, delimiter)]
     commas = any(_DECIMAL_COMMA.fullmatch(field) for field in fields)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..memory import machine_memory
 
@@ -13,7 +15,7 @@ class DataError(ValueError):
     See Also
     --------
     sparsieve.io.read_table : Reads a file.
-    sparsieve.io.TargetNeededError : What a file without a named target raises.
+    sparsieve.io.errors.TargetNeededError : What a file without a named target raises.
 
     Examples
     --------
@@ -37,7 +39,8 @@ class TargetNeededError(DataError):
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from sparsieve.io import TargetNeededError, read_table
+    >>> from sparsieve.io.errors import TargetNeededError
+    >>> from sparsieve.io import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "small.csv"
     ...     _ = path.write_text("a,b,label\n1,2,x\n3,4,y\n")
@@ -55,6 +58,17 @@ def said(error: BaseException) -> str:
     if not text or isinstance(error, KeyError):
         return f"it is damaged ({type(error).__name__})"
     return text
+
+
+@contextmanager
+def explained(failure: str) -> Iterator[None]:
+    """What a reader says of a damaged file, which can be anything, as a sentence on the failure."""
+    try:
+        yield
+    except (PermissionError, MemoryError, DataError):
+        raise
+    except Exception as error:
+        raise DataError(f"{failure}: {said(error)}") from error
 
 
 def check_fits(n_bytes: int, owner: str) -> None:

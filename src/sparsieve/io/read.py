@@ -23,21 +23,12 @@ from .stored import (
 from .table import Table
 
 _READERS: dict[str, Callable[..., Table]] = {
-    ".csv": read_delimited,
-    ".tsv": read_delimited,
-    ".txt": read_delimited,
-    ".csv.gz": read_delimited,
-    ".tsv.gz": read_delimited,
-    ".txt.gz": read_delimited,
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_delimited),
     ".parquet": read_parquet,
     ".npz": read_npz,
     ".mat": read_mat,
-    ".svm": read_svmlight,
-    ".svmlight": read_svmlight,
-    ".libsvm": read_svmlight,
-    ".svm.gz": read_svmlight,
-    ".svmlight.gz": read_svmlight,
-    ".libsvm.gz": read_svmlight,
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), read_svmlight),
+    **dict.fromkeys((".svm.gz", ".svmlight.gz", ".libsvm.gz"), read_svmlight),
     ".h5ad": read_h5ad,
     ".npy": read_npy,
     ".h5": read_hdf5,
@@ -116,18 +107,15 @@ def read_table(
     check_readable(path)
     if layer is not None and suffix_of(path) != ".h5ad":
         raise DataError(f"{path.name} has no layers; only .h5ad files have")
-    optional: Any = {}
-    if target is None and not needs_target:
-        optional["needs_target"] = False
+    suffix = suffix_of(path)
+    reader = _READERS[suffix]
+    if layer is None and suffix in _LARGE_READERS and is_too_large(path):
+        reader = _LARGE_READERS[suffix]
+    options: dict[str, Any] = {} if layer is None else {"layer": layer}
+    if target is None and not needs_target and reader in _TARGET_OPTIONAL:
+        options["needs_target"] = False
     try:
-        if layer is not None:
-            return _matched(read_h5ad(path, target, drop, layer, **optional), path.name)
-        suffix = suffix_of(path)
-        reader = _READERS[suffix]
-        if suffix in _LARGE_READERS and is_too_large(path):
-            reader = _LARGE_READERS[suffix]
-        optional = optional if reader in _TARGET_OPTIONAL else {}
-        return _matched(reader(path, target, drop, **optional), path.name)
+        return _matched(reader(path, target, drop, **options), path.name)
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except MemoryError as error:
@@ -172,6 +160,4 @@ def check_readable(path: Path) -> None:
 def suffix_of(path: Path) -> str:
     """The suffix in lower case, together with the one before a ``.gz``."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if not suffixes:
-        return ""
-    return "".join(suffixes[-2:]) if suffixes[-1] == ".gz" else suffixes[-1]
+    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])

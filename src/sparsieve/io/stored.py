@@ -7,25 +7,25 @@ one becomes a design that reads it in passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._checks import listed
 from .._optional import require
 from ..memory import LOAD_SHARE, explicit_limit
-from .arrays import as_real
+from .arrays import as_real, without
 from .columnar import plain_values
-from .errors import DataError, TargetNeededError, check_fits, said
+from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
 from .table import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     Table,
     check_dropped,
     check_unique,
     find_target,
-    listed,
     numbered,
     split_columns,
     target_from_values,
@@ -34,7 +34,7 @@ from .table import (
 from .zarr import ZarrArrays
 
 _NAMES = ("feature_names", "features")
-MOST_FEATURES = 20_000_000  # their names alone take a gigabyte
+MAX_FEATURES = 20_000_000  # their names alone take a gigabyte
 
 
 def is_too_large(path: Path) -> bool:
@@ -54,53 +54,42 @@ def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
             f"{path.name} holds the features alone; the target must be an .npy file, but "
             f"{target!r} does not exist"
         )
-    try:
+    with explained(f"{path.name} or {labels.name} is not a readable .npy file"):
         X, y = np.load(path, mmap_mode="r"), np.load(labels)
         for file, array in ((path, X), (labels, y)):
             if not isinstance(array, np.ndarray):
                 raise DataError(f"{file.name} is an .npz file; give it that name")
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:  # a damaged file can make anything of the reader
-        both = f"{path.name} or {labels.name}"
-        raise DataError(f"{both} is not a readable .npy file: {said(error)}") from error
     return _table(X, y, numbered(_width(X, path.name)), labels.stem, drop, path.name)
 
 
 def read_hdf5(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open the datasets X and y of an HDF5 file."""
     h5py = require("h5py", extra="data", purpose="read HDF5 files")
-
-    def opened() -> Any:
+    with explained(f"{path.name} cannot be read"):
         file = h5py.File(path, "r")
         check_self_contained(file, path.name)
-        return file
-
-    return _from_group(opened, path, target, drop)
+    return _from_group(file, path, target, drop)
 
 
 def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open the arrays X and y of a Zarr group."""
     require("zarr", extra="data", purpose="read Zarr arrays")
-    return _from_group(lambda: ZarrArrays(path), path, target, drop)
+    return _from_group(ZarrArrays(path), path, target, drop)
 
 
 def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     """Open a Parquet file whose row groups are read in passes."""
     require("pyarrow.parquet", extra="data", purpose="read Parquet files")
-    from ..design.files import FileDesign
-    from ..design.tables import ParquetRows, open_parquet
+    from ..design.out_of_core.files import FileDesign
+    from ..design.out_of_core.tables import ParquetRows, open_parquet
 
-    try:
+    with explained(f"{path.name} is not a readable Parquet file"):
         file = open_parquet(str(path), None if target is None else [target])
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
         label, features = split_columns(names, target, [*drop, *index], path.name)
+        assert label is not None
         values = plain_values(file.read(columns=[names[label]]).column(0))
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name} is not a readable Parquet file: {said(error)}") from error
     try:
         source = ParquetRows(file, [names[j] for j in features], str(path))
     except (TypeError, ValueError) as error:
@@ -113,16 +102,12 @@ def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Tabl
     """Open an .h5ad file whose X is read in passes."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     h5py = require("h5py", extra="data", purpose="read .h5ad files")
-    try:
+    with explained(f"{path.name} is not a readable .h5ad file"):
         with h5py.File(path, "r") as file:
             check_self_contained(file, path.name)
             check_annotated(file, path.name)
             check_declared((file.get(part) for part in ("obs", "var")), path.name)
         data = anndata.read_h5ad(path, backed="r")
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name} is not a readable .h5ad file: {said(error)}") from error
     annotations = [str(name) for name in data.obs.columns]
     label = find_target(annotations, target, f"obs of {path.name}")
     y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name)
@@ -131,10 +116,9 @@ def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Tabl
 
 
 def _from_group(
-    opened: Callable[[], Any], path: Path, target: str | None, drop: Sequence[str]
+    group: Mapping[str, Any], path: Path, target: str | None, drop: Sequence[str]
 ) -> Table:
-    try:
-        group: Mapping[str, Any] = opened()
+    with explained(f"{path.name} cannot be read"):
         label = "y" if target is None else target
         for name in ("X", label):
             if name not in group:
@@ -154,17 +138,13 @@ def _from_group(
             if key in group and group[key].shape == (len(names),):
                 found = _values(group[key], f"{key} of {path.name}")
                 names = tuple(text_of(name) for name in found)
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name} cannot be read: {said(error)}") from error
     return _table(X, y, names, label, drop, path.name)
 
 
 def _values(array: Any, owner: str) -> np.ndarray:
     """All of an array beside X, if it is what it may be: a few bytes can declare any size."""
     dtype = np.dtype(array.dtype)
-    if dtype.kind in "SU" and dtype.itemsize > 4 * MOST_CHARACTERS:
+    if dtype.kind in "SU" and dtype.itemsize > 4 * MAX_CHARACTERS:
         raise DataError(
             f"{owner} declares texts of {dtype.itemsize} bytes, which are neither labels nor names"
         )
@@ -175,9 +155,9 @@ def _values(array: Any, owner: str) -> np.ndarray:
 def _width(X: Any, owner: str) -> int:
     if len(X.shape) != 2 or 0 in X.shape:
         raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
-    if X.shape[1] > MOST_FEATURES:  # a file of a few bytes can say so
+    if X.shape[1] > MAX_FEATURES:  # a file of a few bytes can say so
         raise DataError(
-            f"X of {owner} has {X.shape[1]} columns; at most {MOST_FEATURES} can be selected from"
+            f"X of {owner} has {X.shape[1]} columns; at most {MAX_FEATURES} can be selected from"
         )
     return int(X.shape[1])
 
@@ -186,14 +166,14 @@ def _table(
     X: Any, y: Any, names: tuple[str, ...], label: str, drop: Sequence[str], owner: str
 ) -> Table:
     """The table of a stored matrix, loaded where it is small enough."""
-    from ..design import RowBlockedDesign, foreign_design
+    from ..design import RowBlockedDesign, external_design
 
     check_unique(names, owner)
     check_dropped(drop, names, owner)
     if len(y) != X.shape[0]:
         raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     try:
-        design = foreign_design(X)
+        design = external_design(X)
     except (TypeError, ValueError) as error:
         raise DataError(f"{owner}: {error}") from None
     made: Any
@@ -204,10 +184,4 @@ def _table(
         raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
     else:
         made = as_real(np.asarray(X[:]))
-    if drop:
-        kept = np.array([j for j, name in enumerate(names) if name not in set(drop)])
-        if not len(kept):
-            raise DataError(f"every feature of {owner} is dropped; nothing is left to select from")
-        names = tuple(names[j] for j in kept)
-        made = made.columns(kept) if isinstance(made, RowBlockedDesign) else made[:, kept]
-    return Table(made, target_from_values(y, label, owner), names, label)
+    return without(Table(made, target_from_values(y, label, owner), names, label), drop, owner)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._checks import listed
 from .errors import DataError, TargetNeededError
 
 # How text files spell a missing value; compared after stripping blanks.
 MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "None", "#N/A"))
 
-MOST_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
-_SHOWN = 5  # names listed in a message before it says "and N more"
+MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
 
 
 @dataclass(frozen=True)
@@ -76,47 +76,40 @@ class Table:
         return columns
 
 
+def rows_of(columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """A dictionary for every row of the named columns."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
 def split_columns(
     names: Sequence[str],
     target: str | None,
     drop: Sequence[str],
     owner: str,
     left_out: Collection[str] = (),
-) -> tuple[int, list[int]]:
+    *,
+    needs_target: bool = True,
+) -> tuple[int | None, list[int]]:
     """(position of the target, positions of the features) among the named columns.
 
-    What is ``left_out`` anyway may be dropped too.
+    What is ``left_out`` anyway may be dropped too. The target has no position where none is named
+    and none is needed.
     """
-    label = find_target(names, target, owner)
+    label = None
+    if target is not None or needs_target:
+        label = find_target(names, target, owner)
+    else:
+        check_unique(names, owner)
     check_dropped(drop, names, owner, left_out)
     if target in drop:
         raise DataError(f"column {target!r} cannot be dropped: it is the target")
     dropped = {*drop, *left_out}
-    features = [j for j, name in enumerate(names) if name != target and name not in dropped]
+    features = [j for j, name in enumerate(names) if j != label and name not in dropped]
     if not features:
-        raise DataError(f"{owner} has no column besides the target {target!r} to select from")
+        besides = "" if label is None else f" besides the target {target!r}"
+        raise DataError(f"{owner} has no column{besides} to select from")
     return label, features
-
-
-def split_or_all_columns(
-    names: Sequence[str],
-    target: str | None,
-    drop: Sequence[str],
-    owner: str,
-    left_out: Collection[str] = (),
-    *,
-    needs_target: bool,
-) -> tuple[int | None, list[int]]:
-    """``split_columns``, or (None, all features) where no target is named and none is needed."""
-    if target is not None or needs_target:
-        return split_columns(names, target, drop, owner, left_out)
-    check_unique(names, owner)
-    check_dropped(drop, names, owner, left_out)
-    dropped = {*drop, *left_out}
-    features = [j for j, name in enumerate(names) if name not in dropped]
-    if not features:
-        raise DataError(f"{owner} has no column to select from")
-    return None, features
 
 
 def find_target(names: Sequence[str], target: str | None, owner: str) -> int:
@@ -174,7 +167,7 @@ def target_from_text(texts: Sequence[str], name: str, owner: str) -> np.ndarray:
 
 
 def _check_short(length: int, name: str, owner: str) -> None:
-    if length > MOST_CHARACTERS:
+    if length > MAX_CHARACTERS:
         raise DataError(
             f"target {name!r} of {owner} holds a text of {length} characters, which is no label; "
             "name another column"
@@ -245,12 +238,6 @@ def no_target(n_samples: int) -> np.ndarray:
 def numbered(n_features: int) -> tuple[str, ...]:
     """Names for columns that have none: x0, x1, ... as scikit-learn does."""
     return tuple(f"x{j}" for j in range(n_features))
-
-
-def listed(names: Sequence[str]) -> str:
-    """``'a', 'b' and 3 more``."""
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -123,7 +123,9 @@ def replacing(path: Path) -> Iterator[Path]:
         is_stream = old is not None and not stat.S_ISREG(old.st_mode)
         folder = Path(tempfile.gettempdir()) if is_stream else target.parent
         scratch = folder / f".{secrets.token_hex(16)}.part"
-        os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _first_mode(old)))
+        # Private until it is known who may read it; a new file is left to the user's mask.
+        mode = 0o666 if old is None else 0o600
+        os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield scratch
         if is_stream:
             with open(scratch, "rb") as whole, open(target, "wb") as stream:
@@ -145,28 +147,20 @@ def replacing(path: Path) -> Iterator[Path]:
                 scratch.unlink(missing_ok=True)
 
 
-def _first_mode(old: os.stat_result | None) -> int:
-    """Private until it is known who may read it; a new file is left to the user's mask."""
-    return 0o666 if old is None else 0o600
-
-
 def _write_delimited(
-    delimiter: str, compressed: bool
-) -> Callable[[Path, Mapping[str, np.ndarray]], None]:
-    def write(path: Path, columns: Mapping[str, np.ndarray]) -> None:
-        opened = gzip.open if compressed else open
-        with opened(path, "wt", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-            writer.writerow(columns)
-            values = [np.asarray(column) for column in columns.values()]
-            whole = [_is_whole(column) for column in values]
-            # Text takes many times the memory of numbers.
-            for start in range(0, max(map(len, values), default=0), _ROWS):
-                rows = slice(start, start + _ROWS)
-                texts = [_texts(column[rows], w) for column, w in zip(values, whole, strict=True)]
-                writer.writerows(zip(*texts, strict=True))
-
-    return write
+    path: Path, columns: Mapping[str, np.ndarray], *, delimiter: str, compressed: bool = False
+) -> None:
+    opened = gzip.open if compressed else open
+    with opened(path, "wt", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(columns)
+        values = [np.asarray(column) for column in columns.values()]
+        whole = [_is_whole(column) for column in values]
+        # Text takes many times the memory of numbers.
+        for start in range(0, max(map(len, values), default=0), _ROWS):
+            rows = slice(start, start + _ROWS)
+            texts = [_texts(column[rows], w) for column, w in zip(values, whole, strict=True)]
+            writer.writerows(zip(*texts, strict=True))
 
 
 def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:
@@ -177,12 +171,6 @@ def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:
     parquet.write_table(arrow.table(ready), path)
 
 
-def as_text(column: Any) -> list[str]:
-    """The values as shortest exact text: whole numbers plain, NaN empty."""
-    column = np.asarray(column)
-    return _texts(column, _is_whole(column))
-
-
 def _is_whole(column: np.ndarray) -> bool:
     """Whether a column of floats holds whole numbers alone."""
     if column.dtype.kind != "f" or not np.isfinite(column).all():
@@ -191,6 +179,7 @@ def _is_whole(column: np.ndarray) -> bool:
 
 
 def _texts(column: np.ndarray, whole: bool) -> list[str]:
+    """The values as shortest exact text: whole numbers plain, NaN empty."""
     if whole:
         return column.astype(np.int64).astype(str).tolist()
     if column.dtype.kind != "f":
@@ -204,10 +193,10 @@ _ROWS = 1 << 16  # of a text file, written together
 
 
 _WRITERS: dict[str, Callable[[Path, Mapping[str, np.ndarray]], None]] = {
-    ".csv": _write_delimited(",", compressed=False),
-    ".tsv": _write_delimited("\t", compressed=False),
-    ".csv.gz": _write_delimited(",", compressed=True),
-    ".tsv.gz": _write_delimited("\t", compressed=True),
+    ".csv": partial(_write_delimited, delimiter=","),
+    ".tsv": partial(_write_delimited, delimiter="\t"),
+    ".csv.gz": partial(_write_delimited, delimiter=",", compressed=True),
+    ".tsv.gz": partial(_write_delimited, delimiter="\t", compressed=True),
     ".parquet": _write_parquet,
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 from .errors import DataError
 
 _METADATA = (".zarray", "zarr.json")  # of versions 2 and 3 of the format
-_MOST_BYTES = 1 << 20  # of such a file
+_MAX_BYTES = 1 << 20  # of such a file
 # Of version 2; in what way text of any length ("O") is stored a codec below must say.
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|[SU]\d+|O)")
 _TYPES = (
@@ -81,9 +81,9 @@ def _links(folder: Path) -> Iterator[Path]:
 def _check(path: Path, owner: str) -> None:
     """Refuse an array whose values are not numbers or text, or stored in an unknown way."""
     with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise DataError(f"{owner} is not read: its metadata take more than {_MOST_BYTES} bytes")
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise DataError(f"{owner} is not read: its metadata take more than {_MAX_BYTES} bytes")
     found = json.loads(content)
     if path.name == ".zarray":
         dtype, codecs = found["dtype"], [*(found.get("filters") or ()), found.get("compressor")]

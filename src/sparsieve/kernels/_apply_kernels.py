@@ -1,6 +1,6 @@
 """Compiled products with expanded kernel matrices."""
 
-from .._compiled import compiled
+from .._numba import compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.

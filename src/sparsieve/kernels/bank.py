@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
 
+from .._saved import Floats, Savable, is_finite, is_nonnegative
 from .combined import CombinedKernel, FactoredKernels
 from .expansion import Expansion, expand
 from .functions import FeatureKernel
@@ -18,10 +21,10 @@ CACHED_NUMBERS = 1 << 14
 # Polynomials whose span gives lower bounds of shifts: within some percent of most of them.
 TRIED = 6
 # Squares and differences of such values are still far from overflowing.
-LARGEST_VALUE = 1e100
+MAX_MAGNITUDE = 1e100
 
 
-class KernelBank:
+class KernelBank(Savable):
     """The matrices A_m = S H K_m H' S of all features m, known by what they do.
 
     K_m holds the kernel between the values of feature m in all pairs of samples. With sample
@@ -38,18 +41,24 @@ class KernelBank:
     values : ndarray of shape (n_features, n_samples)
         One feature per row, in double precision.
     kernel : FeatureKernel
-    sample_weight : ndarray of shape (n_samples,) or None
+    weights : ndarray of shape (n_samples,) or None
     centred : bool
         False leaves H out.
     max_memory : int
         Bytes that kernel matrices may take.
     """
 
+    values: Annotated[Floats, "features", "samples"]
+    kernel: FeatureKernel
+    weights: Annotated[np.ndarray, np.float64, "samples", is_finite, is_nonnegative]
+    centred: bool
+    max_memory: Annotated[int, is_nonnegative]
+
     def __init__(
         self,
         values: np.ndarray,
         kernel: FeatureKernel,
-        sample_weight: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
         *,
         centred: bool = True,
         max_memory: int = 256 << 20,
@@ -57,7 +66,7 @@ class KernelBank:
         self.values = np.ascontiguousarray(values, dtype=np.float64)
         self.n_features, self.n_samples = self.values.shape
         self.kernel = kernel
-        self.weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
+        self.weights = np.ones(self.n_samples) if weights is None else weights
         self.roots = np.sqrt(self.weights)
         self.centred = centred
         self.max_memory = max_memory
@@ -174,7 +183,7 @@ class KernelBank:
         return self._shifts[features]
 
     def least_shifts(self, features: np.ndarray) -> np.ndarray:
-        """Lower bounds of these shifts, at a fraction of their price; exact where known."""
+        """Lower bounds of these shifts, at a fraction of their cost; exact where known."""
         missing = features[~self._is_bounded[features]]
         if len(missing):
             self._is_bounded[missing] = True
@@ -220,12 +229,12 @@ class KernelBank:
 
     def _check_sizes(self) -> None:
         largest, heaviest = float(np.abs(self.values).max(initial=0.0)), float(self.weights.max())
-        if not largest <= LARGEST_VALUE:
+        if not largest <= MAX_MAGNITUDE:
             raise ValueError(
                 f"kernels of single features need values of moderate size, got {largest:.3g}; use "
                 "standardize=True or scale X"
             )
-        if not heaviest <= LARGEST_VALUE:
+        if not heaviest <= MAX_MAGNITUDE:
             raise ValueError(
                 f"sample and class weights need moderate sizes, got {heaviest:.3g}; divide them "
                 "by their mean"

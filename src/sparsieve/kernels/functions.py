@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._saved import Savable
+
 
 class FeatureKernel(ABC):
     """A symmetric function of two numbers, evaluated elementwise on arrays that broadcast."""
@@ -23,7 +25,7 @@ class FeatureKernel(ABC):
 
 
 @dataclass(frozen=True)
-class SigmoidKernel(FeatureKernel):
+class SigmoidKernel(Savable, FeatureKernel):
     """tanh(gamma u v + coef0): indefinite in general."""
 
     gamma: float = 0.1
@@ -36,7 +38,7 @@ class SigmoidKernel(FeatureKernel):
 
 
 @dataclass(frozen=True)
-class RBFKernel(FeatureKernel):
+class RBFKernel(Savable, FeatureKernel):
     """exp(-gamma (u - v)^2)."""
 
     gamma: float = 1.0
@@ -51,7 +53,7 @@ class RBFKernel(FeatureKernel):
 
 
 @dataclass(frozen=True)
-class PolynomialKernel(FeatureKernel):
+class PolynomialKernel(Savable, FeatureKernel):
     """(gamma u v + coef0) ** degree."""
 
     gamma: float = 1.0

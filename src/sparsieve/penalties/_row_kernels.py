@@ -6,7 +6,7 @@ compile. So does ``max``, which compiles a loop over its arguments.
 
 from math import sqrt
 
-from .._compiled import PART, VIEWS, compiled
+from .._numba import PART, VIEWS, compiled
 
 
 @compiled(**PART, **VIEWS)

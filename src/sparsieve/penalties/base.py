@@ -13,7 +13,7 @@ class Penalty(Protocol):
     Only ``value`` is required. What else a solver needs it asks for by ``require``:
 
     - ``prox(V, step)``: the minimiser of ||W - V||^2 / 2 + step * penalty(W);
-    - ``pull(G)``: per row, the strength at which it would enter where 2 X'R is G;
+    - ``dual_norms(G)``: per row, the regularisation parameter at which it enters where 2 X'R is G;
     - ``row_strengths()``: (alpha, beta) of a penalty alpha ||w||_2 + beta ||w||_1^2 per row;
     - ``dual_bound(Y, R, G)``: a lower bound of the optimum of the squared-loss problem, from
       R = Y - XW and G = 2 X'R at any W, and ``dual_bound_from(residual_sq, inner, G)``, the

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .base import row_norms
+from .l21 import L21, bound_by_multiples
 
 
 @dataclass(frozen=True)
-class ExclusiveL21:
+class ExclusiveL21(L21):
     """alpha * sum_j ||w_j||_2 + beta * sum_j ||w_j||_1^2.
 
     alpha = 0 is the exclusive lasso, beta = 0 the l2,1 norm.
@@ -21,7 +22,6 @@ class ExclusiveL21:
     sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
     """
 
-    alpha: float
     beta: float
 
     def value(self, W) -> float:
@@ -37,20 +37,12 @@ class ExclusiveL21:
         shrink_rows(out, self.alpha * step, self.beta * step)
         return out.astype(V.dtype, copy=False)
 
-    def pull(self, G) -> np.ndarray:
-        """The alpha at which a row with this gradient enters: its Euclidean norm."""
-        return row_norms(G)
-
     def row_strengths(self) -> tuple[float, float]:
         """(alpha, beta)."""
         return self.alpha, self.beta
 
-    def dual_bound(self, Y, R, G) -> float:
-        """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
-        return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
-
     def dual_bound_from(self, residual_sq: float, inner: float, G) -> float:
-        """The same from ||R||^2 and <R, Y>.
+        """The same as :meth:`dual_bound`, from ||R||^2 and <R, Y>.
 
         The conjugate of the penalty of a row at g is theta^2 / (4 beta), where theta is the least
         number with ||soft(g, theta)||_2 <= alpha. Every R is feasible when beta > 0, which gives
@@ -59,9 +51,7 @@ class ExclusiveL21:
         if residual_sq == 0.0:
             return 0.0
         theta, largest = soft_levels(G, self.alpha)
-        limit = self.alpha / largest if largest > 0 else np.inf
-        s = min(max(inner / residual_sq, -limit), limit)
-        bound = 2.0 * s * inner - s * s * residual_sq
+        bound = bound_by_multiples(self.alpha, residual_sq, inner, largest)
         if self.beta > 0:
             conjugate = float(np.vdot(theta, theta)) / (4.0 * self.beta)
             if self.alpha == 0:

@@ -45,11 +45,12 @@ class L1Inf:
         m = np.maximum((magnitudes > candidates).sum(axis=1), 1)
         return np.maximum(np.take_along_axis(candidates, m[:, None] - 1, axis=1)[:, 0], 0.0)
 
-    def pull(self, G) -> np.ndarray:
-        """The strength at which a row with this gradient enters: its l1 norm."""
+    def dual_norms(self, G) -> np.ndarray:
+        """The alpha at which a row with this gradient enters: its l1 norm."""
         return np.abs(G).sum(axis=1)
 
     def dual_bound(self, Y, R, G) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
         inner = float(np.vdot(R, Y))
-        return bound_by_multiples(self.alpha, float(np.vdot(R, R)), inner, self.pull(G))
+        largest = float(self.dual_norms(G).max(initial=0.0))
+        return bound_by_multiples(self.alpha, float(np.vdot(R, R)), inner, largest)

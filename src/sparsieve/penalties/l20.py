@@ -1,4 +1,4 @@
-"""The l2,0 norm: a price for every row that is not zero."""
+"""The l2,0 norm: lam for every row that is not zero."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import row_norms
+from .base import critical_strength, row_norms
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class L21:
         """Penalty of W."""
         return float(self.alpha * row_norms(W).sum())
 
-    def pull(self, G) -> np.ndarray:
-        """The strength at which a row with this gradient enters: its Euclidean norm."""
+    def dual_norms(self, G) -> np.ndarray:
+        """The alpha at which a row with this gradient enters: its Euclidean norm."""
         return row_norms(G)
 
     def row_strengths(self) -> tuple[float, float]:
@@ -34,7 +34,7 @@ class L21:
         return self.alpha, 0.0
 
     def dual_bound(self, Y, R, G) -> float:
-        """Lower bound of min ||XW - Y||^2 + alpha ||W||_{2,1}, from R = Y - XW and G = 2 X'R."""
+        """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
         return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
 
     def dual_bound_from(self, residual_sq: float, inner: float, G) -> float:
@@ -44,17 +44,16 @@ class L21:
         point s R is feasible for |s| <= alpha / max_j ||g_j||, and on that interval the best s
         is <R, Y> / ||R||^2 clipped to it.
         """
-        return bound_by_multiples(self.alpha, residual_sq, inner, self.pull(G))
+        return bound_by_multiples(self.alpha, residual_sq, inner, critical_strength(G))
 
 
-def bound_by_multiples(alpha: float, residual_sq: float, inner: float, pull: np.ndarray) -> float:
+def bound_by_multiples(alpha: float, residual_sq: float, inner: float, largest: float) -> float:
     """The best lower bound among the multiples s R of a residual that are dual feasible.
 
-    ``pull`` holds the dual norms of the rows of 2 X'R, ``inner`` is <R, Y>.
+    ``largest`` is the largest dual norm of a row of 2 X'R, ``inner`` is <R, Y>.
     """
     if residual_sq == 0.0:
         return 0.0
-    largest = float(pull.max(initial=0.0))
     limit = alpha / largest if largest > 0 else np.inf
     s = float(np.clip(inner / residual_sq, -limit, limit))
     return 2.0 * s * inner - s * s * residual_sq

@@ -19,8 +19,10 @@ from numbers import Real
 
 import numpy as np
 
+from .._saved import Savable
 
-class Surrogate(ABC):
+
+class Surrogate(Savable, ABC):
     """A concave function of |w| that approximates "is w nonzero?".
 
     See Also
@@ -29,9 +31,9 @@ class Surrogate(ABC):
     """
 
     @property
-    @abstractmethod
     def slope_at_zero(self) -> float:
         """delta'(0+), the slope s0 of the convex part s0 |w|."""
+        return float(self.weight(0.0))
 
     @abstractmethod
     def value(self, w) -> np.ndarray:
@@ -59,10 +61,6 @@ class ExpSurrogate(Surrogate):
 
     theta: float = 5.0
 
-    @property
-    def slope_at_zero(self) -> float:
-        return self.theta
-
     def value(self, w):
         return -np.expm1(-self.theta * np.abs(w))
 
@@ -76,15 +74,11 @@ class LogSurrogate(Surrogate):
 
     theta: float = 5.0
 
-    @property
-    def slope_at_zero(self) -> float:
-        return self.theta / log1p(self.theta)
-
     def value(self, w):
         return np.log1p(self.theta * np.abs(w)) / log1p(self.theta)
 
     def weight(self, w):
-        return self.slope_at_zero / (1.0 + self.theta * np.abs(w))
+        return self.theta / log1p(self.theta) / (1.0 + self.theta * np.abs(w))
 
 
 @dataclass(frozen=True)
@@ -92,10 +86,6 @@ class CappedL1Surrogate(Surrogate):
     """min(1, theta |w|)."""
 
     theta: float = 5.0
-
-    @property
-    def slope_at_zero(self) -> float:
-        return self.theta
 
     def value(self, w):
         return np.minimum(1.0, self.theta * np.abs(w))
@@ -116,28 +106,20 @@ class SCADSurrogate(Surrogate):
         if not self.a > 1.0:
             raise ValueError(f"a must be above 1, got {self.a!r}")
 
-    @property
-    def slope_at_zero(self) -> float:
-        return 2.0 * self.theta / (self.a + 1.0)
-
     def value(self, w):
         u = np.minimum(self.theta * np.abs(w), self.a)
         middle = (-u * u + 2.0 * self.a * u - 1.0) / (self.a**2 - 1.0)  # one at u = a
         return np.where(u <= 1.0, 2.0 * u / (self.a + 1.0), middle)
 
     def weight(self, w):
-        # delta' falls linearly from s0 at 1 / theta to zero at a / theta.
-        u = self.theta * np.abs(w)
-        return self.slope_at_zero * np.clip((self.a - u) / (self.a - 1.0), 0.0, 1.0)
+        # delta' falls linearly from its value at zero, at 1 / theta, to zero at a / theta.
+        slope_at_zero, u = 2.0 * self.theta / (self.a + 1.0), self.theta * np.abs(w)
+        return slope_at_zero * np.clip((self.a - u) / (self.a - 1.0), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class L1Surrogate(Surrogate):
     """|w| itself: the convex member of the family, whose weights never change."""
-
-    @property
-    def slope_at_zero(self) -> float:
-        return 1.0
 
     def value(self, w):
         return np.abs(w)

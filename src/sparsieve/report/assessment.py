@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import Ridge
-from sklearn.metrics import confusion_matrix, roc_auc_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 
-from .._cross_validation import each_fold, make_folds, possible_folds
-from ..choose.guess import GuessTest, against_guess, mean_votes
-from ..choose.rules import CountCurve, choices, describe
-from ..evaluation import Stability, nogueira_stability
-from ..evaluation.curves import CLASSIFIERS
-from ..selectors.target import with_task
+from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..meta.rules import CountCurve, choices, describe
+from ..scoring import nogueira_stability
+from ..scoring.engine import ALL_FEATURES, score_fold
+from ..scoring.folds import each_fold, make_folds, possible_folds
+from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
+from ..scoring.stability import Stability
+from ..validation.target import with_task
 
-# The first model of each kind is the one whose predictions are shown.
-MODELS = {"linear SVM": CLASSIFIERS["svm"], "nearest neighbour": CLASSIFIERS["1nn"]}
-REGRESSORS = {"ridge regression": lambda: Ridge(alpha=1.0)}
+# The first model of each task is the one whose predictions are shown.
+SHOWN_MODELS = {"classification": ["svm", "1nn"], "regression": ["ridge"]}
 # Support vector machines take time quadratic in the samples; so many say enough.
-MOST_SAMPLES = 5000
+MAX_SAMPLES = 5000
 _COUNTS = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200]
 
 
@@ -47,10 +45,8 @@ class Assessment:
     supports : ndarray of bool of shape (n_folds, n_features)
         What each fold selects at the number of features of the selection.
     n_folds : int
-    samples : ndarray of int
-        Rows of X that the folds were made of.
     true : ndarray
-        Their labels or targets.
+        Labels or targets of the samples that the folds were made of.
     predictions : dict of int to ndarray
         What the first model says of each when it is held out, by number of features.
     auc : float or None
@@ -67,17 +63,11 @@ class Assessment:
     baseline: dict[str, float] = field(default_factory=dict)
     supports: np.ndarray | None = None
     n_folds: int = 0
-    samples: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     true: np.ndarray = field(default_factory=lambda: np.zeros(0))
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
     guess_test: GuessTest | None = None
     reason: str = ""
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples that the folds were made of."""
-        return len(self.samples)
 
     @cached_property
     def rows(self) -> list[dict]:
@@ -106,11 +96,6 @@ class Assessment:
         """The row of the model that does best at the number of the selection."""
         return max(self.at(self.n_kept), key=lambda row: row["mean"], default=None)
 
-    @property
-    def confusion(self) -> np.ndarray | None:
-        """Held-out samples by true and predicted class, at the number of the selection."""
-        return self.confusion_at(self.n_kept)
-
     def confusion_at(self, k: int) -> np.ndarray | None:
         """Held-out samples by true and predicted class; None for numbers or another k."""
         if self.metric != "accuracy" or k not in self.predictions:
@@ -120,10 +105,9 @@ class Assessment:
     @property
     def balanced(self) -> float | None:
         """Mean over the classes of the share of their samples that is found."""
-        confusion = self.confusion
-        if confusion is None:
+        if self.metric != "accuracy" or self.n_kept not in self.predictions:
             return None
-        return float(np.mean(np.diag(confusion) / confusion.sum(axis=1)))
+        return float(balanced_accuracy_score(self.true, self.predictions[self.n_kept]))
 
     @property
     def stability(self) -> Stability | None:
@@ -172,9 +156,8 @@ def assess(
     -------
     assessment : Assessment
     """
-    samples = np.arange(len(y))
-    if len(y) > MOST_SAMPLES:
-        samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MOST_SAMPLES])
+    if len(y) > MAX_SAMPLES:
+        samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MAX_SAMPLES])
         X, y = X[samples], y[samples]
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
@@ -184,93 +167,61 @@ def assess(
         return Assessment(reason=folds)
     counts = counts_to_try(n_kept, X.shape[1])
     task = "regression" if is_regression else "classification"
-    selector = with_task(selector, task if np.ndim(y) == 1 else "auto")
-    models = REGRESSORS if is_regression else MODELS
-
-    def work(train: np.ndarray, test: np.ndarray) -> _Fold:
-        return _assess_fold(selector, X[train], y[train], X[test], y[test], counts, n_kept, models)
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            work = partial(
+                score_fold,
+                *(with_task(selector, task if np.ndim(y) == 1 else "auto"), X, y),
+                ks=counts,
+                task=task,
+                models=SHOWN_MODELS[task],
+                metrics=DEFAULT_METRICS[task][:1],
+                standardize=True,
+                baseline=True,
+                decisions_at=[n_kept],
+            )
             found = each_fold(work, folds)
         except ValueError as error:
             first = str(error).strip().split("\n")[0].rstrip(".")
             return Assessment(reason=f"a fold cannot be fitted: {first}")
-    ks = [k for k in counts if all(k in fold.predicted for fold in found)]
+    ks = [k for k in counts if all(k in fold.columns for fold in found)]
     if not ks:
         return Assessment(reason="no number of features was reached in every fold")
-    areas = [area for fold in found for area in fold.areas]
+    metric, main = DEFAULT_METRICS[task][0], SHOWN_MODELS[task][0]
+    kept = n_kept if n_kept in ks else ks[-1]
+    classes = None if is_regression else np.unique(y)
+    votes = [mean_votes([fold.predictions[main, k] for k in ks], classes) for fold in found]
+    areas = [
+        area
+        for (train, test), fold in zip(folds, found, strict=True)
+        for area in _areas(y[test], fold.decisions.get((main, n_kept)), np.unique(y[train]))
+    ]
     return Assessment(
         metric="R squared" if is_regression else "accuracy",
         scores={
-            model: np.array([[fold.scores[model][k] for fold in found] for k in ks])
-            for model in models
+            MODEL_WORDS[model]: np.array(
+                [[fold.scores[model, k][metric] for fold in found] for k in ks]
+            )
+            for model in SHOWN_MODELS[task]
         },
         ks=ks,
         n_kept=n_kept,
         baseline={
-            model: float(np.mean([fold.scores[model][None] for fold in found])) for model in models
+            MODEL_WORDS[model]: float(
+                np.mean([fold.scores[model, ALL_FEATURES][metric] for fold in found])
+            )
+            for model in SHOWN_MODELS[task]
         },
-        supports=np.array([fold.support for fold in found]),
+        supports=np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
         n_folds=len(found),
-        samples=samples,
         true=y,
-        predictions={k: _together(y, folds, [fold.predicted[k] for fold in found]) for k in ks},
+        predictions={
+            k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
+        },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=_against_guess(y, folds, [f.predicted for f in found], ks, is_regression),
+        guess_test=against_guess(votes, mean_votes([y], classes), folds),
     )
-
-
-def _against_guess(
-    y: np.ndarray, folds: Any, predicted: list[dict], ks: list[int], is_regression: bool
-) -> GuessTest:
-    classes = None if is_regression else np.unique(y)
-    votes = [mean_votes([by_k[k] for k in ks], classes) for by_k in predicted]
-    return against_guess(votes, mean_votes([y], classes), folds)
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """What one fold says: scores by model and number (None for all features), and more."""
-
-    scores: dict[str, dict[int | None, float]]
-    predicted: dict[int, np.ndarray]  # of the first model on the samples held out
-    support: np.ndarray
-    areas: list[float]
-
-
-def _assess_fold(
-    selector: Any,
-    X: Any,
-    y: Any,
-    X_test: Any,
-    y_test: Any,
-    counts: list[int],
-    n_kept: int,
-    models: dict[str, Any],
-) -> _Fold:
-    fitted = selector.reaching(max(counts)).fit(X, y)
-    reached = [k for k in counts if k <= fitted.n_ranked_]
-    supports: dict[int | None, np.ndarray] = {k: fitted.at(k).get_support() for k in reached}
-    supports[None] = np.ones(X.shape[1], dtype=bool)
-    main = next(iter(models))
-    scores: dict[str, dict[int | None, float]] = {model: {} for model in models}
-    predicted: dict[int, np.ndarray] = {}
-    areas: list[float] = []
-    for k, support in supports.items():
-        if not support.any():
-            continue
-        train, test = X[:, support], X_test[:, support]
-        for name, model in models.items():
-            made = make_pipeline(_scaler(X), model()).fit(train, y)
-            scores[name][k] = float(made.score(test, y_test))
-            if name == main and k is not None:
-                predicted[k] = made.predict(test)
-            if name == main and k == n_kept and hasattr(made, "decision_function"):
-                areas = _areas(y_test, made.decision_function(test), made.classes_)
-    kept = supports.get(n_kept, supports[max(reached)] if reached else supports[None])
-    return _Fold(scores, predicted, kept, areas)
 
 
 def _together(y: Any, folds: Any, parts: list[np.ndarray]) -> np.ndarray:
@@ -281,8 +232,10 @@ def _together(y: Any, folds: Any, parts: list[np.ndarray]) -> np.ndarray:
     return every
 
 
-def _areas(true: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> list[float]:
+def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -> list[float]:
     """Of every class against the others; decisions of different folds cannot be compared."""
+    if decision is None:
+        return []
     columns, labels = decision, classes
     if columns.ndim == 1:
         columns, labels = columns[:, None], classes[1:]
@@ -316,7 +269,3 @@ def counts_to_try(n_kept: int, n_features: int) -> list[int]:
     most = min(n_features, max(2 * n_kept, 10))
     counts = {k for k in _COUNTS if k <= min(most, 200)}
     return sorted(counts | {min(n_kept, n_features)})
-
-
-def _scaler(X: Any) -> StandardScaler:
-    return StandardScaler(with_mean=not hasattr(X, "tocsr"))  # a sparse X stays sparse

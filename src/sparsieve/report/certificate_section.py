@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .data import Chart, Column, Section
+from .elements import Section, chart_of
 
 
 def certified(selector: Any, X: Any, y: Any, asked: bool) -> Any:
@@ -31,25 +31,24 @@ def certificate_section(certificate: Any, n_kept: int) -> Section | None:
         "ridge on the data it saw), not about accuracy on new samples. A wide gap means that "
         "better features may exist or that the bound is weak, as it is with little ridge.",
     ]
-    several = len(sizes)
-    chart = Chart(
+    curves = {"reached": certificate.objective, "no selection goes below": certificate.lower_bound}
+    shares = certificate.share.tolist()
+    chart = chart_of(
         "Training objective and its proven lower bound",
         "lines",
+        [
+            (*point, name)
+            for name, curve in curves.items()
+            for point in zip(sizes, curve.tolist(), shares, strict=True)
+        ],
         {
-            "x": Column("number of features", sizes * 2),
-            "y": Column(
-                "training objective",
-                [*certificate.objective.tolist(), *certificate.lower_bound.tolist()],
-                digits=6,
-            ),
-            "share": Column(
-                "explains at least, of what any as many could",
-                certificate.share.tolist() * 2,
-                digits=4,
-            ),
-            "series": Column("", ["reached"] * several + ["no selection goes below"] * several),
+            "x": "number of features",
+            "y": "training objective",
+            "share": "explains at least, of what any as many could",
+            "series": "",
         },
-        note="The closer the two lines, the less another selection of the same size could add.",
-        options={"log_x": max(sizes) > 20},
+        "The closer the two lines, the less another selection of the same size could add.",
+        digits={"y": 6},
+        log_x=max(sizes) > 20,
     )
     return Section("How good is this selection?", text, [chart])

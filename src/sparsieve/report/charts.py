@@ -24,9 +24,10 @@ critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from .data import Chart
+from .elements import Chart
 from .encodings import (
     LEGEND,
     MEANT,
@@ -42,11 +43,11 @@ from .encodings import (
 )
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-_HEIGHT = 320
-_STEP = 18
+_HEIGHT = 320  # pixels of charts with two axes of numbers
+_STEP = 18  # pixels of one name at the side
 _LABEL = 140  # pixels of the longest name below one
 _LEGEND = 110  # pixels that the legend of a heat map needs beside it
-_MOST_LABELS = 60  # names below a heat map
+_MAX_LABELS = 60  # names below a heat map
 MARKER = "marker"  # the signal that a slider sets
 
 
@@ -66,7 +67,7 @@ def specification(chart: Chart) -> dict:
     Examples
     --------
     >>> from sparsieve.report.charts import specification
-    >>> from sparsieve.report.data import Chart, Column
+    >>> from sparsieve.report.elements import Chart, Column
     >>> chart = Chart("Accuracy", "lines", {"x": Column("k", [1]), "y": Column("accuracy", [1.0])})
     >>> specification(chart)["layer"][-1]["mark"]["type"]
     'line'
@@ -157,11 +158,11 @@ def _points(chart: Chart) -> dict:
         dots["params"] = [LEGEND]
     if "diagonal" not in chart.options:
         return {"height": _HEIGHT, **dots}
-    low, high = ({"datum": end, "type": "quantitative"} for end in chart.options["diagonal"])
+    low, high = ({"datum": end} for end in chart.options["diagonal"])
+    start = {**low, "type": "quantitative"}
     line = {
         "mark": {"type": "rule", "strokeDash": [6, 4], "opacity": 0.6},
-        "encoding": {"x": low, "x2": {"datum": high["datum"]}, "y": low}
-        | {"y2": {"datum": high["datum"]}},
+        "encoding": {"x": start, "x2": high, "y": start, "y2": high},
     }
     return {"height": _HEIGHT, "layer": [dots, line]}
 
@@ -170,12 +171,7 @@ def _distribution(chart: Chart) -> dict:
     """Every value as a dot over the box of its class; the page adds the boxes."""
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False}}
     x["title"] = chart.columns["x"].title
-    y = names(chart, "y")
-
-    def part(name: str, mark: dict, **channels: Any) -> dict:
-        only = [{"filter": {"field": "part", "equal": name}}]
-        return {"transform": only, "mark": mark, "encoding": {"x": x, "y": y, **channels}}
-
+    part = partial(_part, {"x": x, "y": names(chart, "y")})
     offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
     end = {"field": "x2"}
     return {
@@ -196,6 +192,12 @@ def _distribution(chart: Chart) -> dict:
             ),
         ],
     }
+
+
+def _part(place: dict, name: str, mark: dict, **channels: Any) -> dict:
+    """A layer for the rows that belong to one part of a drawing."""
+    only = [{"filter": {"field": "part", "equal": name}}]
+    return {"transform": only, "mark": mark, "encoding": {**place, **channels}}
 
 
 def _bars(chart: Chart) -> dict:
@@ -291,7 +293,7 @@ def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
         "mark": {"type": "rect"},
         "encoding": {**place, "color": shade, "tooltip": tooltip(chart, ("x",))},
     }
-    # A low map has no room for two legends at its side.
+    # Two legends do not fit beside a low map.
     shade["legend"] = {"orient": "bottom", "columns": 5}
     pointed = tooltip(chart, ("y", "x", "value"))
     value = {**cells["encoding"]["color"], "legend": {"orient": "bottom"}}
@@ -337,7 +339,7 @@ def _dots(chart: Chart) -> dict:
 def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
-    if len(names) > _MOST_LABELS:
+    if len(names) > _MAX_LABELS:
         return {"labels": False, "ticks": False}
     shown = {"labelLimit": _LABEL, "labelOverlap": "greedy"}  # fewer names in a narrow window
     if sum(len(name) + 2 for name in names) < 60:
@@ -366,15 +368,7 @@ def _critical_difference(chart: Chart) -> dict:
         "axis": None,
         "scale": {"domain": [lowest - 0.5, 0], "nice": False},
     }
-    shared = {"x": x, "y": y}
-
-    def part(name: Any, mark: Any, **channels: Any) -> dict[str, Any]:
-        return {
-            "transform": [{"filter": {"field": "part", "equal": name}}],
-            "mark": mark,
-            "encoding": {**shared, **channels},
-        }
-
+    part = partial(_part, {"x": x, "y": y})
     text = {"field": "text", "type": "nominal"}
     thin = {"type": "rule", "strokeWidth": 1}
     return {

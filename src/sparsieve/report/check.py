@@ -14,7 +14,7 @@ def check_installed() -> None:
 
     Examples
     --------
-    >>> from sparsieve.report import check_installed
+    >>> from sparsieve.report.check import check_installed
     >>> check_installed()
     """
     require("jinja2", extra="report", purpose="write a report")

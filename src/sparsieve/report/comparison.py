@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..scoring.models import MODEL_WORDS
 from .comparison_sections import (
     agreement_section,
     alike_section,
@@ -12,13 +13,10 @@ from .comparison_sections import (
     stability_section,
     times_section,
 )
-from .data import Table, table_of
+from .elements import Table, table_of
 from .page import Report
 from .provenance import how_made
-from .study_results import MODELS
-from .wording import counted
-
-_MODELS = {**MODELS, "ridge": "ridge regression"}
+from .wording import counted, ended
 
 
 def comparison_report(comparison: Any, *, title: str | None = None, command: str = "") -> Report:
@@ -91,8 +89,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
 
 
 def _warnings(comparison: Any) -> list[str]:
-    said = [*comparison.leaks, *comparison.notes]
-    found = [note if note.endswith("?") else f"{note}." for note in said]
+    found = [ended(note) for note in (*comparison.leaks, *comparison.notes)]
     if comparison.left_out:
         methods = counted(len(comparison.left_out), "method")
         found.append(f"{methods} failed and count in nothing that is shown here.")
@@ -103,20 +100,20 @@ def _warnings(comparison: Any) -> list[str]:
 
 
 def _procedure(comparison: Any) -> list[str]:
-    model = _MODELS[comparison.model]
+    model = MODEL_WORDS[comparison.model]
     return [
         f"{_splits(comparison)}; the same for every method. On every split each method selects "
-        f"from the training part alone, a {model} is fitted to the first k features, scaled by the "
+        f"from the training part alone, a {model} is fitted to its k features, scaled by the "
         "training part, and scored on the samples held out.",
         f"Methods are compared at {counted(comparison.k, 'feature')}: the number that the mean of "
         "their curves favours, which makes the scores themselves, but hardly the differences "
         "between methods, a little too good.",
         "Standard errors are of means over splits of one data set and allow for training parts "
-        "that overlap (Nadeau and Bengio). A method counts as lower than the best where a "
-        "one-sided t-test of the differences on the same splits says so, and as better than a "
-        "guess where its score is higher and its held-out predictions, on average over all numbers "
-        "of features, follow the target more closely than shuffled ones: each at the level of 5 % "
-        "divided by the number of such tests.",
+        "that overlap (Nadeau and Bengio). A method counts as lower than the best where a t-test "
+        "of the differences on the same splits says so, and as better than a guess where its score "
+        "is higher and its held-out predictions, on average over all numbers of features, follow "
+        "the target more closely than shuffled ones. Tests are at the level of 5 % together, by "
+        "Holm's correction: the former for all pairs of methods, the latter for all methods.",
     ]
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._cross_validation import error_over_splits
-from .data import Chart, Column, Section, Table, table_of
-from .wording import counted
+from ..scoring.engine import ALL_FEATURES
+from ..scoring.folds import error_over_splits
+from ..scoring.metrics import metric_name
+from .elements import Chart, Column, Section, Table, chart_of, grid, table_of
+from .wording import capitalised, counted
 
-ALL_FEATURES = "all features"
 GUESS = "guess"
-TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "r2": "R²"}
-_MOST_DRAWN = 40  # features of a heat map, combinations of methods
-_MOST_NAMED = 12  # features in the label of a combination
-_MOST_LISTED = 30_000
+_MAX_DRAWN = 40  # features of a heat map, combinations of methods
+_MAX_NAMED = 12  # features in the label of a combination
+_MAX_LISTED = 30_000
 
 
 def scores_section(comparison: Any) -> Section:
@@ -23,44 +23,32 @@ def scores_section(comparison: Any) -> Section:
     rows: list[tuple] = []
     for metric in comparison.guess:
         for name in comparison.verdict.means:
-            result = comparison.methods[name]
-            scores = result.scores[metric][: result.n_reached]
-            errors = error_over_splits(scores, comparison.test_share)
-            rows += [
-                (metric, name, k, mean, error)
-                for k, mean, error in zip(
-                    comparison.ks, scores.mean(axis=1).tolist(), errors.tolist(), strict=False
-                )
-            ]
+            points = zip(*(part.tolist() for part in comparison.curve(name, metric)), strict=True)
+            rows += [(metric_name(metric), name, *point) for point in points]
         for label, level in _levels(comparison).items():
             mean = float(level[metric].mean())
             error = float(error_over_splits(level[metric], comparison.test_share))
             ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
-            rows += [(metric, label, k, mean, error) for k in ends]
+            rows += [(metric_name(metric), label, k, mean, error) for k in ends]
     several = len(comparison.guess) > 1
-    title = TITLES[comparison.metric]
-    columns = {
-        "series": Column("method", [row[1] for row in rows]),
-        "x": Column("number of features", [row[2] for row in rows]),
-        "y": Column("mean score" if several else title, [row[3] for row in rows]),
-        "error": Column("standard error", [row[4] for row in rows], digits=2),
-    }
+    title = metric_name(comparison.metric)
+    y = "mean score" if several else title
+    titles = {"series": "method", "x": "number of features", "y": y, "error": "standard error"}
     if several:
-        columns = {"metric": Column("score", [TITLES[row[0]] for row in rows]), **columns}
-    chart = Chart(
-        f"{title[:1].upper()}{title[1:]} over the number of features",
+        titles = {"metric": "score", **titles}
+    chart = chart_of(
+        f"{capitalised(title)} over the number of features",
         "lines",
-        columns,
-        controls=("metric",) if several else (),
-        note="Mean over the splits; the band is one standard error to either side, with training "
+        [row[len(row) - len(titles) :] for row in rows],
+        titles,
+        "Mean over the splits; the band is one standard error to either side, with training "
         "parts that overlap allowed for. Click names in the legend (with Shift for several) to "
         "bring methods out.",
-        options={
-            "log_x": comparison.ks[-1] >= 20,
-            "across": ALL_FEATURES,
-            "most": 1,
-            "initial": {"metric": title},
-        },
+        controls=("metric",) if several else (),
+        log_x=comparison.ks[-1] >= 20,
+        across=ALL_FEATURES,
+        most=1,
+        initial={"metric": title},
     )
     blocks: list = [_standing(comparison)]
     if len(comparison.ks) > 1:
@@ -79,7 +67,7 @@ def _standing(comparison: Any) -> Table:
     metric, best = comparison.metric, comparison.verdict.best
     columns = [
         Column("method", found["method"].tolist()),
-        *(Column(TITLES[name], found[name].tolist()) for name in comparison.guess),
+        *(Column(metric_name(name), found[name].tolist()) for name in comparison.guess),
         Column("standard error", found[f"{metric}_se"].tolist(), digits=2),
         Column(f"behind {best}", found["behind_best"].tolist(), digits=3),
         Column("its standard error", found["behind_best_se"].tolist(), digits=2),
@@ -91,7 +79,7 @@ def _standing(comparison: Any) -> Table:
     return Table(
         f"Methods at {counted(comparison.k, 'feature')}",
         columns,
-        f"Differences are in {TITLES[metric]}, paired by split.",
+        f"Differences are in {metric_name(metric)}, paired by split.",
     )
 
 
@@ -105,36 +93,31 @@ def agreement_section(comparison: Any) -> Section:
         f"{counted(n_all, 'feature')} by all {len(methods)} of them, "
         f"{counted(int((found['methods'] > 0).sum()), 'feature')} by at least one."
     ]
-    few = slice(None, _MOST_DRAWN)
-    names = [str(name) for name in found["feature"][few]]
+    names = [str(name) for name in found["feature"][:_MAX_DRAWN]]
     cells = [
         (name, method, float(found[f"share_{method}"][i]), method in chosen.split(", "))
         for i, (name, chosen) in enumerate(zip(names, found["chosen_by"], strict=False))
         for method in methods
     ]
-    shares = Chart(
+    shares = chart_of(
         "How often the splits chose each feature",
         "heatmap",
-        {
-            "y": Column("", [cell[0] for cell in cells]),
-            "x": Column("", [cell[1] for cell in cells]),
-            "value": Column("share of the splits", [cell[2] for cell in cells], digits=3),
-            "chosen": Column("chosen on all samples", [cell[3] for cell in cells]),
-        },
-        note="The features that most methods chose come first"
-        + f"; {_MOST_DRAWN} of {len(found['rank'])} are drawn." * (len(found["rank"]) > len(names))
+        cells,
+        {"y": "", "x": "", "value": "share of the splits", "chosen": "chosen on all samples"},
+        "The features that most methods chose come first"
+        + f"; {_MAX_DRAWN} of {len(found['rank'])} are drawn." * (len(found["rank"]) > len(names))
         + "." * (len(found["rank"]) <= len(names)),
     )
-    listed = slice(None, _MOST_LISTED)
+    titles = {"share": "share of all fits", "median_rank": "median rank", "chosen_by": "chosen by"}
     table = Table(
         "Consensus of the methods",
         [
-            Column("rank", found["rank"][listed].tolist()),
-            Column("feature", found["feature"][listed].tolist()),
-            Column("methods", found["methods"][listed].tolist()),
-            Column("share of all fits", found["share"][listed].tolist(), digits=3),
-            Column("median rank", found["median_rank"][listed].tolist()),
-            Column("chosen by", found["chosen_by"][listed].tolist()),
+            Column(
+                titles.get(key, key),
+                found[key][:_MAX_LISTED].tolist(),
+                digits=3 if key == "share" else 4,
+            )
+            for key in ("rank", "feature", "methods", *titles)
         ],
         "By the number of methods that chose a feature on all samples, then by the share of the "
         "fits on training parts, of all methods together, that chose it. Methods that see the "
@@ -152,21 +135,18 @@ def _combinations(comparison: Any) -> Chart:
     """An UpSet-like matrix: who chose what, exactly."""
     every = comparison.combinations
     rows = []
-    for methods, features in every[:_MOST_DRAWN]:
-        names = ", ".join(features[:_MOST_NAMED]) + ", ..." * (len(features) > _MOST_NAMED)
+    for methods, features in every[:_MAX_DRAWN]:
+        names = ", ".join(features[:_MAX_NAMED]) + ", ..." * (len(features) > _MAX_NAMED)
         label = f"{len(features)}: {names}"
         for method in comparison.methods:
             rows.append((label, method, "selected" if method in methods else "left out"))
-    more = len(every) - _MOST_DRAWN
-    return Chart(
+    more = len(every) - _MAX_DRAWN
+    return chart_of(
         "Who chose what",
         "dots",
-        {
-            "y": Column("", [row[0] for row in rows]),
-            "x": Column("", [row[1] for row in rows]),
-            "series": Column("", [row[2] for row in rows]),
-        },
-        note="A row is a set of features that exactly the marked methods chose on all samples: "
+        rows,
+        {"y": "", "x": "", "series": ""},
+        "A row is a set of features that exactly the marked methods chose on all samples: "
         "their number, and their names." + f" {more} smaller sets are not drawn." * (more > 0),
     )
 
@@ -176,30 +156,28 @@ def alike_section(comparison: Any) -> Section | None:
     methods = list(comparison.methods)
     if len(methods) < 2:
         return None
-    pairs = [(i, j) for i in range(len(methods)) for j in range(len(methods))]
-    place = {
-        "y": Column("", [methods[i] for i, _ in pairs]),
-        "x": Column("", [methods[j] for _, j in pairs]),
-    }
-    correlations, shared = comparison.correlations, comparison.shared
     blocks = [
-        Chart(
+        chart_of(
             f"Features in common, of {comparison.k}",
             "heatmap",
-            {**place, "value": Column("features", [int(shared[pair]) for pair in pairs])},
-            options={"labels": "value", "domain": (0, comparison.k)},
+            grid(comparison.shared, methods, methods),
+            {"y": "", "x": "", "value": "features"},
+            digits={"value": 4},
+            labels="value",
+            domain=(0, comparison.k),
         )
     ]
-    if np.isfinite(correlations).all():
-        values = [float(correlations[pair]) for pair in pairs]
+    if np.isfinite(comparison.correlations).all():
         blocks.append(
-            Chart(
+            chart_of(
                 "Rank correlation",
                 "heatmap",
-                {**place, "value": Column("Spearman's correlation", values, digits=3)},
-                note="Over all features, most of which may be noise that no method ranks for a "
+                grid(comparison.correlations, methods, methods),
+                {"y": "", "x": "", "value": "Spearman's correlation"},
+                "Over all features, most of which may be noise that no method ranks for a "
                 "reason; what the methods have in common at the top is above.",
-                options={"diverging": True, "span": 1.0},
+                diverging=True,
+                span=1.0,
             )
         )
     return Section("How alike the methods are", (), blocks, label="Alike")
@@ -210,39 +188,29 @@ def stability_section(comparison: Any) -> Section | None:
     found = {n: s for n, s in comparison.stabilities.items() if np.isfinite(s.value)}
     if not found:
         return None
-    chart = Chart(
+    chart = chart_of(
         f"Stability at {counted(comparison.k, 'feature')}",
         "bars",
-        {
-            "y": Column("", list(found)),
-            "x": Column("Nogueira's index", [s.value for s in found.values()], digits=3),
-            "error": Column(
-                "half of the interval", [(s.high - s.low) / 2 for s in found.values()], digits=2
-            ),
-        },
-        note="1 where every split chose the same features, 0 where they agree no more than random "
+        [(name, s.value, (s.high - s.low) / 2) for name, s in found.items()],
+        {"y": "", "x": "Nogueira's index", "error": "half of the interval"},
+        "1 where every split chose the same features, 0 where they agree no more than random "
         "choices do; the line is the 95 % interval. Splits share most of their samples, so "
         "independent samples would agree less.",
+        digits={"x": 3},
     )
     return Section("Stability", (), [chart])
 
 
 def times_section(comparison: Any) -> Section:
     """What a fit takes."""
-    results = list(comparison.methods.values())
-    chart = Chart(
+    chart = chart_of(
         "Seconds per fit",
         "bars",
-        {
-            "y": Column("", [result.name for result in results]),
-            "x": Column(
-                "seconds per fit (logarithmic)",
-                [max(result.seconds, 1e-6) for result in results],
-                digits=3,
-            ),
-        },
-        note="Median over the splits, of the selection alone.",
-        options={"log_x": True},
+        [(name, max(result.seconds, 1e-6)) for name, result in comparison.methods.items()],
+        {"y": "", "x": "seconds per fit (logarithmic)"},
+        "Median over the splits, of the selection alone.",
+        digits={"x": 3},
+        log_x=True,
     )
     return Section("Time", (), [chart])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .data import Chart
+from .elements import Chart
 
-MOST_BANDS = 4  # beyond it bands are fainter, and cut off where they would squeeze the lines
+MAX_BANDS = 4  # beyond it bands are fainter, and cut off where they would squeeze the lines
 _PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
 
 # Series whose colour carries a meaning; both read well on light and dark.
@@ -61,7 +61,7 @@ def band(chart: Chart) -> list[dict]:
     ends = around("y")
     if "most" in chart.options:
         ends.append({"calculate": f"min(datum.high, {chart.options['most']:g})", "as": "high"})
-    if "series" not in chart.columns or len(set(chart.columns["series"].values)) <= MOST_BANDS:
+    if "series" not in chart.columns or len(set(chart.columns["series"].values)) <= MAX_BANDS:
         return ends
     edge = "((datum.highest - datum.lowest) / 4 || datum.error)"
     limits = [
@@ -129,7 +129,7 @@ def band_shown(chart: Chart) -> dict:
     """Bands show from the start; picking a series brings its own out."""
     if "series" not in chart.columns:
         return {}
-    if len(set(chart.columns["series"].values)) <= MOST_BANDS:
+    if len(set(chart.columns["series"].values)) <= MAX_BANDS:
         return faded(chart, shown=0.15)
     picked = {"param": "picked", "empty": False, "value": 0.25}
     return {"opacity": {"condition": picked, "value": 0.07}}

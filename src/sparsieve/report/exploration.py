@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from .assessment import Assessment, counts_to_try
-from .data import Chart, Column, Explorer, Section, Step
+from .elements import Chart, Explorer, Section, Step, chart_of, grid
 from .sample_charts import clustered_chart, projection_chart
 from .selected_data import SelectedData
 from .wording import counted, percent
 
-MOST_DRAWN = 40  # features or classes in a chart
+MAX_DRAWN = 40  # features or classes in a chart
 
 Steps = list[tuple[int, np.ndarray]]  # numbers of features and the columns, best first
 
@@ -28,7 +28,7 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         projected,
         _class_chart(kept, steps),
         _target_chart(kept, steps),
-        clustered_chart(kept, steps, MOST_DRAWN),
+        clustered_chart(kept, steps, MAX_DRAWN),
     ]
     explorer = Explorer(
         "The selection",
@@ -37,12 +37,15 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
                 k,
                 [kept.names[j] for j in features],
                 features.tolist(),
-                [*_told(assessment, k), shares[k]],
+                [*_held_out_scores(assessment, k), shares[k]],
             )
             for k, features in steps
         ],
         [chart for chart in made if chart is not None],
-        note=_note(kept, steps, assessment),
+        note=f"Scores: mean and standard error of {assessment.n_folds} folds, each with a "
+        "selection and a model of its own."
+        if assessment.rows and len(steps) > 1
+        else "",
     )
     what = "class" if kept.classes is not None else "target"
     return Section("Explore the selection", [_words(what, steps)], [explorer], label="Explore")
@@ -53,12 +56,12 @@ def selections(kept: SelectedData) -> Steps:
     n_kept = len(kept.order)
     if not n_kept:
         return []
-    found: Steps = []
-    for k in counts_to_try(n_kept, kept.X.shape[1]):
-        features = _selected_at(kept.selector, k) if k < n_kept else None
-        if features is not None:
-            found.append((k, features))
-    return [*found, (n_kept, kept.order)]
+    smaller = [
+        (k, features)
+        for k in counts_to_try(n_kept, kept.X.shape[1])
+        if k < n_kept and (features := _selected_at(kept.selector, k)) is not None
+    ]
+    return [*smaller, (n_kept, kept.order)]
 
 
 def _selected_at(selector: Any, k: int) -> np.ndarray | None:
@@ -83,16 +86,7 @@ def _words(what: str, steps: Steps) -> str:
     return f"{follow} Click a feature for its values by {what}, its ranks and its substitutes."
 
 
-def _note(kept: SelectedData, steps: Steps, assessment: Assessment) -> str:
-    if not assessment.rows or len(steps) < 2:
-        return ""
-    return (
-        f"Scores: mean and standard error of {assessment.n_folds} folds, each with a selection "
-        "and a model of its own."
-    )
-
-
-def _told(assessment: Assessment, k: int) -> list[str]:
+def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
     """How well so many features predict, with what chance has to do with it."""
     rows = assessment.at(k)
     if not rows:
@@ -107,7 +101,7 @@ def _told(assessment: Assessment, k: int) -> list[str]:
 
 
 def _confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
-    if kept.classes is None or len(kept.classes) > MOST_DRAWN or assessment.confusion is None:
+    if kept.classes is None or len(kept.classes) > MAX_DRAWN or assessment.balanced is None:
         return None
     names = kept.class_names
     rows: list[tuple] = []
@@ -121,19 +115,16 @@ def _confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -
             for i in range(len(names))
             for j in range(len(names))
         ]
-    return Chart(
+    titles = {"k": "features", "y": "true class", "x": "predicted class"}
+    return chart_of(
         "Held-out samples by true and predicted class",
         "heatmap",
-        {
-            "k": Column("features", [row[0] for row in rows]),
-            "y": Column("true class", [row[1] for row in rows]),
-            "x": Column("predicted class", [row[2] for row in rows]),
-            "value": Column("share of the true class", [row[3] for row in rows], digits=3),
-            "count": Column("samples", [row[4] for row in rows]),
-        },
-        note="Linear SVM. Numbers are samples; a row adds up to its class, and what is off the "
+        rows,
+        {**titles, "value": "share of the true class", "count": "samples"},
+        "Linear SVM. Numbers are samples; a row adds up to its class, and what is off the "
         "diagonal was taken for another.",
-        options={"labels": "count" if len(names) <= 12 else None, "domain": (0.0, 1.0)},
+        labels="count" if len(names) <= 12 else None,
+        domain=(0.0, 1.0),
     )
 
 
@@ -143,21 +134,21 @@ def _held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         return None
     true = np.asarray(assessment.true, dtype=float).ravel()
     some = np.linspace(0, len(true) - 1, min(len(true), 200)).round().astype(int)
-    shown = [
-        (k, assessment.predictions[k].ravel()) for k, _ in steps if k in assessment.predictions
+    rows = [
+        (k, float(true[i]), float(assessment.predictions[k].flat[i]))
+        for k, _ in steps
+        if k in assessment.predictions
+        for i in some
     ]
-    ends = (float(true.min()), float(true.max()))
-    return Chart(
+    return chart_of(
         "Held-out samples: predicted and true target",
         "points",
-        {
-            "k": Column("features", [k for k, _ in shown for _ in some]),
-            "x": Column("true target", [float(true[i]) for _ in shown for i in some]),
-            "y": Column("predicted target", [float(p[i]) for _, p in shown for i in some]),
-        },
-        note="Ridge regression. On the line a prediction is right."
+        rows,
+        {"k": "features", "x": "true target", "y": "predicted target"},
+        "Ridge regression. On the line a prediction is right."
         + f" {len(some)} of {len(true):,} samples." * (len(some) < len(true)),
-        options={"diagonal": ends, "size": 30},
+        diagonal=(float(true.min()), float(true.max())),
+        size=30,
     )
 
 
@@ -167,28 +158,23 @@ def _class_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         return None
     rows = []
     for k, features in steps:
-        drawn = features[:MOST_DRAWN]
+        drawn = features[:MAX_DRAWN]
         scaled = kept.standardised(drawn)
-        means = np.array(
-            [_mean(scaled[kept.class_codes == c]) for c in range(len(kept.class_names))]
-        )
-        rows += [
-            (k, label, name, None if np.isnan(means[c, i]) else float(means[c, i]))
-            for i, label in enumerate(kept.labels(drawn))
-            for c, name in enumerate(kept.class_names)
+        known = np.ma.masked_invalid(scaled)
+        means = [
+            known[kept.class_codes == c].mean(axis=0).filled(np.nan)
+            for c in range(len(kept.class_names))
         ]
-    return Chart(
+        rows += grid(np.transpose(means), kept.labels(drawn), kept.class_names, k)
+    return chart_of(
         "Selected features by class",
         "heatmap",
-        {
-            "k": Column("features", [row[0] for row in rows]),
-            "y": Column("", [row[1] for row in rows]),
-            "x": Column("class", [row[2] for row in rows]),
-            "value": Column("mean (standard deviations)", [row[3] for row in rows], digits=3),
-        },
-        note="Mean of every feature within a class, in standard deviations from its overall mean: "
+        rows,
+        {"k": "features", "y": "", "x": "class", "value": "mean (standard deviations)"},
+        "Mean of every feature within a class, in standard deviations from its overall mean: "
         f"what stands out marks the class.{first_drawn(steps)}",
-        options={"diverging": True, "shape": "wide"},
+        diverging=True,
+        shape="wide",
     )
 
 
@@ -201,43 +187,23 @@ def _target_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         centred = centred / np.linalg.norm(centred, axis=0)
     rows = []
     for k, features in steps:
-        drawn = features[:MOST_DRAWN]
+        drawn = features[:MAX_DRAWN]
         scaled = np.nan_to_num(kept.standardised(drawn))
         correlation = scaled.T @ centred / np.sqrt(len(scaled))
-        rows += [
-            (k, label, name, float(r) if np.isfinite(r := correlation[i, t]) else None)
-            for i, label in enumerate(kept.labels(drawn))
-            for t, name in enumerate(kept.target_names)
-        ]
-    shared = {"k": Column("features", [row[0] for row in rows])}
-    shared["y"] = Column("", [row[1] for row in rows])
-    values = Column("correlation", [row[3] for row in rows], digits=3)
-    if len(kept.target_names) == 1:
-        note = first_drawn(steps).strip()
-        columns = {**shared, "x": values}
-        wide = {"shape": "wide"}
-        return Chart("Correlation with the target", "bars", columns, note=note, options=wide)
-    return Chart(
-        "Correlation with the targets",
-        "heatmap",
-        {**shared, "x": Column("target", [row[2] for row in rows]), "value": values},
-        note=first_drawn(steps).strip(),
-        options={"diverging": True, "span": 1.0, "shape": "wide"},
-    )
+        rows += grid(correlation, kept.labels(drawn), kept.target_names, k)
+    note = first_drawn(steps).strip()
+    if len(kept.target_names) > 1:
+        titles = {"k": "features", "y": "", "x": "target", "value": "correlation"}
+        how: Any = {"diverging": True, "span": 1.0, "shape": "wide"}
+        return chart_of("Correlation with the targets", "heatmap", rows, titles, note, **how)
+    title, titles = "Correlation with the target", {"k": "features", "y": "", "x": "correlation"}
+    bars = [(k, label, value) for k, label, _, value in rows]
+    return chart_of(title, "bars", bars, titles, note, digits={"x": 3}, shape="wide")
 
 
 def first_drawn(steps: Steps) -> str:
     """A sentence where a chart cannot hold all features."""
     most = steps[-1][0]
-    if most <= MOST_DRAWN:
+    if most <= MAX_DRAWN:
         return ""
-    return f" The first {MOST_DRAWN} of {counted(most, 'feature')} are drawn."
-
-
-def _mean(values: np.ndarray) -> np.ndarray:
-    """Column means of what is known."""
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.divide(
-        total, known.sum(axis=0), out=np.full(len(total), np.nan), where=known.any(axis=0)
-    )
+    return f" The first {MAX_DRAWN} of {counted(most, 'feature')} are drawn."

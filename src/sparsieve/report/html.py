@@ -6,27 +6,30 @@ import json
 import re
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._optional import require
 from .._text import BIDI, visible
 from .._version import __version__
 from .charts import specification
-from .data import Chart, Contents, Explorer, Facts, Listing, Table
+from .elements import Chart, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
 from .vega import vega_script
+
+if TYPE_CHECKING:
+    from .page import Report
 
 _BIDI = re.compile(f"[{BIDI}]")
 # One script in parts, in the order in which they need each other.
 _SCRIPTS = ("columns", "files", "charts", "tables", "profiles", "explorer", "page")
 
 
-def render(report: Contents) -> str:
+def render(report: Report) -> str:
     """The page.
 
     Parameters
     ----------
-    report : Contents
+    report : Report
 
     Returns
     -------
@@ -57,7 +60,7 @@ def render(report: Contents) -> str:
     )
 
 
-def framed(report: Contents, height: int = 720) -> str:
+def framed(report: Report, height: int = 720) -> str:
     """The page in a frame, so that its style does not touch a notebook's."""
     from markupsafe import escape
 
@@ -70,7 +73,7 @@ def framed(report: Contents, height: int = 720) -> str:
 class _Page:
     """What the template needs of every block, and the data that the scripts need."""
 
-    def __init__(self, report: Contents) -> None:
+    def __init__(self, report: Report) -> None:
         self.packing = Packing(report.profiles)
         self.data: dict[str, Any] = {"charts": [], "tables": [], "explorers": []}
         self.profile: dict | None = None

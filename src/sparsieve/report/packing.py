@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from .data import Column, Profiles
+from .elements import Column, Profiles
 
 _FILE_DIGITS = 2  # more than are shown
-_FEWEST = 20  # rows from which on another form is worth it
+_MIN_PACKED_ROWS = 20  # rows below which every value is written out
 
 
 class Packing:
@@ -126,7 +126,7 @@ def plain(value: Any) -> Any:
 
 def _numbers(values: Sequence[Any], digits: int) -> dict:
     found = [rounded(plain(value), digits) for value in values]
-    if len(found) >= _FEWEST and isinstance(found[0], int):
+    if len(found) >= _MIN_PACKED_ROWS and isinstance(found[0], int):
         first = found[0]
         if found == list(range(first, first + len(found))):
             return {"first": first, "count": len(found)}
@@ -141,7 +141,7 @@ def _text(values: list[Any]) -> dict:
 
 def _repeated(values: list[Any]) -> dict | None:
     """Values that mostly repeat the one before them; None where they do not."""
-    if len(values) < _FEWEST:
+    if len(values) < _MIN_PACKED_ROWS:
         return None
     runs = [(value, len(list(group))) for value, group in groupby(values)]
     if 2 * len(runs) >= len(values):

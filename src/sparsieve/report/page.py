@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..io.write import replacing
-from .data import Contents
+from .elements import Profiles, Section
 from .html import framed, render
 
 
-class Report(Contents):
+@dataclass(frozen=True)
+class Report:
     """A whole report.
 
     Parameters
@@ -30,16 +33,24 @@ class Report(Contents):
 
     See Also
     --------
-    sparsieve.report.Section : A part of the page.
+    sparsieve.report.elements.Section : A part of the page.
     sparsieve.report.selector_report : Report on a fitted selector.
 
     Examples
     --------
-    >>> from sparsieve.report import Report, Section
+    >>> from sparsieve.report import Report
+    >>> from sparsieve.report.elements import Section
     >>> report = Report("Weather", "It rains.", [Section("Why", ["Clouds."])])
     >>> report.headline
     'It rains.'
     """
+
+    title: str
+    headline: str
+    sections: Sequence[Section]
+    figures: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    profiles: Profiles | None = None
 
     def to_html(self) -> str:
         """The report as one HTML page that needs nothing else."""

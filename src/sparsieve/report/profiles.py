@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from ..filters import FStatisticSelector, InfoGainSelector
-from .data import Chart, Column, Profiles
+from .elements import Chart, Column, Profiles
 from .sample_charts import shown_samples, which_samples
 from .selected_data import SelectedData
 
-_MOST_LEVELS = 300_000  # values of features by sample that go into a page, a byte each
-_MOST_TARGETS = 4  # to draw a feature against
-_MOST_SUBSTITUTES = 20  # of one feature
-_MISSING = 255
-_BLOCK = 32  # columns that are dense at a time
+_MAX_LEVELS = 300_000  # values of features by sample that go into a page, a byte each
+_MAX_TARGETS = 4  # to draw a feature against
+_MAX_SUBSTITUTES = 20  # of one feature
+_MISSING_CODE = 255
+_BLOCK_COLUMNS = 32  # columns that are dense at a time
 
 
 def profiles(
@@ -29,7 +28,7 @@ def profiles(
     """Everything about the first ``most`` features of the ranking."""
     order = _reading_order(kept)[:most]
     samples = shown_samples(kept)
-    stored = order[: max(_MOST_LEVELS // max(len(samples), 1), 1)]
+    stored = order[: max(_MAX_LEVELS // max(len(samples), 1), 1)]
     levels, ranges = _levels(kept, stored, samples)
     own = type(kept.selector).__name__
     ranks = {own: _own_ranks(kept), **_filters(kept)}
@@ -46,7 +45,7 @@ def profiles(
         substitutes=None
         if substitutes is None
         else {
-            feature: [pair for pair in others if pair[0] in known][:_MOST_SUBSTITUTES]
+            feature: [pair for pair in others if pair[0] in known][:_MAX_SUBSTITUTES]
             for feature, others in _both_ways(substitutes).items()
         },
         note=_note(kept, samples, len(stored), len(order)),
@@ -58,9 +57,7 @@ def _reading_order(kept: SelectedData) -> np.ndarray:
     n_features = kept.X.shape[1]
     ranking = getattr(kept.selector, "ranking_", None)
     if ranking is None:
-        left_out = np.ones(n_features, dtype=bool)
-        left_out[kept.order] = False
-        return np.concatenate([kept.order, np.flatnonzero(left_out)])
+        return np.concatenate([kept.order, np.setdiff1d(np.arange(n_features), kept.order)])
     return np.argsort(np.asarray(ranking), kind="stable")
 
 
@@ -77,28 +74,25 @@ def _filters(kept: SelectedData) -> dict[str, list[int | None] | None]:
     y: Any = kept.y if kept.classes is not None else kept.targets
     if kept.classes is not None:
         return {
-            "F-statistic": _ranks(lambda: FStatisticSelector(task="classification"), kept.X, y),
+            "F-statistic": _ranks(FStatisticSelector(task="classification"), kept.X, y),
             "information gain, 5 levels": _ranks(
-                lambda: InfoGainSelector(discretize="frequency"), kept.X, y
+                InfoGainSelector(discretize="frequency"), kept.X, y
             ),
         }
     y = y[:, 0] if y.shape[1] == 1 else y
-    found = {"F-statistic": _ranks(lambda: FStatisticSelector(task="regression"), kept.X, y)}
+    by_statistic = FStatisticSelector(task="regression")
+    found = {"F-statistic": _ranks(by_statistic, kept.X, y)}
     if isinstance(kept.X, np.ndarray) and np.isfinite(kept.X).all():
         name = "Spearman's correlation" if y.ndim == 1 else "F-statistic of ranks"
-        found[name] = _ranks(
-            lambda: FStatisticSelector(task="regression"),
-            rankdata(kept.X, axis=0),
-            rankdata(y, axis=0),
-        )
+        found[name] = _ranks(by_statistic, rankdata(kept.X, axis=0), rankdata(y, axis=0))
     return found
 
 
-def _ranks(make: Callable[[], Any], X: Any, y: Any) -> list[int | None] | None:
+def _ranks(selector: Any, X: Any, y: Any) -> list[int | None] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return make().fit(X, y).ranking_.tolist()
+            return selector.fit(X, y).ranking_.tolist()
         except (ValueError, TypeError):  # missing values, for instance: then without it
             return None
 
@@ -108,14 +102,13 @@ def _levels(
 ) -> tuple[list[bytes], list[tuple[float, float]]]:
     """Values as one byte each between the smallest and the largest that is shown."""
     levels, ranges = [], []
-    for start in range(0, len(features), _BLOCK):
-        values = kept.columns(features[start : start + _BLOCK])[samples]
+    for start in range(0, len(features), _BLOCK_COLUMNS):
+        values = kept.columns(features[start : start + _BLOCK_COLUMNS])[samples]
         missing = np.isnan(values)
-        low = np.min(np.where(missing, np.inf, values), axis=0)
-        high = np.max(np.where(missing, -np.inf, values), axis=0)
-        low, high = np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)
+        known = np.ma.masked_array(values, missing)
+        low, high = known.min(axis=0).filled(0.0), known.max(axis=0).filled(0.0)
         span = np.where(high > low, high - low, 1.0)
-        codes = np.where(missing, _MISSING, np.round(254 * (values - low) / span))
+        codes = np.where(missing, _MISSING_CODE, np.round(254 * (values - low) / span))
         levels += [column.tobytes() for column in np.ascontiguousarray(codes.T, dtype=np.uint8)]
         ranges += list(zip(low.tolist(), high.tolist(), strict=True))
     return levels, ranges
@@ -124,10 +117,9 @@ def _levels(
 def _chart(kept: SelectedData, samples: np.ndarray) -> Chart:
     none: list[float] = []
     if kept.classes is not None:
-        named = [kept.class_names[c] for c in kept.class_codes[samples]]
-        columns = {"x": Column("value", none), "y": Column("", named)}
+        columns = {"x": Column("value", none), "y": Column("", kept.marks(samples))}
         return Chart("Values by class", "distribution", columns)
-    shown = kept.target_names[:_MOST_TARGETS]
+    shown = kept.target_names[:_MAX_TARGETS]
     numbers = kept.targets[samples]
     columns = {
         "x": Column("value", none),

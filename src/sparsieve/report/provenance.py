@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
-from ..studies.compute import software
-from .data import Facts, Listing, Section, Table
+from ..scoring.outcomes import software
+from .elements import Facts, Listing, Section, Table
 
 
 def how_made(

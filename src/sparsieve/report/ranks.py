@@ -6,36 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-
-def groups_alike(ranks: ArrayLike, difference: float) -> list[tuple[int, int]]:
-    """Largest runs of methods whose average ranks differ by no more than ``difference``.
-
-    Parameters
-    ----------
-    ranks : sequence of float
-        Ascending.
-    difference : float
-
-    Returns
-    -------
-    groups : list of (first, last)
-        Positions; runs of a single method and runs inside others are left out.
-
-    Examples
-    --------
-    >>> from sparsieve.report.ranks import groups_alike
-    >>> groups_alike([1.0, 1.5, 2.4, 4.0], difference=1.0)
-    [(0, 1), (1, 2)]
-    """
-    ranks = np.asarray(ranks, dtype=float)
-    lasts = np.searchsorted(ranks, ranks + difference, side="right") - 1
-    groups: list[tuple[int, int]] = []
-    for first, last in enumerate(lasts):
-        if last > first and (not groups or last > groups[-1][1]):
-            groups.append((first, int(last)))
-    return groups
+from ..scoring.statistics import groups_alike
 
 
 def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[dict]:
@@ -67,7 +39,7 @@ def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[
     n_methods = len(order)
     left, right = 1.0, float(n_methods)
     rows = [
-        _row("alike", sorted_ranks[first] - 0.03, sorted_ranks[last] + 0.03, y=-0.45 * (i + 1))
+        _row("alike", sorted_ranks[first] - 0.03, x2=sorted_ranks[last] + 0.03, y=-0.45 * (i + 1))
         for i, (first, last) in enumerate(groups)
     ]
     top = 0.45 * len(groups) + 0.6
@@ -80,19 +52,11 @@ def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[
         edge = left if better else right
         rows += [
             _row("stem", rank, y=0.0, y2=y),
-            _row("arm", rank, edge, y=y),
+            _row("arm", rank, x2=edge, y=y),
             _row("left" if better else "right", edge, y=y, text=f"{methods[method]} {rank:.2f}"),
         ]
     return rows
 
 
-def _row(
-    part: str,
-    x: float,
-    x2: float | None = None,
-    *,
-    y: float,
-    y2: float | None = None,
-    text: str = "",
-) -> dict:
-    return {"part": part, "x": x, "x2": x2, "y": y, "y2": y2, "text": text}
+def _row(part: str, x: float, **others: Any) -> dict:
+    return {"part": part, "x": x, "x2": None, "y": None, "y2": None, "text": "", **others}

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from ..diagnosis.null import looks_at_target
 from ..selectors.base import BaseSelector
-from ..selectors.target import encode_target, read_task
+from ..validation.target import encode_target, read_task
 from .wording import distinct, shortened
 
 
@@ -87,6 +87,12 @@ class SelectedData:
         n_targets = self.targets.shape[1]
         return ["target"] if n_targets == 1 else [f"target {j}" for j in range(n_targets)]
 
+    def marks(self, samples: np.ndarray) -> list[Any]:
+        """The class, or the first number to predict, of some samples."""
+        if self.classes is None:
+            return self.targets[samples, 0].tolist()
+        return [self.class_names[code] for code in self.class_codes[samples]]
+
     @property
     def guess(self) -> float:
         """The score of who always names the largest class, or the mean."""
@@ -143,11 +149,6 @@ class SelectedData:
         """Dense values of some columns."""
         values = self.X[:, features]
         return values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)
-
-    def scores(self) -> np.ndarray | None:
-        """Score of every feature."""
-        scores = getattr(self.selector, "scores_", None)
-        return None if scores is None else np.asarray(scores, dtype=float)
 
 
 def _task_of(selector: Any) -> str:

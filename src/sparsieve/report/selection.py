@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
-from .._cross_validation import seed_of
-from ..diagnosis import PermutationNull, diagnose, permutation_null
-from ..diagnosis.null import looks_at_target
-from ..evaluation.held_out import HeldOutCheck
+from ..diagnosis import diagnose, permutation_null
+from ..diagnosis.null import PermutationNull, looks_at_target
+from ..meta.held_out import HeldOutCheck
+from ..scoring.folds import seed_of
 from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
@@ -24,7 +24,7 @@ from .profiles import profiles
 from .provenance import how_made
 from .selected_data import SelectedData
 from .selection_sections import (
-    MOST_LISTED,
+    MAX_LISTED,
     accuracy_section,
     convergence_section,
     ranking_section,
@@ -33,11 +33,11 @@ from .selection_sections import (
     weight_section,
 )
 from .stability_bounds import bounds_section
-from .wording import counted, listed_names, percent
+from .wording import counted, ended, listed_names, percent
 
 # What is found without being asked for must not be waited for.
-_CHEAP_SECONDS = 3.0
-_FEWEST_SHUFFLES = 10
+_NULL_SECONDS = 3.0
+_MIN_SHUFFLES = 10
 
 
 def selector_report(
@@ -146,7 +146,8 @@ def selector_report(
         oddities = found.for_user_of(selector)
     substitutes = kept.substitutes(threshold)
     steps = selections(kept)
-    search = search or _search_in(selector)
+    if search is None and hasattr(selector, "k_by_rule_"):  # it searched for the number itself
+        search = selector
     if check is None and search is not None:
         check = HeldOutCheck.of(search)
     against = [] if check is None else [check.warning] * bool(check.warning)
@@ -173,18 +174,9 @@ def selector_report(
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
-        warnings=[*against, *map(_sentence, oddities), *_warnings(selector, kept, assessment)],
-        profiles=profiles(kept, substitutes, MOST_LISTED),
+        warnings=[*against, *map(ended, oddities), *_warnings(selector, kept, assessment)],
+        profiles=profiles(kept, substitutes, MAX_LISTED),
     )
-
-
-def _search_in(selector: Any) -> Any:
-    """The selector itself where it searched for the number of features."""
-    return selector if hasattr(selector, "k_by_rule_") else None
-
-
-def _sentence(oddity: str) -> str:
-    return oddity if oddity.endswith("?") else f"{oddity}."
 
 
 def _null(null: PermutationNull | str | None, kept: SelectedData) -> PermutationNull | None:
@@ -192,12 +184,11 @@ def _null(null: PermutationNull | str | None, kept: SelectedData) -> Permutation
         return null
     if null != "auto":
         raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
-    if not hasattr(kept.selector, "scores_") or not len(kept.order):
+    has_scores = hasattr(kept.selector, "scores_") and len(kept.order)
+    if not has_scores or not looks_at_target(kept.selector):  # shuffling would change nothing
         return None
-    if not looks_at_target(kept.selector):  # shuffling it would change nothing
-        return None
-    found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_CHEAP_SECONDS)
-    return found if found.n_repeats >= _FEWEST_SHUFFLES else None
+    found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_NULL_SECONDS)
+    return found if found.n_repeats >= _MIN_SHUFFLES else None
 
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
@@ -212,7 +203,7 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     model, every = best["model"], assessment.baseline[best["model"]]
     held_out = f"in {assessment.n_folds}-fold cross-validation that repeats the selection"
     if kept.classes is not None:
-        told = (
+        accuracy = (
             f"{sentence} With as many, a {model} classifies {percent(best['mean'])} of samples it "
             f"has not seen correctly ({held_out}); with all {n_features:,} features "
             f"{percent(every)}"
@@ -220,10 +211,11 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
         guess = kept.guess
         is_guessing = bool(assessment.doubt(guess))
         if not is_guessing and not _is_uneven(kept):
-            return f"{told}."
+            return f"{accuracy}."
         advice = "look at balanced accuracy" if _is_uneven(kept) else "there may be nothing to find"
         end = f", which cannot be told from it: {advice}" * is_guessing
-        return f"{told}; who always names the largest class is right for {percent(guess)}{end}."
+        majority = f"who always names the largest class is right for {percent(guess)}{end}"
+        return f"{accuracy}; {majority}."
     if assessment.doubt(0.0):
         return (
             f"{sentence} With as many, {model} predicts targets it has not seen no better than "
@@ -248,7 +240,7 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
     for row in assessment.at(len(kept.order)):
         value = percent(row["mean"]) if kept.classes is not None else f"{row['mean']:.2f}"
         figures[f"{assessment.metric}, {row['model']}"] = value
-    if kept.classes is not None and _is_uneven(kept) and assessment.balanced is not None:
+    if _is_uneven(kept) and assessment.balanced is not None:
         figures["balanced accuracy"] = percent(assessment.balanced)
         if assessment.auc is not None:
             figures["area under the ROC curve"] = f"{assessment.auc:.3f}"

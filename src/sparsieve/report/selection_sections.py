@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..diagnosis import PermutationNull
-from ..evaluation import redundancy_rate
-from ..evaluation.held_out import HeldOutCheck
+from ..diagnosis.null import PermutationNull
+from ..meta.held_out import HeldOutCheck
+from ..scoring import redundancy_rate
 from ..selectors.ranked import UNRANKED, ranked_features
 from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
 from .assessment import Assessment
-from .data import Chart, Column, Section, Table
-from .exploration import MOST_DRAWN
+from .elements import Column, Section, Table, chart_of, grid
+from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import percent
 
-MOST_LISTED = 30_000  # rows of a table; a browser stays quick with these
+MAX_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
 def accuracy_section(
@@ -33,27 +33,22 @@ def accuracy_section(
     moves = "; the slider below moves it" * has_slider
     held_out = [] if check is None else [f"{check.sentence()} (A ridge model predicts.)"]
     if not assessment.rows:
-        told = [*held_out, *_how_many(assessment, kept, search)]
-        return Section("How many features", told) if told else None
+        sentences = [*held_out, *_how_many(assessment, kept, search)]
+        return Section("How many features", sentences) if sentences else None
     rows = assessment.rows
     words = assessment.metric
-    chart = Chart(
+    titles = {"x": "number of features", "y": words, "error": "standard error", "series": "model"}
+    chart = chart_of(
         f"Cross-validated {words} over the number of features",
         "lines",
-        {
-            "x": Column("number of features", [row["k"] for row in rows]),
-            "y": Column(words, [row["mean"] for row in rows]),
-            "error": Column("standard error", [row["error"] for row in rows], digits=2),
-            "series": Column("model", [row["model"] for row in rows]),
-        },
-        note=f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
+        [(row["k"], row["mean"], row["error"], row["model"]) for row in rows],
+        titles,
+        f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
         "with training parts that overlap allowed for. "
         f"The upright line is the number of features selected{moves}.",
-        options={
-            "log_x": max(row["k"] for row in rows) > 20,
-            "marker": len(kept.order),
-            "most": 1,
-        },
+        log_x=max(row["k"] for row in rows) > 20,
+        marker=len(kept.order),
+        most=1,
     )
     every = ", ".join(
         f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
@@ -64,26 +59,26 @@ def accuracy_section(
         "Selection, scaling and model learn from the training part of every fold alone; the rest "
         f"of the samples only score them. With all features: {every}.",
     ]
-    if assessment.n_samples < len(kept.y):
-        text.append(f"Done on {assessment.n_samples:,} samples drawn from all {len(kept.y):,}.")
+    if len(assessment.true) < len(kept.y):
+        text.append(f"Done on {len(assessment.true):,} samples drawn from all {len(kept.y):,}.")
     text += _how_many(assessment, kept, search)
-    if assessment.confusion is not None and kept.classes is not None:
+    if assessment.balanced is not None and kept.classes is not None:
         text.append(_by_class(assessment, len(kept.classes)))
     return Section("How well it predicts", text, [chart])
 
 
 def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[str]:
     """How flat the curve is: that of a search for the number, and the one drawn here."""
-    told = []
+    found = []
     if search is not None:
         said = " ".join(search.summary().split())
-        told.append(f"How many, says {type(search).__name__}: {said}")
+        found.append(f"How many, says {type(search).__name__}: {said}")
     best = assessment.best
     if best is not None:
         sentences = assessment.flatness(best["model"], kept.guess)
         if sentences:
-            told.append(f"How many, by the curve of the {best['model']} below: {sentences}")
-    return told
+            found.append(f"How many, by the curve of the {best['model']} below: {sentences}")
+    return found
 
 
 def _by_class(assessment: Assessment, n_classes: int) -> str:
@@ -98,10 +93,10 @@ def _by_class(assessment: Assessment, n_classes: int) -> str:
 
 def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section | None:
     """Every feature in order."""
-    if kept.scores() is None or getattr(kept.selector, "ranking_", None) is None:
+    if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
         return None
     ranked = ranked_features(kept.selector)
-    n_drawn = min(MOST_DRAWN, max(len(kept.order) + 10, 15))
+    n_drawn = min(MAX_DRAWN, max(len(kept.order) + 10, 15))
     kinds = [
         note or ("selected" if selected else "left out")
         for note, selected in zip(ranked.notes, ranked.selected, strict=True)
@@ -130,18 +125,15 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
                 "explains what was left, so a shorter bar does not make it noise."
             )
     names = kept.labels(ranked.features[:n_drawn])
-    chart = Chart(
+    chart = chart_of(
         "Scores of the first features",
         "bars",
-        {
-            "y": Column("", names),
-            "x": Column("score", finite[:n_drawn]),
-            "series": Column("", kinds[:n_drawn]),
-        },
-        note=" ".join(notes),
-        options={"line": None if null is None else null.level},
+        zip(names, finite, kinds, strict=False),
+        {"y": "", "x": "score", "series": ""},
+        " ".join(notes),
+        line=None if null is None else null.level,
     )
-    listed = MOST_LISTED
+    listed = MAX_LISTED
     columns = [
         Column("rank", list(range(1, len(finite) + 1))[:listed]),
         feature_column("feature", kept, ranked.features[:listed]),
@@ -171,7 +163,7 @@ def weight_section(kept: SelectedData) -> Section | None:
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
     if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
         return None
-    features = kept.order[:MOST_DRAWN]
+    features = kept.order[:MAX_DRAWN]
     # A weight acts on a column in its own units; times its spread they can be compared.
     spread = kept.columns(features).std(axis=0)
     weights = (coef[:, features] * spread).T
@@ -182,16 +174,15 @@ def weight_section(kept: SelectedData) -> Section | None:
     if signed is not None:
         if outputs:
             text.append(f"Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}.")
-        chart = Chart(
-            "Weights", "bars", {"y": Column("", names), "x": Column("weight", signed, digits=3)}
-        )
+        rows, titles = zip(names, signed, strict=True), {"y": "", "x": "weight"}
+        chart = chart_of("Weights", "bars", rows, titles, digits={"x": 3})
         return Section("Weights", text, [chart])
     if len(outputs) != len(coef):
         outputs = [f"target {j}" for j in range(len(coef))]
     across = "class" if kept.classes is not None else "target"
-    rows = _grid(weights, names, outputs)
     own = getattr(kept.selector, "support_per_class_", None)
-    blocks: list = [_heatmap(f"Weights by {across}", "weight", across, rows)]
+    titles, cells = {"y": "", "x": across, "value": "weight"}, grid(weights, names, outputs)
+    blocks: list = [chart_of(f"Weights by {across}", "heatmap", cells, titles, diverging=True)]
     if own is not None and len(own) == len(outputs):
         text.append(
             "The penalty lets every class choose its own features: a feature with one weight "
@@ -232,7 +223,7 @@ def redundancy_section(
     """How much the selected features repeat each other and others."""
     if substitutes is None or not len(kept.order):
         return None
-    features = kept.order[:MOST_DRAWN]
+    features = kept.order[:MAX_DRAWN]
     values = kept.columns(features)
     names = kept.labels(features)
     blocks: list = []
@@ -240,9 +231,15 @@ def redundancy_section(
     if len(features) > 1:
         with np.errstate(invalid="ignore", divide="ignore"):
             correlation = np.corrcoef(values, rowvar=False)
-        rows = _grid(correlation, names, names)
         blocks.append(
-            _heatmap("Correlation of the selected features", "correlation", "", rows, span=1.0)
+            chart_of(
+                "Correlation of the selected features",
+                "heatmap",
+                grid(correlation, names, names),
+                {"y": "", "x": "", "value": "correlation"},
+                diverging=True,
+                span=1.0,
+            )
         )
         rate = redundancy_rate(kept.columns(kept.order))
         text.append(
@@ -255,7 +252,7 @@ def redundancy_section(
         for other, correlation in others
     ]
     if pairs:
-        listed = pairs[:MOST_LISTED]
+        listed = pairs[:MAX_LISTED]
         blocks.append(
             Table(
                 "Substitutes",
@@ -277,9 +274,9 @@ def redundancy_section(
 
 
 def _all_or_first(count: int) -> str:
-    if count <= MOST_LISTED:
+    if count <= MAX_LISTED:
         return f"all {count:,}"
-    return f"the first {MOST_LISTED:,} of {count:,}"
+    return f"the first {MAX_LISTED:,} of {count:,}"
 
 
 def feature_column(title: str, kept: SelectedData, features: Any) -> Column:
@@ -303,17 +300,14 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
         f"Nogueira's index is {stability.value:.2f}{interval * (assessment.n_folds > 2)}, where 1 "
         "means always the same features and 0 no more agreement than by chance."
     ]
-    chart = Chart(
+    drawn = seen[:MAX_DRAWN]
+    kinds = ["selected" if support[j] else "left out" for j in drawn]
+    chart = chart_of(
         "How often a feature was selected",
         "bars",
-        {
-            "y": Column("", kept.labels(seen[:MOST_DRAWN])),
-            "x": Column("share of folds", [float(share[j]) for j in seen[:MOST_DRAWN]]),
-            "series": Column(
-                "", ["selected" if support[j] else "left out" for j in seen[:MOST_DRAWN]]
-            ),
-        },
-        note="Colour: whether the selection from all samples holds it.",
+        zip(kept.labels(drawn), share[drawn].tolist(), kinds, strict=True),
+        {"y": "", "x": "share of folds", "series": ""},
+        "Colour: whether the selection from all samples holds it.",
     )
     return Section("Stability", text, [chart])
 
@@ -336,10 +330,6 @@ def convergence_section(selector: Any) -> Section | None:
     ]
     if len(rows) < 2:
         return None
-    columns = {
-        "x": Column(found.step_name, [step for step, _ in rows]),
-        "y": Column("objective", [value for _, value in rows], digits=7),
-    }
     text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
     if found.step_name == FEATURE_COUNT:
         text.append(
@@ -349,28 +339,12 @@ def convergence_section(selector: Any) -> Section | None:
     reason = why_not_converged(selector)
     if reason:
         text.append(f"Not converged: {reason}.")
-    chart = Chart(
-        f"Objective by {found.step_name}", "lines", columns, options={"marks": len(rows) < 100}
+    chart = chart_of(
+        f"Objective by {found.step_name}",
+        "lines",
+        rows,
+        {"x": found.step_name, "y": "objective"},
+        digits={"y": 7},
+        marks=len(rows) < 100,
     )
     return Section("Convergence", text, [chart])
-
-
-def _grid(values: Any, rows: Any, columns: Any) -> list[tuple]:
-    return [
-        (row, column, float(values[i, j]) if np.isfinite(values[i, j]) else None)
-        for i, row in enumerate(rows)
-        for j, column in enumerate(columns)
-    ]
-
-
-def _heatmap(title: str, what: str, across: str, rows: Any, span: float | None = None) -> Chart:
-    return Chart(
-        title,
-        "heatmap",
-        {
-            "y": Column("", [row[0] for row in rows]),
-            "x": Column(across, [row[1] for row in rows]),
-            "value": Column(what, [row[2] for row in rows], digits=3),
-        },
-        options={"diverging": True, "span": span},
-    )

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .data import Chart, Column, Section, Table
+from .elements import Column, Section, Table, chart_of
 
-_MOST_DRAWN = 40
+_MAX_DRAWN = 40
 _ASSUMED = {
     "worst_case": "nothing",
     "unimodal": "shares of runs have a single peak (unimodal)",
@@ -23,18 +23,17 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
         return None
     shares = selector.selection_probabilities_
     order = np.argsort(-shares, kind="stable")
-    order = order[shares[order] > 0][:_MOST_DRAWN]
+    order = order[shares[order] > 0][:_MAX_DRAWN]
     stable = shares[order] >= selector.threshold_ - 1e-9
-    probabilities = Chart(
+    kinds = ["selected" if s else "left out" for s in stable]
+    probabilities = chart_of(
         "How often the runs on halves kept a feature",
         "bars",
-        {
-            "y": Column("", [str(names[j]) for j in order]),
-            "x": Column("share of the runs", shares[order].tolist(), digits=3),
-            "series": Column("", ["selected" if s else "left out" for s in stable]),
-        },
-        note="The dashed line is the threshold.",
-        options={"line": selector.threshold_},
+        zip([str(names[j]) for j in order], shares[order].tolist(), kinds, strict=True),
+        {"y": "", "x": "share of the runs", "series": ""},
+        "The dashed line is the threshold.",
+        digits={"x": 3},
+        line=selector.threshold_,
     )
     table = Table(
         "Expected number of features kept by mistake, at most",

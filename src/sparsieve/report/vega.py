@@ -18,7 +18,7 @@ _DIGESTS = {
     "1.8.0": "b11ae2116b4e9d1f5b2737febbc1ba91ea8ba36c110f5d14cefabaf401effa4d",
     "1.9.0": "258b89504d5f67d16fe97d83d215483f73b9dfd25fbb8e20a340b8266d9fb1db",
 }
-_MOST_BYTES = 1 << 24
+_MAX_BYTES = 1 << 24
 # Of a cache that cannot be read or written, whatever the reason, which only costs time: no home,
 # no permission, no space (DataError is a ValueError), or bytes that are no text.
 _NO_CACHE = (OSError, RuntimeError, ValueError)
@@ -31,7 +31,7 @@ def vega_script() -> str:
     due = _DIGESTS.get(converter.__version__)
     with contextlib.suppress(*_NO_CACHE):
         path = _cached(converter.__version__)
-        if path.is_file() and path.stat().st_size < _MOST_BYTES:  # no pipe, no endless device
+        if path.is_file() and path.stat().st_size < _MAX_BYTES:  # no pipe, no endless device
             script = path.read_text(encoding="utf-8")
             if _digest(script) == due:
                 return script

@@ -34,6 +34,30 @@ def listed_names(names: Sequence[str], more: int = 0) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def capitalised(text: str) -> str:
+    """The text with a capital first letter, the others as they are.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import capitalised
+    >>> capitalised("mean of R²")
+    'Mean of R²'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def ended(sentence: str) -> str:
+    """The sentence with a full stop, unless it is a question.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import ended
+    >>> ended("Two samples are alike"), ended("Are they copies?")
+    ('Two samples are alike.', 'Are they copies?')
+    """
+    return sentence if sentence.endswith("?") else f"{sentence}."
+
+
 def percent(share: float) -> str:
     """``96.4 %``.
 

@@ -1,14 +1,14 @@
-"""Selectors that fit a model: one wing per kind of problem, one file per published method."""
+"""Selectors that fit a model: one family per loss, one file per published method."""
 
 from typing import TYPE_CHECKING
 
-from .._rooms import WINGS, found_in
+from .._lazy import FAMILIES, lazy_names
 
 if TYPE_CHECKING:
     from .hinge import *  # noqa: F403
+    from .kernel import *  # noqa: F403
     from .least_squares import *  # noqa: F403
     from .minimax import *  # noqa: F403
-    from .mkl import *  # noqa: F403
-    from .row_norms import *  # noqa: F403
+    from .robust import *  # noqa: F403
 
-__getattr__, __dir__ = found_in(globals(), WINGS)
+__getattr__, __dir__ = lazy_names(globals(), FAMILIES)

@@ -4,47 +4,54 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_real, warn_user
 from .._cost import announce
-from ..design import as_design, foreign_design
+from ..design import as_design, external_design
 from ..solvers.base import Result
+from ..validation.capabilities import Capabilities
+from ..validation.containers import plain_matrix
+from ..validation.external import (
+    check_in_memory,
+    check_same_features,
+    is_tensor,
+    output_of,
+    places_beside,
+)
+from ..validation.scaling import with_usual_columns
+from ..validation.training_data import TrainingData, training_data, transform_data
+from ..validation.values import naming_arguments
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
-from .foreign import check_in_memory, check_same_features, is_tensor, output_of, places_beside
 from .html_repr import selector_html
-from .input import TrainingData, training_data
-from .magnitudes import with_usual_columns
-from .plain import canonical, naming_arguments, plain_matrix
-from .renamed import TakesNoOldNames
 from .substitutes import correlated_features
 from .table import as_frame, selection_columns
 
 # What the parameters of selectors take, for signatures.
-Count: TypeAlias = "int | float | None"
-Columns: TypeAlias = "Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarray | None"
-ClassWeight: TypeAlias = "dict[Any, float] | str | None"
-RandomState: TypeAlias = "int | np.random.RandomState | None"
+Count: TypeAlias = int | float | None
+Columns: TypeAlias = Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarray | None
+ClassWeight: TypeAlias = dict[Any, float] | str | None
+RandomState: TypeAlias = int | np.random.RandomState | None
 Self = TypeVar("Self", bound="BaseSelector")
 
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
-class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
+class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
     """Base of all selectors.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
-    parameters, and implements ``_fit``; it may override ``_check_parameters``. The class
-    attributes say what data it takes. A subclass with the parameters ``always_keep`` and
+    parameters, and implements ``_fit``; it may override ``_check_parameters``. The
+    ``Capabilities`` say what data it takes. A subclass with the parameters ``always_keep`` and
     ``never_keep`` gets them checked, and as masks in ``TrainingData.fixed``; ranking and counting
     them is done here.
     """
@@ -52,16 +59,8 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     n_features_to_select: Count = None
     _: KW_ONLY
 
-    _accepts_sparse: ClassVar[bool] = True
+    _purposes: ClassVar[tuple[str, ...]] = ()  # what it is for, see registry.PURPOSES
     _takes_less: ClassVar[str] = "fewer samples, or features, take less"
-    _accepts_regression: ClassVar[bool] = True
-    _needs_target: ClassVar[bool] = True  # False: y is not looked at, and need not be given
-    _accepts_nan: ClassVar[bool] = False
-    # Whether X may be out of memory: only products with it are used, and few of its columns.
-    _accepts_foreign: ClassVar[bool] = False
-    _accepts_device: ClassVar[bool] = False  # whether X may be on a GPU; foreign ones always may
-    # Whether the unit of a column makes no difference; None: as far as it is standardised.
-    _scale_free: ClassVar[bool | None] = None
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
     _html_repr = selector_html  # what notebooks show
@@ -128,16 +127,14 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
             The selected columns in their order in X. Of an X that is not in memory a NumPy
             array, or what its kind is; of a tensor a tensor on the same device.
         """
+        check_is_fitted(self)
         if is_tensor(X):
-            check_is_fitted(self)
             check_same_features(self, X)
             return output_of(self, X[:, places_beside(X, self._get_support_mask())])
-        design = foreign_design(X)
+        design = external_design(X)
         if design is None:
-            check_is_fitted(self)
             with naming_arguments():
                 return super().transform(plain_matrix(X))
-        check_is_fitted(self)
         check_same_features(self, design)
         return output_of(self, design.taken(np.flatnonzero(self._get_support_mask())))
 
@@ -170,6 +167,10 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
     def score_meaning(self) -> str:
         """What ``scores_`` say, in one sentence for their reader."""
         return self._score_meaning
+
+    def _state_checks(self) -> Iterator[bool]:
+        self._check_parameters()
+        yield True
 
     @abstractmethod
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -268,17 +269,10 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         """
         check_is_fitted(self)
         check_real("threshold", threshold, minimum=0, strict=True)
-        design = foreign_design(X)
+        design = external_design(X)
         if design is None:
-            X = validate_data(
-                self,
-                plain_matrix(X),
-                reset=False,
-                accept_sparse=("csr", "csc"),
-                dtype=(np.float64, np.float32),
-                ensure_min_samples=2,
-            )
-            X, _ = with_usual_columns(canonical(X), scale_free=True, owner=type(self).__name__)
+            X = transform_data(self, X, min_samples=2)
+            X, _ = with_usual_columns(X, scale_free=True, owner=type(self).__name__)
             design = as_design(X)
         else:
             check_same_features(self, design)
@@ -345,34 +339,14 @@ class BaseSelector(FittedAttributes, SelectorMixin, TakesNoOldNames):
         check_is_fitted(self)
         return self.support_
 
-    def _takes_foreign(self) -> bool:
-        return self._accepts_foreign
-
-    def _takes_device(self) -> bool:
-        return self._accepts_device or self._takes_foreign()
-
-    def _uses_target(self) -> bool:
-        return self._needs_target
-
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        return training_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            accept_sparse=self._accepts_sparse,
-            accept_regression=self._accepts_regression,
-            accept_nan=self._accepts_nan,
-            accept_foreign=self._takes_foreign(),
-            accept_device=self._takes_device(),
-            needs_target=self._uses_target(),
-        )
+        return training_data(self, X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.input_tags.allow_nan = self._accepts_nan
-        tags.target_tags.required = self._uses_target()
+        tags.target_tags.required = self._needs_target
         tags.target_tags.multi_output = self._accepts_regression
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -388,8 +362,8 @@ def keep_result(
     """Say how a fit went, for one model or several: the only place that decides.
 
     Objectives of several models add up, and the worst of their optimalities counts. A fit
-    that did not reach its tolerance is warned about with ``measure`` as its name, and told how
-    to get further by ``remedy``.
+    that did not reach its tolerance is warned about with ``measure`` as its name; ``remedy`` says
+    how to get further.
     """
     several = [results] if isinstance(results, Result) else list(results)
     estimator.objective_ = float(sum(one.objective for one in several))

@@ -8,19 +8,22 @@ what Z leaves of X and Y is the same problem; for other losses a few free column
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from .._saved import Floats, Ints, Savable, are_indices
 from ..design import DesignMatrix, blanked, deflated
-from .fixed import FixedColumns
+from ..validation.columns import FixedColumns
 
 # Of a column that lies in the span of the covariates rounding leaves less than this share.
-SPENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+RANK_TOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)
-class Covariates:
+class Covariates(Savable):
     """Features that were projected out of a problem.
 
     Attributes
@@ -37,11 +40,14 @@ class Covariates:
         Coefficients on the directions that were taken out of the features.
     """
 
-    index: np.ndarray
-    directions: np.ndarray
-    basis: np.ndarray
-    target: np.ndarray
-    explained: np.ndarray
+    index: Annotated[Ints, "covariates"]
+    directions: Annotated[Floats, "samples", "directions"]
+    basis: Annotated[Floats, "covariates", "directions"]
+    target: Annotated[Floats, "directions", "outputs"]
+    explained: Annotated[Floats, "directions", "features"]
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield are_indices(self.index, self.explained.shape[1])
 
     def complete(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
         """W with the rows of the covariates filled in.
@@ -94,6 +100,6 @@ def without_fixed(
     squares = size**2 * (variances + means**2)
     rest = squares - (explained**2).sum(axis=0)
     if not keep_spent:
-        blank = blank | (rest <= SPENT[np.dtype(design.dtype)] * squares)
+        blank = blank | (rest <= RANK_TOL[np.dtype(design.dtype)] * squares)
     smaller = deflated(design, covariates.directions, covariates.explained, blank)
     return OpenProblem(smaller, Y - (left / root) @ target, blank, covariates)

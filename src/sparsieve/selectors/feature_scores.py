@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +12,6 @@ from ..design import DesignMatrix, falling, ranks
 # Differences of second scores below this share of the largest are rounding: they would depend on
 # the memory order of X. No round number, so that no round values lie between two grains.
 RESOLUTION = 1.0471975e-8
-
-_one_of_many: ContextVar[bool] = ContextVar("one_of_many", default=False)
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ class FeatureScores:
         """
         n_weighted = max(self.n_kept, 0 if self.order is None else len(self.order)) + n_always
         rest = asked - n_weighted
-        if not self.beyond or rest <= 0 or _one_of_many.get():
+        if not self.beyond or rest <= 0:
             return
         few = "No feature carries" if n_weighted == 0 else f"Only {n_weighted} features carry"
         if n_weighted == 1:
@@ -87,19 +82,6 @@ class FeatureScores:
             f"{few} weight in this model; {others} {asked} asked for {verb} ranked by "
             f"{self.beyond}; {remedy}ask for fewer"
         )
-
-
-@contextmanager
-def one_of_many() -> Iterator[None]:
-    """While a selector is fitted again and again to as many features as somebody may ask for.
-
-    How many of them carry weight is then nobody's question.
-    """
-    token = _one_of_many.set(True)
-    try:
-        yield
-    finally:
-        _one_of_many.reset(token)
 
 
 def resolved(values: np.ndarray) -> np.ndarray:

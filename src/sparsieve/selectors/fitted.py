@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._saved import Maybe, Savable, are_indices
+from ..solvers.base import Path
+from ..validation.columns import FixedColumns
 
-class FittedAttributes:
+
+class FittedOnFeatures(Savable):
+    """What scikit-learn keeps of X, and how a fit went."""
+
+    n_features_in_: int
+    feature_names_in_: Maybe[Annotated[NDArray[Any], np.object_, "features"]]
+    _frame_library: Maybe[str | None]
+    # Of estimators that solve a problem by iterating.
+    objective_: Maybe[float]
+    optimality_: Maybe[float]
+    n_iter_: Maybe[int]
+    converged_: Maybe[bool]
+    history_: Maybe[list[float]]
+
+
+class FittedAttributes(FittedOnFeatures):
     """Annotations without values: an attribute exists once ``fit`` has set it.
 
     A dataclass collects fields only from bases that are dataclasses themselves; this one is
     none, so nothing here becomes a parameter.
     """
 
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    scores_: NDArray[np.floating[Any]]
-    ranking_: NDArray[np.int64]
-    support_: NDArray[np.bool_]
-    substitutes_: dict[Any, list[tuple[Any, float]]]
-    n_passes_: int  # over an X that is not in memory
-    # Of selectors that solve a problem by iterating.
-    objective_: float
-    optimality_: float
-    n_iter_: int
-    converged_: bool
-    history_: list[float]
-
+    scores_: Annotated[NDArray[np.floating[Any]], np.floating, "features"]
+    ranking_: Annotated[NDArray[np.int64], np.signedinteger, "features"]
+    support_: Annotated[NDArray[np.bool_], np.bool_, "features"]
+    classes_: Maybe[Any]
+    substitutes_: Maybe[dict[Any, list[tuple[Any, float]]]]
+    n_passes_: Maybe[int]  # over an X that is not in memory
+    path_: Maybe[Path]
+    _fixed: Annotated[FixedColumns, "features"]
     _n_kept: int
     _n_ranked: int
-    _frame_library: str | None
+
+    def _state_checks(self) -> Iterator[bool]:
+        d, classes = self.n_features_in_, vars(self).get("classes_")
+        yield classes is None or (isinstance(classes, np.ndarray) and classes.ndim == 1)
+        yield np.array_equal(np.sort(self.ranking_), np.arange(1, d + 1))
+        if "_fixed" in vars(self):
+            yield 0 <= self._n_kept <= d and 0 <= self._n_ranked <= d
+        if "path_" in vars(self):
+            yield all(are_indices(support, d) for support in self.path_.supports)
+            yield all(coef.shape[1] == d for coef in self.path_.coefs or ())
 
     if TYPE_CHECKING:  # what scikit-learn, which has no annotations, adds
 

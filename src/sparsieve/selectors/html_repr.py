@@ -26,7 +26,7 @@ _FACTS = {
     "n_iter_": "{:,} iterations",
 }
 # Inherited text colour and see-through greys are readable on light and dark pages alike.
-_BOX = "margin: 0 0 0.6em 0; padding: 0.4em 0.8em; border-left: 4px solid cornflowerblue;"
+BOX = "margin: 0 0 0.6em 0; padding: 0.4em 0.8em; border-left: 4px solid cornflowerblue;"
 _CELL = "padding: 0.1em 1em 0.1em 0; border: none; background: none; color: inherit;"
 _WARNING = (
     "display: inline-block; margin-top: 0.3em; padding: 0.1em 0.5em; "
@@ -66,7 +66,7 @@ def _summary(selector: Any) -> str:
     plural = "s" * (n_features != 1)
     facts = [_target(selector), *_facts(selector)]
     return (
-        f'<div class="sparsieve-selection" style="{_BOX}">'
+        f'<div class="sparsieve-selection" style="{BOX}">'
         f"<div><b>Kept {n_kept:,} of {n_features:,} feature{plural}</b></div>"
         f'<div style="opacity: 0.8">{" · ".join(facts)}</div>'
         f"{_warning(selector)}{_table(selector)}</div>"
@@ -78,7 +78,7 @@ def _target(selector: Any) -> str:
     if classes is None:
         n_outputs = len(np.atleast_2d(getattr(selector, "coef_", 0)))
         return f"target: {n_outputs:,} columns of numbers" if n_outputs > 1 else "target: numbers"
-    names = [_text(label) for label in classes[:SHOWN_CLASSES]]
+    names = [shortened(label) for label in classes[:SHOWN_CLASSES]]
     more = len(classes) - len(names)
     rest = f" and {more} more" if more else ""
     return f"{len(classes):,} classes: {', '.join(names)}{rest}"
@@ -103,7 +103,7 @@ def _table(selector: Any) -> str:
     names = getattr(selector, "feature_names_in_", None)
     rows = [
         f'<tr><td style="{_CELL} text-align: left">'
-        f"{_text(f'x{j}' if names is None else names[j])}</td>"
+        f"{shortened(f'x{j}' if names is None else names[j])}</td>"
         f'<td style="{_CELL} text-align: right">{ranked.notes[i] or f"{ranked.scores[i]:.4g}"}'
         "</td></tr>"
         for i, j in zip(kept[:SHOWN_FEATURES], ranked.features[kept], strict=False)
@@ -128,6 +128,7 @@ def _table(selector: Any) -> str:
     )
 
 
-def _text(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """A name as HTML, cut where it is too long to show."""
     text = str(value)
     return escape(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")

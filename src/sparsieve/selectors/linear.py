@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from .._checks import check_flag, check_integer, check_real
+from .._saved import Floats, Maybe
 from .base import BaseSelector, ClassWeight, Columns, TrainingData
 from .preparation import Prepared, prepare
 
@@ -27,8 +28,12 @@ class LinearSelector(BaseSelector):
     never_keep: Columns = None
     class_weight: ClassWeight = None
 
+    coef_: Maybe[Annotated[Floats, "outputs", "features"]] = field(init=False)
+    intercept_: Maybe[Annotated[Floats, "outputs"]] = field(init=False)
+
     # Whether the model sees coefficients and residuals through the l2 norms of their rows alone
     # (or their squares). Only then may the outputs be rotated, which `compress` of `prepare` does.
+    _purposes: ClassVar[tuple[str, ...]] = ("panel",)
     _invariant_to_rotations: ClassVar[bool] = True
 
     def _n_own(self, data: TrainingData, default: int) -> int:

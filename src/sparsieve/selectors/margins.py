@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .plain import canonical, naming_arguments, plain_matrix
-from .target import Target
+from .._saved import Floats, Labels, Maybe
+from ..design import DesignMatrix, standardised
+from ..design.standardise import Standardisation
+from ..validation.capabilities import Capabilities
+from ..validation.target import Target
+from ..validation.training_data import transform_data
+from .fitted import FittedOnFeatures
 
 # Margins closer than this share of their size are equal up to rounding.
 TIE = 1e-9
+
+
+def machine_view(
+    design: DesignMatrix, sample_weight, standardize: bool, centre: bool = True, dtype=np.float64
+) -> Standardisation:
+    """The data as machines see them: weights are those of the loss, and not of rows of X.
+
+    Centring changes no machine with an intercept but keeps numbers small.
+    """
+    return standardised(
+        design,
+        centre=centre,
+        scale=standardize,
+        sample_weight=sample_weight,
+        weight_rows=False,
+        dtype=dtype,
+    )
 
 
 def class_pairs(n_classes: int, multi_class: str = "ovr") -> list[tuple[int, int | None]]:
@@ -75,7 +97,7 @@ def shared_out(total: float, sizes: np.ndarray) -> np.ndarray:
     return total * squares / whole if whole > 0.0 else np.zeros_like(squares)
 
 
-class MarginPredictions:
+class MarginPredictions(FittedOnFeatures, Capabilities):
     """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model.
 
     ``_margins`` is that of the hyperplanes ``coef_`` and ``intercept_`` unless overridden. Where
@@ -83,10 +105,16 @@ class MarginPredictions:
     ``multi_class``, where an estimator has it, says which models there are (``class_pairs``).
     """
 
-    _accepts_sparse: ClassVar[bool]
-    classes_: np.ndarray
-    coef_: np.ndarray
-    intercept_: np.ndarray
+    classes_: Annotated[Labels, "classes"]
+    coef_: Maybe[Annotated[Floats, "outputs", "features"]]
+    intercept_: Annotated[Floats, "outputs"]
+    _lengths: Maybe[Annotated[Floats, "outputs"] | None]
+
+    def _state_checks(self) -> Iterator[bool]:
+        pairs = class_pairs(len(self.classes_), getattr(self, "multi_class", "ovr"))
+        yield len(self.classes_) >= 2 and len(self.intercept_) == len(pairs)
+        is_plane = type(self)._margins is MarginPredictions._margins
+        yield hasattr(self, "coef_") or not is_plane
 
     def _margins(self, X) -> np.ndarray:
         """Margins of validated samples, of shape (n_samples, n_models)."""
@@ -110,16 +138,7 @@ class MarginPredictions:
             of duels won, plus less than one half for the margins, which decide ties.
         """
         check_is_fitted(self)
-        X = plain_matrix(X)
-        with naming_arguments():
-            X = validate_data(
-                self,
-                X,
-                reset=False,
-                accept_sparse=("csr", "csc") if self._accepts_sparse else False,
-                dtype=(np.float64, np.float32),
-            )
-        margins = self._margins(canonical(X))
+        margins = self._margins(transform_data(self, X))
         lengths = getattr(self, "_lengths", None)
         if lengths is not None:
             margins = margins / lengths.astype(margins.dtype)

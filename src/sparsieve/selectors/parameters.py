@@ -6,8 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .renamed import replacement
-from .settings import SolverSettings
+from ..solvers.settings import SolverSettings
 
 
 def configured(cls: type, parameters: Mapping[str, Any], *, hidden: Iterable[str] = ()) -> Any:
@@ -71,13 +70,11 @@ def _object_of(selector: Any, owner: str, setting: str) -> Any:
     if isinstance(value, str) and value in solvers:
         return solvers[value]()
     where = f"{type(selector).__name__} with {owner}={value!r} has no {owner}__{setting}"
-    able = [name for name, kind in solvers.items() if setting in kind._names()]
+    able = [name for name, kind in solvers.items() if setting in kind().get_params()]
     raise ValueError(f"{where}; it belongs to {owner}={' or '.join(able)}" if able else where)
 
 
 def _unknown(cls: type, name: str, offered: list[str]) -> str:
-    if (instead := replacement(cls, name)) is not None:
-        return f"{cls.__name__} has no parameter {name!r} any more; use {instead}"
     close = difflib.get_close_matches(name, offered, n=1)
     hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(offered) or 'none'}"
     return f"{cls.__name__} has no parameter {name!r}; {hint}"

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from .._saved import Floats, Savable
 from ..design import Coded, DesignMatrix, standardised, without_samples
+from ..validation.training_data import TrainingData
 from .covariates import Covariates, without_fixed
-from .input import TrainingData
 
 # Beyond so many outputs a decomposition of the target is dear.
-MANY_OUTPUTS = 200
+SVD_MAX_OUTPUTS = 200
 
 
 @dataclass(frozen=True)
-class Units:
+class Units(Savable):
     """How to translate coefficients of the problem solved into the units of the user's data."""
 
-    centre: np.ndarray
-    scale: np.ndarray
-    target_mean: np.ndarray
-    decode: np.ndarray | None
+    centre: Annotated[Floats, "features"]
+    scale: Annotated[Floats, "features"]
+    target_mean: Annotated[Floats, "outputs"]
+    decode: Annotated[Floats, "columns", "outputs"] | None
     fit_intercept: bool
-    covariates: Covariates | None = None
+    covariates: Annotated[Covariates, "features"] | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the target of the problem solved."""
+        return len(self.target_mean if self.decode is None else self.decode)
 
     def outputs(self, W):
         """From the columns of the problem solved to the user's outputs."""
@@ -169,15 +175,15 @@ def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.nd
     Of very many outputs that add up to nothing, as those of centred classes do, one is dropped by a
     reflection: a decomposition would take longer than the model.
     """
-    if Y.shape[1] > MANY_OUTPUTS:
+    if Y.shape[1] > SVD_MAX_OUTPUTS:
         size = float(np.abs(Y).max(initial=0.0))
         if np.abs(Y.sum(axis=1)).max(initial=0.0) <= 1e-10 * size:
             return _without_sum(Y)
     left, singular, right = np.linalg.svd(Y, full_matrices=False)
-    floor = singular[0] * max(Y.shape) * np.finfo(np.float64).eps
+    threshold = singular[0] * max(Y.shape) * np.finfo(np.float64).eps
     if dtype == np.float32:
-        floor = max(floor, singular[0] * np.finfo(np.float32).eps)
-    rank = max(1, int((singular > floor).sum()))
+        threshold = max(threshold, singular[0] * np.finfo(np.float32).eps)
+    rank = max(1, int((singular > threshold).sum()))
     if rank == Y.shape[1]:
         return Y, None
     return left[:, :rank] * singular[:rank], right[:rank].T

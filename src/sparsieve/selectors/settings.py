@@ -2,66 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-Settings = TypeVar("Settings", bound="SolverSettings")
-
-
-class SolverSettings:
-    """Base of solver objects: parameters that clone, print, pickle, compare and can be searched.
-
-    They are no estimators: nothing is fitted. A subclass is a dataclass (``eq=False, repr=False,
-    kw_only=True``), has ``name``, what ``solver=`` calls it, and may override ``_check``.
-    """
-
-    name: str
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return list(inspect.signature(cls).parameters)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Accepted as everywhere in scikit-learn; there is nothing deeper.
-        """
-        return {name: getattr(self, name) for name in self._names()}
-
-    def set_params(self: Settings, **params: Any) -> Settings:
-        """Set parameters by name."""
-        for name, value in params.items():
-            if name not in self._names():
-                raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}; it takes "
-                    f"{', '.join(self._names()) or 'none'}"
-                )
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_clone__(self: Settings) -> Settings:
-        return type(self)(**{name: clone(v, safe=False) for name, v in self.get_params().items()})
-
-    def __repr__(self) -> str:
-        default = inspect.signature(type(self)).parameters
-        changed = {
-            k: v for k, v in self.get_params().items() if repr(v) != repr(default[k].default)
-        }
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.__dict__ == self.__dict__
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _check(self) -> None:
-        """Refuse bad settings in one sentence."""
+from ..solvers.settings import SolverSettings
 
 
 def resolve_solver(

@@ -1,5 +1,14 @@
-"""Solvers: iterate until an optimality measure is small."""
+"""Solvers: iterate until an optimality measure is small; and what ``solver=`` of selectors takes.
 
-from .base import Callback, Event, Path, Result
+The names given here are settings, imported at their first use. The solvers themselves are below
+this package, one family per loss, and may change with any version.
+"""
 
-__all__ = ["Callback", "Event", "Path", "Result"]
+from typing import TYPE_CHECKING
+
+from .._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .settings import *  # noqa: F403
+
+__getattr__, __dir__ = lazy_names(globals(), ("settings",))

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from .._saved import Floats, Ints, Savable
+
 Solution = TypeVar("Solution")
+ProblemType = TypeVar("ProblemType", contravariant=True)
 
 
 @dataclass(frozen=True)
-class Result(Generic[Solution]):
+class Result(Savable, Generic[Solution]):
     """What every solver returns.
 
     Attributes
@@ -92,6 +95,24 @@ class Event:
 Callback = Callable[[Event], "bool | None"]
 
 
+class Solver(Protocol[ProblemType, Solution]):
+    """What every solver is: a frozen dataclass of its settings with one method.
+
+    The problem is a frozen dataclass of the family that holds everything that is given: the
+    design, the target, the penalty with its strength, and which features are eligible. A warm
+    start is the Result of a problem nearby. Whatever else comes out is part of the solution.
+    """
+
+    def solve(
+        self,
+        problem: ProblemType,
+        start: Result[Solution] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[Solution]:
+        """Iterate until the optimality is below the tolerance, or the callback returns True."""
+        ...
+
+
 def printer(verbose: int, owner: str) -> Callback | None:
     """The callback behind every ``verbose`` parameter; None where nothing is to be printed."""
     if not verbose:
@@ -104,7 +125,7 @@ def printer(verbose: int, owner: str) -> Callback | None:
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Savable):
     """Selections that follow each other: by number of features, or by strength of a penalty.
 
     Number 0 is always the empty selection. Where selections are nested (``Path.nested``) number
@@ -127,12 +148,12 @@ class Path:
         Intercepts.
     """
 
-    supports: Sequence[np.ndarray]
-    objective: np.ndarray | None = None
-    strength: np.ndarray | None = None
-    optimality: np.ndarray | None = None
-    coefs: Sequence[sparse.csc_array] | None = None
-    intercepts: Sequence[np.ndarray] | None = None
+    supports: Annotated[Sequence[Annotated[Ints, "*"]], "steps"]
+    objective: Annotated[Floats, "steps"] | None = None
+    strength: Annotated[Floats, "steps"] | None = None
+    optimality: Annotated[Floats, "steps"] | None = None
+    coefs: Annotated[Sequence[Annotated[sparse.csc_array, np.floating]], "steps"] | None = None
+    intercepts: Annotated[Sequence[Annotated[Floats, "*"]], "steps"] | None = None
 
     def __post_init__(self) -> None:
         if len(self.supports) == 0 or len(self.supports[0]) > 0:

@@ -13,8 +13,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import ExactPenaltySVMSelector, L0SVMSelector
 from sparsieve.design import DenseDesign, SparseDesign
 from sparsieve.penalties import surrogate
-from sparsieve.solvers.hinge import restricted
-from sparsieve.solvers.hinge.linear_program import WeightedL1SVM
+from sparsieve.solvers.hinge import linear_program
+from sparsieve.solvers.hinge.column_generation import ColumnGeneration, Hinge
+from sparsieve.solvers.hinge.columns import ColumnStore
+from sparsieve.solvers.hinge.linear_program import HighsSolver, LinearProgram
 
 cvxpy = pytest.importorskip("cvxpy")
 
@@ -48,8 +50,9 @@ def test_linear_program_agrees_with_cvxpy(bound, kind):
     C, costs = rng.uniform(0.5, 2.0, size=30), rng.uniform(2.0, 6.0, size=80)
     costs[[3, 40]] = 0.0
     design = DenseDesign(X) if kind == "dense" else SparseDesign(sparse.csr_array(X))
-    svm = WeightedL1SVM(design, y, C, bound)
-    result = svm.solve(costs)
+    svm = Hinge(design, y, C, ColumnStore(design), costs, bound)
+    result = ColumnGeneration().solve(svm)
+    assert ColumnGeneration().solve(svm, result) is result
     plane = result.solution
     value = costs @ np.abs(plane.dense(80)) + svm.loss(plane)
     assert value == pytest.approx(solve_by_cvxpy(X, y, C, costs, bound), rel=1e-6)
@@ -62,8 +65,9 @@ def test_linear_program_agrees_with_cvxpy(bound, kind):
 
 def test_column_generation_reads_few_columns():
     X, y = small_problem(n_features=3000)
-    svm = WeightedL1SVM(DenseDesign(X), y, np.ones(30))
-    result = svm.solve(np.full(3000, 3.0))
+    design = DenseDesign(X)
+    svm = Hinge(design, y, np.ones(30), ColumnStore(design), np.full(3000, 3.0))
+    result = ColumnGeneration().solve(svm)
     assert len(svm.columns) < 300
     assert result.optimality < 1e-6
 
@@ -114,6 +118,7 @@ def test_l1_case_is_the_global_optimum_in_user_units():
     assert l1 + 0.4 * hinge == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.long("many fits to full accuracy")
 def test_finds_the_features_that_matter():
     X, y = small_problem(5, n_samples=80, n_features=500)
     for selector in (L0SVMSelector(), ExactPenaltySVMSelector()):
@@ -210,6 +215,7 @@ def test_no_warnings_on_ordinary_data():
     ids=["exp", "l1", "exact penalty"],
 )
 @pytest.mark.parametrize(("n", "d"), [(300, 10), (100, 200)])
+@pytest.mark.long("many draws of noise, or chance would not show")
 def test_noise_scores_like_noise(selector, n, d):
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -241,28 +247,32 @@ def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypa
     X = rng.poisson(0.2, (60, 30)) * 1.0
     y = np.where(X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.standard_normal(60) > 0.3, 1.0, -1.0)
     X -= X.mean(axis=0)
-    given = X, y, np.ones(60), np.full(30, 0.7)
-    assert (restricted._mostly_zero(X) == 0).mean() > 0.5
-    weights, bias, alpha = restricted.solve_program(*given, bounds=np.full(30, np.inf))
-    monkeypatch.setattr(restricted, "_mostly_zero", lambda columns: columns)
-    plain, plain_bias, _ = restricted.solve_program(*given, bounds=np.full(30, np.inf))
+    program = LinearProgram.of(X, y, np.ones(60), np.full(30, 0.7), np.full(30, np.inf))
+    assert (linear_program._mostly_zero(X) == 0).mean() > 0.5
+    found = HighsSolver().solve(program)
+    weights, bias = found.solution.weights, found.solution.bias
+    monkeypatch.setattr(linear_program, "_mostly_zero", lambda columns: columns)
+    same = LinearProgram.of(X, y, program.C, program.costs, program.bounds)
+    plain = HighsSolver().solve(same).solution
 
     def value(w, b):
         return 0.7 * np.abs(w).sum() + np.maximum(0, 1 - y * (X @ w + b)).sum()
 
-    assert value(weights, bias) == pytest.approx(value(plain, plain_bias), rel=1e-9)
-    assert value(weights, bias) == pytest.approx(alpha.sum(), rel=1e-9)
+    assert value(weights, bias) == pytest.approx(value(plain.weights, plain.bias), rel=1e-9)
+    assert value(weights, bias) == pytest.approx(found.solution.alpha.sum(), rel=1e-9)
+    assert value(weights, bias) == pytest.approx(found.objective, rel=1e-12)
+    assert found.converged
     dense = rng.standard_normal((9, 4))
-    np.testing.assert_array_equal(restricted._mostly_zero(dense), dense)
+    np.testing.assert_array_equal(linear_program._mostly_zero(dense), dense)
 
 
 @pytest.mark.parametrize("n_failures", [1, 2, 3, 4])
 def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_failures):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 6)), np.where(rng.normal(size=40) > 0, 1.0, -1.0)
-    given = X, y, np.ones(40), np.full(6, 0.5)
-    expected, bias, _ = restricted.solve_program(*given, bounds=np.full(6, np.inf))
-    original, calls = restricted.linprog, []
+    program = LinearProgram.of(X, y, np.ones(40), np.full(6, 0.5), np.full(6, np.inf))
+    expected = HighsSolver().solve(program).solution
+    original, calls = linear_program.linprog, []
 
     def failing(*arguments, **options):
         calls.append(options["method"])
@@ -270,12 +280,12 @@ def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_
             return OptimizeResult(x=None, message="The problem is unbounded.")
         return original(*arguments, **options)
 
-    monkeypatch.setattr(restricted, "linprog", failing)
+    monkeypatch.setattr(linear_program, "linprog", failing)
     if n_failures == 4:
         with pytest.raises(RuntimeError, match=r"unbounded.*standardize=True"):
-            restricted.solve_program(*given, bounds=np.full(6, np.inf))
+            HighsSolver().solve(program)
         return
-    weights, other_bias, alpha = restricted.solve_program(*given, bounds=np.full(6, np.inf))
-    np.testing.assert_allclose(weights, expected, atol=1e-6)
-    assert other_bias == pytest.approx(bias, abs=1e-6)
-    assert 0 <= alpha.min() <= alpha.max() <= 1
+    found = HighsSolver().solve(program).solution
+    np.testing.assert_allclose(found.weights, expected.weights, atol=1e-6)
+    assert found.bias == pytest.approx(expected.bias, abs=1e-6)
+    assert 0 <= found.alpha.min() <= found.alpha.max() <= 1

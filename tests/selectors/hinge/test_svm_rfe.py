@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sparsieve import SVMRFESelector
-from sparsieve.design import convert
-from sparsieve.solvers.hinge.newton import FeatureSide, GramSide, solve_svm
+from sparsieve.design import standardise as convert
+from sparsieve.solvers.hinge.newton import FeatureSide, FiniteNewton, GramSide, SquaredHinge
 
 
 def make(seed, n=40, d=15, classes=3):
@@ -56,7 +56,8 @@ def test_both_sides_find_the_minimum(fit_intercept, n, d, C):
     costs = C * rng.uniform(0.5, 2.0, n)
     w, b, value = minimum(X, y, costs, fit_intercept)
     for side in (GramSide(X @ X.T, fit_intercept), FeatureSide(X, fit_intercept)):
-        result = solve_svm(side, y, costs, tol=1e-10)
+        problem, solver = SquaredHinge(side, y, costs), FiniteNewton(tol=1e-10)
+        result = solver.solve(problem)
         beta, free = result.solution.beta, result.solution.free
         ours = X.T @ beta
         slack = np.maximum(0.0, 1.0 - y * (X @ ours + free.sum()))
@@ -67,7 +68,7 @@ def test_both_sides_find_the_minimum(fit_intercept, n, d, C):
         assert_allclose(free.sum(), b, atol=1e-3)
         assert result.optimality <= 1e-10
         # Starting at the solution, one step confirms it.
-        assert solve_svm(side, y, costs, start=result.solution, tol=1e-10).n_iter <= 1
+        assert solver.solve(problem, result).n_iter <= 1
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -80,7 +81,8 @@ def test_unpenalised_columns(fit_intercept, n, d):
     charged = np.append(np.ones(d), np.zeros(2))
     w, _, value = minimum(np.hstack([X, F]), y, costs, fit_intercept, charged)
     for side in (GramSide(X @ X.T, fit_intercept, F), FeatureSide(X, fit_intercept, F)):
-        result = solve_svm(side, y, costs, tol=1e-10)
+        problem, solver = SquaredHinge(side, y, costs), FiniteNewton(tol=1e-10)
+        result = solver.solve(problem)
         ours, free = X.T @ result.solution.beta, result.solution.free
         slack = np.maximum(0.0, 1.0 - y * (X @ ours + side.free @ free))
         assert 0.5 * ours @ ours + costs @ slack**2 <= value * (1 + 1e-9)
@@ -98,7 +100,7 @@ def test_unpenalised_columns_that_separate_leave_nothing_to_do(seed):
     y = np.where(F[:, 0] > 0.1, 1.0, -1.0)
     X = rng.normal(size=(n, 40))
     for side in (GramSide(X @ X.T, True, F), FeatureSide(X, True, F)):
-        result = solve_svm(side, y, np.full(n, 2.0))
+        result = FiniteNewton().solve(SquaredHinge(side, y, np.full(n, 2.0)))
         assert result.optimality <= 1e-8
         assert not result.solution.beta.any()
         assert (y * (side.free @ result.solution.free) > 0).all()
@@ -112,8 +114,8 @@ def test_the_sides_agree(seed, n, d, C):
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     y[:2] = 1.0, -1.0
     costs = np.full(n, C)
-    one = solve_svm(GramSide(X @ X.T, True), y, costs)
-    two = solve_svm(FeatureSide(X, True), y, costs)
+    one = FiniteNewton().solve(SquaredHinge(GramSide(X @ X.T, True), y, costs))
+    two = FiniteNewton().solve(SquaredHinge(FeatureSide(X, True), y, costs))
     assert max(one.optimality, two.optimality) <= 1e-8
     first, second = X.T @ one.solution.beta, X.T @ two.solution.beta
     assert_allclose(first, second, atol=1e-5 * max(1.0, np.abs(first).max()))
@@ -166,6 +168,7 @@ def test_every_k_from_one_fit():
 
 
 @pytest.mark.parametrize("d", [15, 90])
+@pytest.mark.long("many fits to full accuracy")
 def test_weights_order_and_sparse(d):
     X, y = make(2, d=d)
     X[np.abs(X) < 0.3] = 0.0
@@ -184,7 +187,7 @@ def test_weights_order_and_sparse(d):
 def test_lazy_standardisation_changes_nothing(monkeypatch):
     X, y = make(3, d=60)
     ranking = SVMRFESelector().fit(X, y).ranking_
-    monkeypatch.setattr(convert, "COPY_BYTES", 0)
+    monkeypatch.setattr(convert, "MAX_COPY_BYTES", 0)
     assert_array_equal(SVMRFESelector().fit(X, y).ranking_, ranking)
 
 
@@ -251,6 +254,7 @@ def test_scores_are_rises_of_the_objective(step):
 
 
 @pytest.mark.parametrize(("n", "d"), [(300, 10), (100, 300)])
+@pytest.mark.long("many draws of noise, or chance would not show")
 def test_noise_scores_like_noise(n, d):
     for seed in range(3):
         rng = np.random.default_rng(seed)

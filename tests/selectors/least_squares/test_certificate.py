@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-from sparsieve import ExactSearch, L20Selector, RidgeForwardSelector
+from sparsieve import L20Selector, RidgeForwardSelector
 from sparsieve.selectors.least_squares.certificate import Certificate
+from sparsieve.solvers import ExactSearch
 
 
 def standardised(X, weights):

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparsieve import ExactSearch, L20Selector, RidgeForwardSelector
-from sparsieve.design import convert
+from sparsieve import L20Selector, RidgeForwardSelector
+from sparsieve.design import standardise as convert
+from sparsieve.solvers import ExactSearch
 
 
 def searched(X, y, weights):
@@ -67,7 +68,7 @@ def test_the_bound_is_below_every_support(problem, ridge, kind):
     d = X.shape[1]
     with pytest.MonkeyPatch.context() as patched:
         if "lazy" in kind:  # as large data are: scaled column by column, never copied
-            patched.setattr(convert, "COPY_BYTES", 1)
+            patched.setattr(convert, "MAX_COPY_BYTES", 1)
         selector = L20Selector(d, ridge=ridge, task="regression")
         selector.fit(given_X, y, sample_weight=weights)
         certificate = selector.certify(given_X, y, sample_weight=weights)

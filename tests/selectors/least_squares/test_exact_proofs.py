@@ -8,8 +8,9 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 
 from exact_oracle import Oracle
-from sparsieve import ExactSearch, L20Selector, RidgeForwardSelector, load, save
-from sparsieve.design import files
+from sparsieve import L20Selector, RidgeForwardSelector, load, save
+from sparsieve.design.out_of_core import files
+from sparsieve.solvers import ExactSearch
 from sparsieve.solvers.least_squares import exact, leaps
 
 EPS = float(np.finfo(np.float64).eps)
@@ -17,9 +18,9 @@ RIDGES = [0, 0, 0, 1e-16, 1e-14, 1e-12, 1e-8, 1e-4, 1e-2, 1, 1, 1e3]
 # The ways of the search: all supports, leaps and bounds to the end, the relaxation, a mixture.
 WAYS = [
     {},
-    {"FEW_SUPPORTS": 0, "LEAVES": 1},
-    {"FEW_SUPPORTS": 0, "LEAVES": 1, "WEAK": -1.0, "LEAPING": 0},
-    {"FEW_SUPPORTS": 0, "LEAVES": 4, "WEAK": -1.0},
+    {"MAX_ENUMERATED": 0, "LEAVES": 1},
+    {"MAX_ENUMERATED": 0, "LEAVES": 1, "WEAK_BOUND_SHARE": -1.0, "LEAPS_MAX_FEATURES": 0},
+    {"MAX_ENUMERATED": 0, "LEAVES": 4, "WEAK_BOUND_SHARE": -1.0},
 ]
 
 AFFLICTIONS = ["plain", "near", "copy", "constant", "whole", "binary", "powers", "scaled"]
@@ -199,6 +200,7 @@ def check_price(problem):
 
 @pytest.mark.thinned(15)
 @pytest.mark.parametrize("chunk", range(20))
+@pytest.mark.long("against exact fractions")
 def test_against_exact_arithmetic(chunk, monkeypatch):
     search_as(chunk % 4, monkeypatch)
     counts = [check(Problem(seed)) for seed in range(10 * chunk, 10 * chunk + 10)]
@@ -216,6 +218,7 @@ def test_against_exact_arithmetic_at_length(chunk, monkeypatch):
 
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.long("against exact fractions")
 def test_prices_against_exact_arithmetic(chunk, monkeypatch):
     search_as(chunk, monkeypatch)
     proven = [check_price(Problem(seed)) for seed in range(1000 + 15 * chunk, 1015 + 15 * chunk)]
@@ -232,6 +235,7 @@ def test_prices_against_exact_arithmetic_at_length(chunk, monkeypatch):
 
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("chunk", range(2))
+@pytest.mark.long("against exact fractions")
 def test_files_against_exact_arithmetic(chunk, monkeypatch, tmp_path):
     """X in a file is searched through inner products, which are known less well."""
     monkeypatch.setattr(files, "LOAD_SHARE", 1 << 60)
@@ -316,6 +320,7 @@ def test_a_large_constant_column_without_an_intercept(standardize):
 
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("ridge", [1e-8, 1e-12])
+@pytest.mark.long("against exact fractions")
 def test_bounds_with_next_to_no_ridge_and_few_samples(ridge):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20, 60)), rng.standard_normal(20)
@@ -404,6 +409,7 @@ def test_no_feature_at_all_may_be_best():
     assert beside.get_support(indices=True).tolist() == [2]
 
 
+@pytest.mark.long("against exact fractions")
 def test_copies_are_as_good_as_each_other():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 5))

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import ExclusiveL21Selector, ExclusiveLassoSelector, L21Selector
 from sparsieve.datasets import make_class_exclusive
-from sparsieve.papers.exclusive_l21.illustration import X as ILLUSTRATION_X
-from sparsieve.papers.exclusive_l21.illustration import Y as ILLUSTRATION_Y
+from sparsieve_experiments.papers.exclusive_l21.illustration import X as ILLUSTRATION_X
+from sparsieve_experiments.papers.exclusive_l21.illustration import Y as ILLUSTRATION_Y
 
 PLAIN = {"fit_intercept": False, "standardize": False, "task": "regression"}
 

@@ -13,9 +13,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsieve import AHIHT, HIHT, Greedy, L20Selector, RidgeForwardSelector
+from sparsieve import L20Selector, RidgeForwardSelector
 from sparsieve.design import as_design
+from sparsieve.solvers import AHIHT, HIHT, Greedy
 from sparsieve.solvers.least_squares.homotopy_iht import HomotopyIHT, entry_price
+from sparsieve.solvers.least_squares.problem import LeastSquares
 
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -313,7 +315,9 @@ def test_the_first_price_is_the_smallest_on_the_grid_that_removes_the_start():
     W0 = rng.standard_normal((60, 2)) / np.sqrt(60)
     prices = []
     solver = HomotopyIHT(lam=1e-3, first_constant=1.0, decay=0.9)
-    solver.solve(as_design(X), Y, W0, lambda event: prices.append(float(event.note.split()[1])))
+    problem = LeastSquares(as_design(X), Y)
+    watch = lambda event: prices.append(float(event.note.split()[1]))  # noqa: E731
+    solver.solve(problem, problem.at(W0), watch)
     entry = entry_price(X.T @ Y, 1.0)
     steps = np.log(prices[0] / entry) / -np.log(0.9)
     assert steps == pytest.approx(round(steps), abs=1e-2)

@@ -9,7 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 from mpm_reference import mpm, random_problem
-from sparsieve import ExactMinimax, L0MPMSelector
+from sparsieve import L0MPMSelector
+from sparsieve.solvers import ExactMinimax
 
 
 def reaches(X, y, support, level, ridge):
@@ -56,6 +57,7 @@ def test_columns_kept_by_request_are_not_counted():
     assert alone.converged_
 
 
+@pytest.mark.long("many fits to full accuracy")
 def test_at_the_largest_level_features_without_use_are_left_out():
     X, y = load_wine(return_X_y=True)
     X = np.column_stack([X, X[:, 0]])

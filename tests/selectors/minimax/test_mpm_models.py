@@ -183,6 +183,7 @@ def test_prints_when_asked(capsys):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "laplacian"])
+@pytest.mark.long("many fits to full accuracy")
 def test_kernels(kernel):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
@@ -231,6 +232,7 @@ def test_no_fold_fails(name, width, norm):
 
 
 @pytest.mark.parametrize("width", [0.125, 1.0, 8.0])
+@pytest.mark.long("real data and cone programs")
 def test_one_fold_of_sonar(width):
     X, y = real_data("sonar")
     X = StandardScaler().fit_transform(X)

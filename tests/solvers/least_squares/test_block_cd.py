@@ -7,7 +7,7 @@ from sparsieve.design import as_design
 from sparsieve.penalties import L21, critical_strength, row_norms
 from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.independent_rows import independent_rows
-from sparsieve.solvers.least_squares.problem import Problem
+from sparsieve.solvers.least_squares.problem import LeastSquares
 from sparsieve.solvers.least_squares.row_newton import newton_rows
 
 
@@ -38,7 +38,7 @@ def strongest(X, Y):
 def test_reaches_the_certified_optimum(n, d, c, correlated, share):
     X, Y = random_problem(n + d, n, d, c, correlated)
     alpha = share * strongest(X, Y)
-    problem = Problem(as_design(X), Y, L21(alpha))
+    problem = LeastSquares(as_design(X), Y, L21(alpha))
     result = BlockCD(tol=1e-9).solve(problem)
     optimum = certified_optimum(X, Y, alpha)
     assert result.converged
@@ -58,7 +58,7 @@ def test_float32_and_sparse_designs_reach_the_same_optimum():
         (as_design(sparse.csr_array(X)), 1e-6),
     ]:
         Y_kept = Y.astype(design.dtype)
-        result = BlockCD(tol=1e-7).solve(Problem(design, Y_kept, L21(alpha)))
+        result = BlockCD(tol=1e-7).solve(LeastSquares(design, Y_kept, L21(alpha)))
         assert result.objective == pytest.approx(optimum, rel=rel)
         assert result.solution.W.dtype == design.dtype
 
@@ -66,34 +66,34 @@ def test_float32_and_sparse_designs_reach_the_same_optimum():
 def test_path_equals_separate_solves():
     X, Y = random_problem(3, 40, 80, 3, correlated=True)
     alphas = np.geomspace(strongest(X, Y), 0.01 * strongest(X, Y), 12)
-    problem = Problem(as_design(X), Y, L21(1.0))
+    problem = LeastSquares(as_design(X), Y, L21(1.0))
     results = list(BlockCD(tol=1e-8).path(problem, [L21(a) for a in alphas]))
     assert not results[0].solution.W.any()
     for alpha, result in zip(alphas, results, strict=True):
-        alone = BlockCD(tol=1e-8).solve(Problem(problem.design, Y, L21(alpha)))
+        alone = BlockCD(tol=1e-8).solve(LeastSquares(problem.design, Y, L21(alpha)))
         assert result.objective == pytest.approx(alone.objective, rel=1e-7)
         assert result.optimality <= 1e-8
 
 
 def test_strong_penalty_gives_zero_and_no_nan():
     X, Y = random_problem(1, 20, 30, 2)
-    result = BlockCD().solve(Problem(as_design(X), Y, L21(2 * strongest(X, Y))))
+    result = BlockCD().solve(LeastSquares(as_design(X), Y, L21(2 * strongest(X, Y))))
     assert not result.solution.W.any()
     assert result.optimality == pytest.approx(0, abs=1e-9)
 
 
 def test_warm_start_at_the_solution_needs_no_sweeps():
     X, Y = random_problem(2, 30, 50, 2)
-    problem = Problem(as_design(X), Y, L21(0.1 * strongest(X, Y)))
+    problem = LeastSquares(as_design(X), Y, L21(0.1 * strongest(X, Y)))
     first = BlockCD(tol=1e-10).solve(problem)
-    assert BlockCD(tol=1e-6).solve(problem, W0=first.solution.W).n_iter == 0
+    assert BlockCD(tol=1e-6).solve(problem, first).n_iter == 0
 
 
 def test_callback_sees_progress_and_can_stop():
     X, Y = random_problem(2, 30, 200, 2, correlated=True)
     seen = []
     result = BlockCD(tol=1e-14).solve(
-        Problem(as_design(X), Y, L21(0.01 * strongest(X, Y))),
+        LeastSquares(as_design(X), Y, L21(0.01 * strongest(X, Y))),
         callback=lambda event: seen.append(event) or True,
     )
     assert len(seen) == 1
@@ -102,7 +102,7 @@ def test_callback_sees_progress_and_can_stop():
 
 def test_sweep_limit_is_reported_not_hidden():
     X, Y = random_problem(5, 30, 60, 2, correlated=True)
-    problem = Problem(as_design(X), Y, L21(0.001 * strongest(X, Y)))
+    problem = LeastSquares(as_design(X), Y, L21(0.001 * strongest(X, Y)))
     result = BlockCD(tol=1e-14, max_iter=5).solve(problem)
     assert not result.converged
     assert result.optimality > 1e-14
@@ -112,8 +112,8 @@ def test_copies_of_columns_and_zero_columns():
     X, Y = random_problem(4, 25, 10, 2)
     doubled = np.hstack([X, X, np.zeros((25, 3))])
     alpha = 0.1 * strongest(X, Y)
-    single = BlockCD(tol=1e-10).solve(Problem(as_design(X), Y, L21(alpha)))
-    double = BlockCD(tol=1e-10).solve(Problem(as_design(doubled), Y, L21(alpha)))
+    single = BlockCD(tol=1e-10).solve(LeastSquares(as_design(X), Y, L21(alpha)))
+    double = BlockCD(tol=1e-10).solve(LeastSquares(as_design(doubled), Y, L21(alpha)))
     assert double.objective == pytest.approx(single.objective, rel=1e-8)
     assert not double.solution.W[20:].any()
 
@@ -155,7 +155,7 @@ def test_far_more_features_than_samples_can_tell_apart(seed, n_samples):
     Y = (np.arange(n_samples) % 2 - 0.5)[:, None]
     for share in (0.3, 1e-3):
         alpha = share * 2.0 * float(np.abs(X.T @ Y).max())
-        found = BlockCD(max_iter=2000).solve(Problem(as_design(X), Y, L21(alpha)))
+        found = BlockCD(max_iter=2000).solve(LeastSquares(as_design(X), Y, L21(alpha)))
         assert found.converged
 
 

@@ -46,7 +46,8 @@ def test_the_relaxation_reaches_the_conic_solver(seed):
     ridge = [2.0, 20.0][seed % 2]
     search = BoundSearch(as_design(X), Y, ridge)
     for k in (1, 2, 4, 7):
-        found, dual = search.solve(k, tol=1e-8)
+        solution = search.solve(k, tol=1e-8).solution
+        found, dual = solution.relaxed, solution.dual
         expected = relaxation_value(X, Y, k, ridge)
         assert found.value == pytest.approx(expected, rel=1e-6)
         assert dual.bounds(k, ridge)[-1] == pytest.approx(expected, rel=1e-6)
@@ -68,7 +69,7 @@ def test_no_support_goes_below_the_bound_wherever_it_comes_from(seed, ridge, c):
 def test_one_product_bounds_every_size():
     X, Y = problem(3)
     search = BoundSearch(as_design(X), Y, 20.0)
-    dual = search.solve(3, tol=1e-6)[1]
+    dual = search.solve(3, tol=1e-6).solution.dual
     bounds = dual.bounds(8, 20.0)
     assert len(bounds) == 9
     assert (np.diff(bounds) <= 0).all()
@@ -91,7 +92,8 @@ def test_equal_columns_and_constants_do_not_hurt():
     X = np.column_stack([X, X[:, 0], X[:, 0], np.zeros(len(X))])
     search = BoundSearch(as_design(X), Y, 10.0)
     for k in (1, 3, 9):
-        found, dual = search.solve(k, tol=1e-6)
+        solution = search.solve(k, tol=1e-6).solution
+        found, dual = solution.relaxed, solution.dual
         assert dual.bounds(k, 10.0)[-1] == pytest.approx(found.value, rel=1e-5)
 
 
@@ -103,8 +105,8 @@ def test_features_that_may_not_be_used_do_not_count():
     left = X[:, 2:]
     alone = BoundSearch(as_design(left), Y, 10.0)
     for k in (1, 3):
-        with_mask = search.solve(k, tol=1e-8)[0].value
-        assert with_mask == pytest.approx(alone.solve(k, tol=1e-8)[0].value, rel=1e-6)
+        with_mask = search.solve(k, tol=1e-8).objective
+        assert with_mask == pytest.approx(alone.solve(k, tol=1e-8).objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["float32", "sparse", "scaled"])
@@ -123,7 +125,7 @@ def test_other_designs_are_read_in_double_precision(kind):
     search = BoundSearch(design, Y, 40.0)
     expected = BoundSearch(as_design(X), Y, 40.0)
     for k in (2, 5):
-        bound = search.solve(k, tol=1e-6)[1].bounds(k, 40.0)[-1]
-        exact = expected.solve(k, tol=1e-6)[1].bounds(k, 40.0)[-1]
+        bound = search.solve(k, tol=1e-6).solution.dual.bounds(k, 40.0)[-1]
+        exact = expected.solve(k, tol=1e-6).solution.dual.bounds(k, 40.0)[-1]
         assert bound == pytest.approx(exact, rel=1e-4)
         assert bound <= best(X, Y, k, 40.0)

@@ -7,9 +7,13 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.solvers.least_squares import exact, leaps
-from sparsieve.solvers.least_squares.best_subsets import best_subsets
+from sparsieve.solvers.least_squares.best_subsets import BestSubsetSearch
 from sparsieve.solvers.least_squares.bounds import BoundSearch
-from sparsieve.solvers.least_squares.exact import TooManySupports, best_support
+from sparsieve.solvers.least_squares.exact import TooManySupports, Tree
+
+
+def best_support(X, Y, ridge, k, start, **options):
+    return Tree(BoundSearch(as_design(X), Y, ridge), k, start, **options).run()
 
 
 def problem(seed):
@@ -33,8 +37,8 @@ def exhaustive(X, Y, k, ridge):
 
 WAYS = {  # all of them at once, leaps and bounds down to single supports, the relaxation
     "as usual": {},
-    "leaps": {"FEW_SUPPORTS": 0, "WEAK": np.inf, "LEAVES": 1},
-    "relaxation": {"FEW_SUPPORTS": 0, "WEAK": 0.0, "LEAPING": 0},
+    "leaps": {"MAX_ENUMERATED": 0, "WEAK_BOUND_SHARE": np.inf, "LEAVES": 1},
+    "relaxation": {"MAX_ENUMERATED": 0, "WEAK_BOUND_SHARE": 0.0, "LEAPS_MAX_FEATURES": 0},
 }
 
 
@@ -53,7 +57,7 @@ def test_every_size_equals_exhaustive_search(seed, way):
     # Deliberately poor starts: the search has to find the best itself.
     starts = [np.arange(d)[::-1][:k] for k in range(d + 1)]
     search = BoundSearch(as_design(X), Y, ridge)
-    path = best_subsets(search, starts, tol=1e-9, time_limit=np.inf).solution.path
+    path = BestSubsetSearch(starts).solve(search).solution.path
     for k in range(1, d + 1):
         assert path.objective[k] == pytest.approx(exhaustive(X, Y, k, ridge), rel=1e-10)
         assert path.optimality[k] == 0.0
@@ -66,7 +70,7 @@ def test_without_a_ridge(seed, way):
     X, Y, _ = problem(seed)
     X = np.column_stack([X, X[:, 0]])  # a copy: with it there are ties
     for k in (1, 2, 3):
-        found = best_support(as_design(X), Y, 0.0, k, np.arange(k))
+        found = best_support(X, Y, 0.0, k, np.arange(k))
         expected = exhaustive(X, Y, k, 0.0)
         assert found.objective == pytest.approx(expected, rel=1e-10, abs=1e-20)
         if k == 1:  # with more, nobody knows here whether the copy is exact
@@ -78,7 +82,7 @@ def test_leaps_and_bounds_prove_what_nobody_would_try_one_by_one():
     X = rng.standard_normal((200, 40))
     Y = X[:, :6].sum(axis=1, keepdims=True) + rng.standard_normal((200, 1))
     start = np.r_[np.arange(5), 39]
-    found = best_support(as_design(X), Y, 0.0, 6, start)
+    found = best_support(X, Y, 0.0, 6, start)
     assert found.optimality == 0.0
     assert found.solution.support.tolist() == list(range(6))
     assert found.n_iter < 10_000  # of 3.8 million supports
@@ -87,7 +91,7 @@ def test_leaps_and_bounds_prove_what_nobody_would_try_one_by_one():
 def test_too_many_supports_without_a_ridge_are_refused():
     X = np.random.default_rng(0).standard_normal((20, 200))
     with pytest.raises(TooManySupports, match="give a ridge"):
-        best_support(as_design(X), X[:, :1], 0.0, 10, np.arange(10))
+        best_support(X, X[:, :1], 0.0, 10, np.arange(10))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -98,7 +102,7 @@ def test_the_best_size_for_a_price(seed):
     values = [0.5 * (Y**2).sum()] + [0.5 * exhaustive(X, Y, k, ridge) for k in range(1, d + 1)]
     for price in (0.01 * values[0], 0.1 * values[0]):
         search = BoundSearch(as_design(X), Y, ridge)
-        found = best_subsets(search, starts, price=price, tol=1e-9, time_limit=np.inf).solution
+        found = BestSubsetSearch(starts, price).solve(search).solution
         totals = 0.5 * found.path.objective + price * np.arange(d + 1)
         expected = np.array(values) + price * np.arange(d + 1)
         assert totals.min() == pytest.approx(expected.min(), rel=1e-10)
@@ -118,7 +122,7 @@ def hard():
 
 def test_a_time_limit_leaves_the_best_found_and_its_gap(clock):
     X, Y = hard()
-    found = best_support(as_design(X), Y, 5.0, 12, np.arange(12), time_limit=20)
+    found = best_support(X, Y, 5.0, 12, np.arange(12), time_limit=20)
     assert clock.seconds <= 23  # it ended at the first look beyond the limit
     assert not found.converged
     assert 0.0 < found.optimality < 1.0
@@ -134,7 +138,7 @@ def test_a_callback_sees_gap_and_nodes_and_can_stop():
         events.append(event)
         return len(events) >= 10
 
-    found = best_support(as_design(X), Y, 5.0, 8, np.arange(8), callback=watch)
+    found = best_support(X, Y, 5.0, 8, np.arange(8), callback=watch)
     assert len(events) == 10
     assert not found.converged
     objectives = [event.objective for event in events]
@@ -142,20 +146,15 @@ def test_a_callback_sees_gap_and_nodes_and_can_stop():
     assert all(0.0 <= event.optimality <= 1.0 for event in events)
 
 
-def test_an_interrupt_carries_the_best_so_far():
+def test_the_best_so_far_is_known_after_an_interrupt():
     X, Y = hard()
 
     def interrupt(event):
         if event.n_iter > 5:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt) as caught:
-        best_subsets(
-            BoundSearch(as_design(X), Y, 5.0),
-            [np.arange(k) for k in range(9)],
-            tol=1e-9,
-            time_limit=np.inf,
-            callback=interrupt,
-        )
-    path = caught.value.best.solution.path
+    solver = BestSubsetSearch([np.arange(k) for k in range(9)])
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve(BoundSearch(as_design(X), Y, 5.0), callback=interrupt)
+    path = solver.best.solution.path
     assert [len(support) for support in path.supports] == list(range(9))

@@ -7,8 +7,9 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.solvers.least_squares import exchange as swaps
-from sparsieve.solvers.least_squares.exchange import swap_path
-from sparsieve.solvers.least_squares.forward import forward_path
+from sparsieve.solvers.least_squares.exchange import ExchangeSearch
+from sparsieve.solvers.least_squares.forward import ForwardSelection
+from sparsieve.solvers.least_squares.problem import LeastSquares
 
 
 def ridge_objective(X, Y, support, ridge):
@@ -46,10 +47,10 @@ def random_problem(rng, number):
 
 
 def searched(X, Y, ridge, n_steps, **options):
-    design = as_design(X)
-    Y = Y.astype(X.dtype)
-    start = forward_path(design, Y, ridge=ridge, n_steps=n_steps).solution
-    return start.path, swap_path(design, Y, start, ridge=ridge, **options).solution.path
+    problem = LeastSquares(as_design(X), Y.astype(X.dtype), ridge=ridge)
+    start = ForwardSelection(n_steps).solve(problem)
+    better = ExchangeSearch(n_steps, **options).solve(problem, start)
+    return start.solution.path, better.solution.path
 
 
 def share_exact(n_problems, seed):
@@ -95,8 +96,9 @@ def test_remaining_is_what_each_feature_would_gain_beyond_the_longest(monkeypatc
     rng = np.random.default_rng(0)
     X = rng.standard_normal((25, 5)) @ rng.standard_normal((5, 20)) + rng.standard_normal((25, 20))
     Y = rng.standard_normal((25, 2))
-    start = forward_path(as_design(X), Y, ridge=ridge, n_steps=8).solution
-    found = swap_path(as_design(X), Y, start, ridge=ridge, n_swaps=9).solution
+    problem = LeastSquares(as_design(X), Y, ridge=ridge)
+    start = ForwardSelection(8).solve(problem).solution
+    found = ExchangeSearch(8, n_swaps=9).solve(problem).solution
     support = found.path.features
     assert set(support) != set(start.path.features)
     for j in range(20):

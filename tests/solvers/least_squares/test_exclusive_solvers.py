@@ -6,18 +6,15 @@ from scipy import sparse
 
 from sparsieve.design import as_design
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
-from sparsieve.solvers.least_squares import dual_newton, own_matrices
-from sparsieve.solvers.least_squares.alm import ExclusiveALM
+from sparsieve.solvers.least_squares import dual_newton
+from sparsieve.solvers.least_squares import dual_preconditioner as own_matrices
 from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton
-from sparsieve.solvers.least_squares.entry_newton import (
-    GramProducts,
-    SampleProducts,
-    newton_entries,
-)
-from sparsieve.solvers.least_squares.problem import Problem
-from sparsieve.solvers.least_squares.rescaled import RescaledRegression
-from sparsieve.solvers.least_squares.samples import SampleSet
+from sparsieve.solvers.least_squares.entry_newton import newton_entries
+from sparsieve.solvers.least_squares.gram_cd import GramSet
+from sparsieve.solvers.least_squares.problem import LeastSquares
+from sparsieve.solvers.least_squares.published_alm import ExclusiveALM
+from sparsieve.solvers.least_squares.rlsr import RescaledRegression
 from sparsieve.solvers.least_squares.working_set import Goal
 
 
@@ -29,12 +26,11 @@ def correlated(rng, n, d, c):
 
 
 def problem(X, Y, penalty):
-    return Problem(as_design(X), Y, penalty)
+    return LeastSquares(as_design(X), Y, penalty)
 
 
-@pytest.mark.parametrize("products", [lambda X: GramProducts(X.T @ X), SampleProducts])
 @pytest.mark.parametrize("beta", [0.05, 5.0])
-def test_newton_steps_never_raise_the_objective(rng, beta, products):
+def test_newton_steps_never_raise_the_objective(rng, beta):
     X, Y = correlated(rng, 50, 20, 4)
     penalty = ExclusiveL21(1.0, beta)
     equations = problem(X, Y, penalty)
@@ -45,7 +41,7 @@ def test_newton_steps_never_raise_the_objective(rng, beta, products):
     equations = problem(X, Y, penalty)
     values = [equations.objective(W)]
     for n_before in range(15):
-        W = newton_entries(products(X), X.T @ Y, 1.0, beta, W, n_before)
+        W = newton_entries(X.T @ X, X.T @ Y, 1.0, beta, W, n_before)
         values.append(equations.objective(W))
         if not W.any(axis=1).all():
             break
@@ -53,19 +49,19 @@ def test_newton_steps_never_raise_the_objective(rng, beta, products):
     assert values[-1] < 0.9 * values[0]
 
 
-@pytest.mark.parametrize("products", [lambda X: GramProducts(X.T @ X), SampleProducts])
-def test_copies_that_have_just_come_in_get_their_share_in_one_step(rng, products):
+def test_copies_that_have_just_come_in_get_their_share_in_one_step(rng):
     x = rng.standard_normal((50, 1))
     X, Y = np.repeat(x, 30, axis=1), np.hstack([x, -x])
     W = np.tile([1e-17, -1e-17], (30, 1))
     W[0] = 0.8, -0.8
-    moved = newton_entries(products(X), X.T @ Y, 1.0, 0.2, W, n_before=100)
+    moved = newton_entries(X.T @ X, X.T @ Y, 1.0, 0.2, W, n_before=100)
     np.testing.assert_allclose(moved, np.tile(moved[0], (30, 1)), rtol=1e-4)
 
 
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
 @pytest.mark.parametrize(("n", "copies"), [(80, 50), (300, 100), (40, 60)])
+@pytest.mark.long("many fits to full accuracy")
 def test_copies_and_near_copies_of_a_column_are_shared_out_in_few_sweeps(rng, n, copies, apart):
     cp = pytest.importorskip("cvxpy")
     X = rng.standard_normal((n, 6))
@@ -128,7 +124,7 @@ def test_few_samples_along_a_path(rng):
         assert result.objective == pytest.approx(alone.objective, abs=2e-8 * (Y**2).sum())
         residual = 2 * X.T @ (X @ result.solution.W - Y)
         np.testing.assert_allclose(
-            result.solution.pull, np.linalg.norm(residual, axis=1), atol=1e-8
+            result.solution.correlation, np.linalg.norm(residual, axis=1), atol=1e-8
         )
 
 
@@ -142,7 +138,7 @@ def test_few_samples_keep_to_the_limit_on_sweeps(rng):
 def test_few_samples_move_only_to_what_is_lower(rng):
     X, Y = correlated(rng, 10, 30, 2)
     penalty = ExclusiveL21(1.0, 0.5)
-    state = SampleSet(as_design(X), Y)
+    state = GramSet(as_design(X), Y)
     state.add(np.arange(30))
     state.descend(penalty, Goal(0.0, least=1e-6), 1000)
     best = state.W.copy()
@@ -159,16 +155,16 @@ def test_dual_newton_agrees_with_block_descent(rng):
     primal, dual = BlockCD(tol=1e-9).solve(equations), ProximalDualNewton().solve(equations)
     assert dual.objective == pytest.approx(primal.objective, rel=2e-6)
     assert dual.converged
-    again = ProximalDualNewton().solve(equations, dual.solution.W)
+    again = ProximalDualNewton().solve(equations, dual)
     assert again.n_iter <= dual.n_iter
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"SHARED_STEPS": -1e9},
-        {"SHARED_STEPS": 1e9, "FEATURES_SIDE": 0.0},
-        {"SHARED_STEPS": 1e9, "FEATURES_SIDE": 1e9},
+        {"COMMON_CG_STEPS": -1e9},
+        {"COMMON_CG_STEPS": 1e9, "FEATURES_SIDE": 0.0},
+        {"COMMON_CG_STEPS": 1e9, "FEATURES_SIDE": 1e9},
     ],
     ids=["shared", "samples", "features"],
 )
@@ -178,7 +174,7 @@ def test_dual_newton_comes_to_the_same_from_every_side(rng, settings, monkeypatc
     equations = problem(X, Y, ExclusiveL21(0.0, 0.5))
     expected = BlockCD(tol=1e-10, max_iter=100_000).solve(equations)
     for name, value in settings.items():
-        monkeypatch.setattr(dual_newton if name == "SHARED_STEPS" else own_matrices, name, value)
+        monkeypatch.setattr(dual_newton if name == "COMMON_CG_STEPS" else own_matrices, name, value)
     found = ProximalDualNewton(tol=1e-8).solve(equations)
     assert found.converged
     assert found.objective == pytest.approx(expected.objective, rel=2e-8)

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.solvers.least_squares import forward
+from sparsieve.solvers.least_squares.forward import ForwardSelection
+from sparsieve.solvers.least_squares.problem import LeastSquares
 
 
-def forward_path(*args, **options):
-    return forward.forward_path(*args, **options).solution
+def forward_path(design, Y, *, n_steps, stop=None, **options):
+    return ForwardSelection(n_steps, stop).solve(LeastSquares(design, Y, **options)).solution
 
 
 def ridge_optimum(X, Y, ridge):
@@ -124,8 +125,8 @@ def test_an_end_rule_is_told_how_the_path_stands(rng, ridge):
         hat = A @ np.linalg.solve(A.T @ A + ridge * np.eye(len(chosen)), A.T)
         R = Y - hat @ Y
         nu = np.einsum("ij,ij->j", left, left - hat @ left)
-        np.testing.assert_allclose(now.pull, (((left.T @ R) ** 2).sum(axis=1) / nu).mean())
-        np.testing.assert_allclose(now.spent, np.trace(hat), atol=1e-12)
+        np.testing.assert_allclose(now.mean_gain, (((left.T @ R) ** 2).sum(axis=1) / nu).mean())
+        np.testing.assert_allclose(now.freedom, np.trace(hat), atol=1e-12)
         np.testing.assert_allclose(now.residual, (R**2).sum())
         np.testing.assert_allclose(now.gain, found.gains[now.n_selected])
 
@@ -133,8 +134,9 @@ def test_an_end_rule_is_told_how_the_path_stands(rng, ridge):
 def test_the_result_tells_every_step_and_a_callback_may_end_it(rng):
     X, Y = rng.standard_normal((30, 9)), rng.standard_normal((30, 2))
     events = []
-    result = forward.forward_path(
-        as_design(X), Y, ridge=1.0, n_steps=6, callback=lambda e: events.append(e) or e.n_iter == 4
+    result = ForwardSelection(6).solve(
+        LeastSquares(as_design(X), Y, ridge=1.0),
+        callback=lambda e: events.append(e) or e.n_iter == 4,
     )
     path = result.solution.path
     assert (result.n_iter, len(path), result.converged, result.optimality) == (4, 4, True, 0.0)

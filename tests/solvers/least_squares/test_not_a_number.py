@@ -7,12 +7,12 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
-from sparsieve.solvers.least_squares.alm import ExclusiveALM
-from sparsieve.solvers.least_squares.alternation import PublishedAlternation
 from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.dual_newton import ProximalDualNewton
-from sparsieve.solvers.least_squares.problem import Problem
-from sparsieve.solvers.least_squares.rescaled import RescaledRegression
+from sparsieve.solvers.least_squares.problem import LeastSquares
+from sparsieve.solvers.least_squares.published_alm import ExclusiveALM
+from sparsieve.solvers.least_squares.published_rlsr import PublishedAlternation
+from sparsieve.solvers.least_squares.rlsr import RescaledRegression
 
 
 def without_bounds(kind, *strengths, bound=np.nan):
@@ -46,7 +46,7 @@ CASES = [
 def test_a_gap_that_is_no_number_ends_the_solver(rng, solver, kind, strengths, bound, shape):
     X, Y = rng.standard_normal(shape), rng.standard_normal((shape[0], 2))
     penalty = without_bounds(kind, *strengths, bound=bound)
-    result = solver.solve(Problem(as_design(X), Y, penalty))
+    result = solver.solve(LeastSquares(as_design(X), Y, penalty))
     assert not result.converged
     assert not result.optimality <= 1e-3  # zero is a bound that always holds
     assert np.isfinite(result.objective)
@@ -55,7 +55,7 @@ def test_a_gap_that_is_no_number_ends_the_solver(rng, solver, kind, strengths, b
 @pytest.mark.parametrize(("solver", "kind", "strengths"), CASES)
 def test_overflowing_data_end_the_solver(rng, solver, kind, strengths):
     X, Y = 1e200 * rng.standard_normal((12, 6)), rng.standard_normal((12, 2))
-    problem = Problem(as_design(X), Y, kind(*strengths))
+    problem = LeastSquares(as_design(X), Y, kind(*strengths))
     with np.errstate(all="ignore"):
         if isinstance(solver, ProximalDualNewton):
             with pytest.raises(ValueError, match="X is too large for its squares"):
@@ -67,8 +67,8 @@ def test_overflowing_data_end_the_solver(rng, solver, kind, strengths):
 def test_targets_beyond_their_squares_are_refused():
     design = as_design(np.eye(3))
     with pytest.raises(ValueError, match="too large for its squares"):
-        Problem(design, np.full((3, 1), 1e200), L21(1.0))
+        LeastSquares(design, np.full((3, 1), 1e200), L21(1.0))
     with pytest.raises(ValueError, match="too small for its squares"):
-        Problem(design, np.full((3, 1), 1e-200), L21(1.0))
-    assert Problem(design, np.zeros((3, 1)), L21(1.0)).power == 0.0
-    assert Problem(design, np.full((3, 1), 1e25, dtype=np.float32), L21(1.0)).power < np.inf
+        LeastSquares(design, np.full((3, 1), 1e-200), L21(1.0))
+    assert LeastSquares(design, np.zeros((3, 1)), L21(1.0)).power == 0.0
+    assert LeastSquares(design, np.full((3, 1), 1e25, dtype=np.float32), L21(1.0)).power < np.inf

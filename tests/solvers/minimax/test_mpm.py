@@ -11,13 +11,15 @@ from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from sparsieve.design import Scaled, as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.engines.dca import DCA
-from sparsieve.solvers.minimax.generation import InfeasibleError
+from sparsieve.solvers.minimax.column_generation import InfeasibleError
 from sparsieve.solvers.minimax.hyperplane import accuracy_of, kappa_of
-from sparsieve.solvers.minimax.machine import solve_mpm
+from sparsieve.solvers.minimax.l0_mpm import SurrogateProgram
+from sparsieve.solvers.minimax.l1_mpm import L1MPM
 from sparsieve.solvers.minimax.moments import SampleGroup, TwoClassMoments
-from sparsieve.solvers.minimax.published_ratio import solve_published_ratio
-from sparsieve.solvers.minimax.ratio import RatioMachine
-from sparsieve.solvers.minimax.weighted_l1 import SurrogateProgram, WeightedL1Machine
+from sparsieve.solvers.minimax.mpm import MPM
+from sparsieve.solvers.minimax.problem import Minimax
+from sparsieve.solvers.minimax.published_smpm import PublishedSMPM
+from sparsieve.solvers.minimax.ratio_mpm import SMPM
 
 # samples, features, ridge: more samples than features, about as many, and far fewer
 SHAPES = [(120, 10, 0.0), (120, 10, 0.3), (40, 30, 0.0), (40, 60, 0.1), (50, 300, 0.05)]
@@ -26,6 +28,14 @@ SHAPES = [(120, 10, 0.0), (120, 10, 0.3), (40, 30, 0.0), (40, 60, 0.1), (50, 300
 def as_moments(X, y, ridge=0.0, weights=None, **options):
     groups = [SampleGroup.of(np.flatnonzero(y == label), weights) for label in (1, 0)]
     return TwoClassMoments(as_design(X), *groups, ridge, **options)
+
+
+def solve_mpm(moments):
+    return MPM().solve(Minimax(moments))
+
+
+def solve_l1(moments, kappa, costs, start=None):
+    return L1MPM().solve(Minimax(moments, costs, accuracy_of(kappa)), start)
 
 
 @pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
@@ -76,7 +86,7 @@ def test_l1_machine_is_optimal(n, d, ridge, share):
     X, y = random_problem(n * d, n, d)
     moments = as_moments(X, y, ridge)
     kappa = kappa_of(share * solve_mpm(moments).solution.accuracy)
-    found = WeightedL1Machine(moments, kappa).solve(np.ones(d))
+    found = solve_l1(moments, kappa, np.ones(d))
     assert found.objective == pytest.approx(weighted_l1(X, y, np.ones(d), kappa, ridge), rel=1e-6)
     assert found.objective == pytest.approx(np.abs(found.solution.weights).sum(), rel=1e-9)
     assert found.optimality <= 1e-6
@@ -98,7 +108,7 @@ def test_any_costs(seed, ridge):
     costs = np.random.default_rng(seed).uniform(0.05, 1.0, size=60)
     moments = as_moments(X, y, ridge)
     kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
-    found = WeightedL1Machine(moments, kappa).solve(costs)
+    found = solve_l1(moments, kappa, costs)
     assert found.objective == pytest.approx(weighted_l1(X, y, costs, kappa, ridge), rel=1e-6)
 
 
@@ -106,9 +116,9 @@ def test_level_decides_feasibility():
     X, y = random_problem(5, 100, 8)
     moments = as_moments(X, y)
     best = solve_mpm(moments).solution.accuracy
-    WeightedL1Machine(moments, kappa_of(0.999 * best)).solve(np.ones(8))
+    solve_l1(moments, kappa_of(0.999 * best), np.ones(8))
     with pytest.raises(InfeasibleError):
-        WeightedL1Machine(moments, kappa_of(1.01 * best)).solve(np.ones(8))
+        solve_l1(moments, kappa_of(1.01 * best), np.ones(8))
 
 
 @pytest.mark.thinned(2)
@@ -119,6 +129,7 @@ def test_every_dc_step_is_optimal(name, n, d, ridge):
     moments = as_moments(X, y, ridge)
     kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
     delta = surrogate(name, 5.0)
+    problem = Minimax(moments, np.ones(d), accuracy_of(kappa), delta)
 
     class Checked(SurrogateProgram):
         def solve_convex(self, slope, x0):
@@ -129,7 +140,7 @@ def test_every_dc_step_is_optimal(name, n, d, ridge):
             assert abs(value - best) <= 1e-6 * max(1.0, best)
             return found
 
-    result = DCA(max_iter=50).solve(Checked(WeightedL1Machine(moments, kappa), delta), None)
+    result = DCA(max_iter=50).solve(Checked(problem), None)
     assert result.converged
     assert (np.diff(result.trace) <= 1e-9).all()
 
@@ -140,7 +151,7 @@ def test_ratio_machine_is_optimal(n, d, ridge, share):
     X, y = random_problem(n + 2 * d, n, d)
     moments = as_moments(X, y, ridge)
     alpha = share * np.abs(moments.difference).max()
-    found = RatioMachine(moments, np.full(moments.n_features, alpha)).solve()
+    found = SMPM().solve(Minimax(moments, np.full(d, alpha)))
     assert found.objective == pytest.approx(ratio(X, y, alpha, ridge), rel=1e-6)
     assert found.objective == pytest.approx(
         sum(norms_at(X, y, found.solution.weights, ridge)), rel=1e-9
@@ -154,10 +165,10 @@ def test_small_weights_count_where_a_feature_comes_in(seed):
     X = np.random.default_rng(seed).standard_normal((60, 8))
     moments = as_moments(X, np.arange(60) < 2, 3e-4)
     few, more = 0.2, 0.8
-    least = len(WeightedL1Machine(moments, few).solve(np.ones(8)).solution.support)
+    least = len(solve_l1(moments, few, np.ones(8)).solution.support)
     for _ in range(30):
         middle = 0.5 * (few + more)
-        found = WeightedL1Machine(moments, middle).solve(np.ones(8))
+        found = solve_l1(moments, middle, np.ones(8))
         assert found.optimality <= 1e-6
         assert found.converged
         if len(found.solution.support) > least:
@@ -171,7 +182,7 @@ def test_ratio_machine_is_certain_of_one_sample_with_a_small_ridge(ridge):
     X = np.random.default_rng(0).standard_normal((60, 30))
     moments = as_moments(X, np.arange(60) < 1, ridge)
     alpha = 0.5 * np.abs(moments.difference).max()
-    found = RatioMachine(moments, np.full(30, alpha)).solve()
+    found = SMPM().solve(Minimax(moments, np.full(30, alpha)))
     assert found.converged
     assert found.optimality <= 1e-12
 
@@ -184,7 +195,7 @@ def test_published_iteration_finds_the_same_ratio(n, d, ridge, share):
     moments = as_moments(X, y, ridge)
     alpha = np.full(d, share * np.abs(moments.difference).max())
     seen = []
-    found = solve_published_ratio(moments, alpha, tol=1e-6, max_iter=50, callback=seen.append)
+    found = PublishedSMPM(max_iter=50).solve(Minimax(moments, alpha), callback=seen.append)
     assert found.converged
     assert found.objective == pytest.approx(ratio(X, y, alpha, ridge), rel=2e-6)
     gain = moments.difference @ found.solution.weights - alpha @ np.abs(found.solution.weights)
@@ -200,9 +211,9 @@ def test_published_iteration_says_when_it_stalls():
     X, y = random_problem(1, 50, 80)
     moments = as_moments(X, y, 0.1)
     alpha = np.full(80, 0.3 * np.abs(moments.difference).max())
-    short = solve_published_ratio(moments, alpha, tol=1e-6, max_iter=1)
+    short = PublishedSMPM(max_iter=1).solve(Minimax(moments, alpha))
     assert not short.converged
-    beyond = solve_published_ratio(moments, alpha, tol=1e-14, max_iter=200)
+    beyond = PublishedSMPM(tol=1e-14).solve(Minimax(moments, alpha))
     assert not beyond.converged
     assert beyond.n_iter < 30
 
@@ -229,7 +240,7 @@ def test_factors_in_every_storage(storage, n, d):
         np.testing.assert_allclose(factor.T @ factor, spread.T @ spread, atol=1e-12)
     u = [rng.normal(size=rows) for rows in other.n_rows]
     dense = [other.columns(which, everything) for which in (0, 1)]
-    np.testing.assert_allclose(other.price(*u), u[0] @ dense[0] + u[1] @ dense[1], atol=1e-12)
+    np.testing.assert_allclose(other.rmatmul(*u), u[0] @ dense[0] + u[1] @ dense[1], atol=1e-12)
     rows = np.vstack([*dense, other.difference])
     np.testing.assert_allclose(other.gram(), rows @ rows.T, atol=1e-12)
 
@@ -268,12 +279,13 @@ def test_newton_and_cone_programs_agree_and_newton_goes_on_alone(monkeypatch):
     X, y = random_problem(7, 60, 200)
     moments, rng = as_moments(X, y, 0.05), np.random.default_rng(0)
     costs = [np.ones(200), rng.uniform(0.8, 1.2, size=200), rng.uniform(0.1, 2.0, size=200)]
-    machine = WeightedL1Machine(moments, kappa_of(0.8))
-    found = [machine.solve(one) for one in costs]
+    found = []
+    for one in costs:
+        found.append(solve_l1(moments, kappa_of(0.8), one, found[-1] if found else None))
     assert found[1].n_iter == 1  # from the features of the first
-    monkeypatch.setattr(f"{WeightedL1Machine.__module__}.polish_weighted_l1", lambda *given: None)
+    monkeypatch.setattr(f"{L1MPM.__module__}.polish_weighted_l1", lambda *given: None)
     for one, fast in zip(costs, found, strict=True):
-        slow = WeightedL1Machine(moments, kappa_of(0.8)).solve(one)
+        slow = solve_l1(moments, kappa_of(0.8), one)
         assert fast.optimality <= 1e-6
         assert fast.objective == pytest.approx(slow.objective, rel=2e-6)
         assert_feasible(X, y, fast, kappa_of(0.8), 0.05)

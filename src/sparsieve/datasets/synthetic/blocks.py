@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_integer, check_real
 from ..dataset import Dataset
-from .parts import balanced, check_fraction, check_sizes, labelled, spaced_means
+from .parts import balanced, check_sizes, labelled, spaced_means
 
 
 def make_correlated_blocks(
@@ -65,7 +65,7 @@ def make_correlated_blocks(
     check_integer("block_size", block_size)
     n_columns = n_relevant * block_size
     check_sizes(n_samples, n_features, n_classes, **{"n_relevant * block_size": n_columns})
-    check_fraction("correlation", correlation)
+    check_real("correlation", correlation, minimum=0, maximum=1)
     check_real("signal", signal, minimum=0)
     rng = check_random_state(random_state)
     X, y = rng.standard_normal((n_samples, n_features)), balanced(n_samples, n_classes, rng)

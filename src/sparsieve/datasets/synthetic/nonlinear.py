@@ -72,10 +72,7 @@ def make_nonlinear_additive(
     X = rng.standard_normal((n_samples, n_features))
     relevant = random_columns(n_features, n_relevant, rng)
     inputs = X[:, relevant]
-    if kind == "radial":
-        parts = (inputs**2 - 1.0) / np.sqrt(2.0)
-    else:
-        parts = _steps(inputs, rng)
+    parts = (inputs**2 - 1.0) / np.sqrt(2.0) if kind == "radial" else _steps(inputs, rng)
     target = parts.sum(axis=1) / np.sqrt(n_relevant) + noise * rng.standard_normal(n_samples)
     title = f"{kind} additive"
     if task == "regression":

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._checks import check_real
 from ..dataset import Dataset
-from .parts import check_fraction, labelled
+from .parts import labelled
 from .shared import make_shared_features
 
 
@@ -63,8 +61,8 @@ def make_outliers(
     >>> int(data.outlier_mask.sum()), int((data.y != data.y_clean).sum())
     (15, 5)
     """
-    check_fraction("row_fraction", row_fraction)
-    check_fraction("label_fraction", label_fraction)
+    check_real("row_fraction", row_fraction, minimum=0, maximum=1)
+    check_real("label_fraction", label_fraction, minimum=0, maximum=1)
     if row_fraction + label_fraction > 1:
         raise ValueError(
             f"row_fraction + label_fraction must be at most 1, got {row_fraction + label_fraction}"
@@ -86,7 +84,7 @@ def make_outliers(
     rows, labels = order[:n_rows], order[n_rows : n_rows + n_labels]
     X[rows] = magnitude * rng.standard_normal((n_rows, n_features))
     y[labels] = (y[labels] + rng.randint(1, n_classes, size=labels.size)) % n_classes
-    row_mask, label_mask = _mask(rows, n_samples), _mask(labels, n_samples)
+    row_mask, label_mask = (np.isin(np.arange(n_samples), some) for some in (rows, labels))
     return labelled(
         "shared features with outliers",
         X,
@@ -98,9 +96,3 @@ def make_outliers(
         label_outlier_mask=label_mask,
         y_clean=clean.y,
     )
-
-
-def _mask(indices: Sequence[int] | np.ndarray, size: int) -> np.ndarray:
-    mask = np.zeros(size, dtype=bool)
-    mask[indices] = True
-    return mask

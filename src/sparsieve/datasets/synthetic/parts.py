@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import check_integer, check_real
+from ..._checks import check_integer
 from ..dataset import Dataset
 
 
@@ -26,13 +26,6 @@ def check_sizes(n_samples: int, n_features: int, n_classes: int, **needed: Any) 
         check_integer(name, count)
         if count > n_features:
             raise ValueError(f"{name} must be at most n_features={n_features}, got {count}")
-
-
-def check_fraction(name: str, value: float) -> None:
-    """Refuse anything but a number from 0 to 1."""
-    check_real(name, value, minimum=0)
-    if value > 1:
-        raise ValueError(f"{name} must be at most 1, got {value!r}")
 
 
 def balanced(n_samples: int, n_classes: int, rng: np.random.RandomState) -> np.ndarray:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from ..._checks import check_real
-from ...design import blanked, in_double, standardised
+from ..._saved import Floats, Ints, Savable, are_indices, are_signs, is_moderate, is_nonnegative
+from ...design import blanked, in_double
 from ...solvers.base import Result, printer
+from ...solvers.hinge.column_generation import Hinge, SparsePlane
 from ...solvers.hinge.columns import ColumnStore
-from ...solvers.hinge.linear_program import (
-    ExactPenaltyProgram,
-    SparsePlane,
-    SurrogateProgram,
-    WeightedL1SVM,
-    solve_l0_svm,
-)
-from ...solvers.hinge.restricted import solve_program
+from ...solvers.hinge.l0_svm import L0SVM, ExactPenaltySVM, SurrogateSVM
+from ...solvers.hinge.linear_program import HighsSolver, LinearProgram
 from ...solvers.hinge.without_features import without_features
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from ..margins import MarginPredictions, class_signs, joint_sizes, shared_out
+from ..margins import MarginPredictions, class_signs, joint_sizes, machine_view, shared_out
 from ..preparation import Units
 
 
@@ -43,58 +40,55 @@ class HingeSelector(MarginPredictions, LinearSelector):
         "classes by the mean of weights relative to the largest of each class, of the mean share."
     )
 
+    _models: Annotated[list[_Model], "outputs"] = field(init=False)
+    _dtype: np.dtype = field(init=False)
+    _units: Annotated[Units, "features"] = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield all(are_indices(model.features, len(self.ranking_)) for model in self._models)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("C", self.C, minimum=0, strict=True)
 
     @abstractmethod
-    def _program(self, svm: WeightedL1SVM) -> SurrogateProgram | ExactPenaltyProgram:
-        """The DC program of this model on these data."""
+    def _problem(self, hinge: Hinge) -> SurrogateSVM | ExactPenaltySVM:
+        """The model on these data."""
 
     @abstractmethod
     def _cost(self) -> float:
-        """What a unit of weight costs in this program at zero."""
+        """What a unit of weight costs at zero."""
 
     def _largest_weight(self) -> float:
         return np.inf
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        view = standardised(
-            data.design,
-            centre=self.fit_intercept,
-            scale=self.standardize,
-            sample_weight=data.sample_weight,
-            weight_rows=False,
-            dtype=np.float64,
-        )
+        weights, centre = data.sample_weight, self.fit_intercept
+        view = machine_view(data.design, weights, self.standardize, centre)
         n_samples, n_features = data.design.shape
         design = in_double(blanked(view.design, data.fixed.never))
         always = np.flatnonzero(data.fixed.always)
         C = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
         C = float(self.C) * C
         signs, store = class_signs(data.target), ColumnStore(design)
+        solver, show = L0SVM(self.max_iter, self.tol), printer(self.verbose, type(self).__name__)
+        costs = np.full(n_features, self._cost())
         empty = np.zeros(len(signs), dtype=bool)
         if len(signs) > 1 and self.fit_intercept and not len(always):
-            empty = without_features(design, signs.codes, C, np.full(n_features, self._cost()))
+            empty = without_features(design, signs.codes, C, costs)
         results: list[Result[None]] = []
-        self._models: list[_Model] = []
+        self._models = []
         weights, explained = np.zeros((len(signs), n_features)), np.zeros(len(signs))
         left, alone = np.zeros(n_features), np.zeros(n_features)
         for k, y in enumerate(signs):
-            svm = WeightedL1SVM(
-                design, y, C, self._largest_weight(), self.fit_intercept, always, store
-            )
+            bound = self._largest_weight()
+            svm = Hinge(design, y, C, store, costs, bound, self.fit_intercept, always)
             nothing = svm.origin()
             if empty[k]:
                 loss = svm.loss(nothing)
                 result = Result(nothing, loss, 0.0, 1, True, [loss])
             else:
-                result = solve_l0_svm(
-                    self._program(svm),
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    callback=printer(self.verbose, type(self).__name__),
-                )
+                result = solver.solve(self._problem(svm), callback=show)
             plane = result.solution
             results.append(replace(result, solution=None))  # type: ignore[arg-type]
             self._models.append(_Model.of(svm, plane))
@@ -132,21 +126,21 @@ class HingeSelector(MarginPredictions, LinearSelector):
 
 
 @dataclass(frozen=True)
-class _Model:
+class _Model(Savable):
     """A fitted plane with the few columns it uses, to solve again on some of them."""
 
-    features: np.ndarray
-    weights: np.ndarray
+    features: Annotated[Ints, "features"]
+    weights: Annotated[Floats, "features", is_moderate]
     bias: float
-    columns: np.ndarray
-    costs: np.ndarray
-    y: np.ndarray
-    C: np.ndarray
-    bounds: np.ndarray
+    columns: Annotated[Floats, "samples", "features", is_moderate]
+    costs: Annotated[Floats, "features", is_moderate, is_nonnegative]
+    y: Annotated[Floats, "samples", are_signs]
+    C: Annotated[Floats, "samples", is_moderate, is_nonnegative]
+    bounds: Annotated[Floats, "features", is_nonnegative]
     fit_bias: bool
 
     @classmethod
-    def of(cls, svm: WeightedL1SVM, plane: SparsePlane) -> _Model:
+    def of(cls, svm: Hinge, plane: SparsePlane) -> _Model:
         if not len(plane.features):  # nothing to take away, so the samples are not needed
             none = np.empty(0)
             alone = plane.features, none, plane.bias, np.empty((0, 0)), none, none, none, none
@@ -169,12 +163,7 @@ class _Model:
         kept = support[self.features]
         if kept.all():
             return self.features, self.weights, self.bias
-        weights, bias, _ = solve_program(
-            self.columns[:, kept],
-            self.y,
-            self.C,
-            self.costs[kept],
-            bounds=self.bounds[kept],
-            fit_bias=self.fit_bias,
-        )
-        return self.features[kept], weights, bias
+        columns, costs, bounds = self.columns[:, kept], self.costs[kept], self.bounds[kept]
+        program = LinearProgram.of(columns, self.y, self.C, costs, bounds, self.fit_bias)
+        plane = HighsSolver().solve(program).solution
+        return self.features[kept], plane.weights, plane.bias

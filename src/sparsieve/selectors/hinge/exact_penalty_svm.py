@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..._checks import check_real
-from ...solvers.hinge.linear_program import ExactPenaltyProgram, WeightedL1SVM
+from ...solvers.hinge.column_generation import Hinge
+from ...solvers.hinge.l0_svm import ExactPenaltySVM
 from ..base import TrainingData
 from .base import HingeSelector
 
@@ -13,6 +14,9 @@ from .base import HingeSelector
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExactPenaltySVMSelector(HingeSelector):
     """Linear SVM that counts features with one switch per feature (EP-SVM).
+
+    In short: A straight-line border between classes that uses few features; slower variant of
+    l0-svm.
 
     Minimises ``C sum_i max(0, 1 - y_i (w'x_i + b)) + sum_j u_j + t sum_j min(u_j, 1 - u_j)``
     under ``|w_j| <= max_weight * u_j`` and ``0 <= u_j <= 1``, where t is ``penalty``: with t large
@@ -93,8 +97,8 @@ class ExactPenaltySVMSelector(HingeSelector):
     def _largest_weight(self) -> float:
         return float(self.max_weight)
 
-    def _program(self, svm: WeightedL1SVM) -> ExactPenaltyProgram:
-        return ExactPenaltyProgram(svm, float(self.penalty))
+    def _problem(self, hinge: Hinge) -> ExactPenaltySVM:
+        return ExactPenaltySVM(hinge, float(self.penalty))
 
     def _cost(self) -> float:
         return (1.0 + self.penalty) / self.max_weight

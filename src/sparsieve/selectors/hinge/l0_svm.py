@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from ..._checks import check_choice, check_real
 from ...penalties import SURROGATES, surrogate
-from ...solvers.hinge.linear_program import SurrogateProgram, WeightedL1SVM
+from ...solvers.hinge.column_generation import Hinge
+from ...solvers.hinge.l0_svm import SurrogateSVM
 from .base import HingeSelector
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L0SVMSelector(HingeSelector):
     """Linear SVM that pays for the number of features instead of their squared weights.
+
+    In short: A straight-line border between classes that pays for every feature it uses.
 
     Minimises ``sum_j delta(w_j) + C sum_i max(0, 1 - y_i (w'x_i + b))`` where delta is a
     concave surrogate of "w_j is not zero". ``surrogate="exp"`` is PiE-SVM, ``"capped_l1"``
@@ -110,8 +113,8 @@ class L0SVMSelector(HingeSelector):
         check_choice("surrogate", self.surrogate, SURROGATES)
         check_real("theta", self.theta, minimum=0, strict=True)
 
-    def _program(self, svm: WeightedL1SVM) -> SurrogateProgram:
-        return SurrogateProgram(svm, surrogate(self.surrogate, self.theta))
+    def _problem(self, hinge: Hinge) -> SurrogateSVM:
+        return SurrogateSVM(hinge, surrogate(self.surrogate, self.theta))
 
     def _cost(self) -> float:
         return surrogate(self.surrogate, self.theta).slope_at_zero

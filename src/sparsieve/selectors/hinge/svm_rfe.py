@@ -10,12 +10,19 @@ from typing import ClassVar
 import numpy as np
 
 from ..._checks import check_real
-from ...design import DesignMatrix, standardised
+from ...design import DesignMatrix
 from ...solvers.base import Path, Result
-from ...solvers.hinge.newton import FeatureSide, GramSide, SampleWeights, Side, solve_svm
+from ...solvers.hinge.newton import (
+    FeatureSide,
+    FiniteNewton,
+    GramSide,
+    SampleWeights,
+    Side,
+    SquaredHinge,
+)
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from ..margins import class_signs
+from ..margins import class_signs, machine_view
 
 # Like the filters: kept when nobody asks for a number.
 DEFAULT_COUNT = 10
@@ -29,6 +36,8 @@ FRESH = 1e-2
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVMRFESelector(LinearSelector):
     """Fit a linear SVM, drop the features with the smallest weights, repeat.
+
+    In short: Draws a straight-line border, drops the features that matter least to it, and repeats.
 
     Every step minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w'x_i + b))^2 for every class
     against the others (two classes: once) and drops the features whose squared weights, summed
@@ -145,14 +154,8 @@ class SVMRFESelector(LinearSelector):
         return len(class_signs(data.target)) * machine
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        view = standardised(
-            data.design,
-            centre=self.standardize,
-            scale=self.standardize,
-            sample_weight=data.sample_weight,
-            weight_rows=False,
-            dtype=np.float64 if self.standardize else None,
-        )
+        scale, dtype = self.standardize, np.float64 if self.standardize else None
+        view = machine_view(data.design, data.sample_weight, scale, scale, dtype)
         n_features, fixed = data.design.shape[1], data.fixed
         always = np.flatnonzero(fixed.always)
         usable = ~(view.constant | fixed.either)
@@ -210,7 +213,7 @@ class _Machines:
         self.settings, self.design = settings, design
         self.signs, self.weights = signs, weights
         self.covariates = design.dense_columns(always).astype(np.float64, copy=False)
-        self.starts: list[SampleWeights | None] = [None] * len(signs)
+        self.starts: list[Result[SampleWeights] | None] = [None] * len(signs)
         self.working = design
         self.gram: np.ndarray | None = None
         self.trace = 0.0
@@ -222,7 +225,7 @@ class _Machines:
         everything = len(left) == self.design.shape[1]
         working = self.working = self.design if everything else self.design.columns(left)
         solved = self._solve(self._side(working))
-        self.starts = [result.solution for result in solved]
+        self.starts = [*solved]
         betas = np.column_stack([result.solution.beta for result in solved])
         W = working.rmatmul(betas.astype(self.design.dtype, copy=False)).astype(np.float64)
         self.objectives.append(sum(result.objective for result in solved))
@@ -263,9 +266,9 @@ class _Machines:
         return GramSide(self.gram, intercept, self.covariates)
 
     def _solve(self, side: Side) -> list[Result[SampleWeights]]:
-        max_iter, tol = self.settings.max_iter, self.settings.tol
+        solver = FiniteNewton(self.settings.max_iter, self.settings.tol)
         solved = [
-            solve_svm(side, y, self.weights, start=start, max_iter=max_iter, tol=tol)
+            solver.solve(SquaredHinge(side, y, self.weights), start)
             for y, start in zip(self.signs, self.starts, strict=True)
         ]
         self.n_iter += sum(result.n_iter for result in solved)

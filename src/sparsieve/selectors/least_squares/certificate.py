@@ -6,16 +6,17 @@ import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_integer
+from ..._saved import Floats, Ints, Maybe, Savable
 from ...solvers.base import Path
 from ...solvers.least_squares.accuracy import least_objective
 from ...solvers.least_squares.bounds import BoundSearch
-from ..input import TrainingData
+from ...validation.training_data import TrainingData
 from ..preparation import Prepared
 from .proof import Proof, doubled, feature_digest, target_digest
 
@@ -28,7 +29,7 @@ ALIKE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Savable):
     """What is proven about selections of several sizes.
 
     All values are those of ``||Y - XW||^2 + ridge * n * ||W||^2`` on the columns and the target
@@ -59,7 +60,7 @@ class Certificate:
     --------
     sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
     sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
 
     Examples
     --------
@@ -73,11 +74,11 @@ class Certificate:
     True
     """
 
-    n_features: np.ndarray
-    objective: np.ndarray
-    lower_bound: np.ndarray
-    gap: np.ndarray
-    share: np.ndarray
+    n_features: Annotated[Ints, "sizes"]
+    objective: Annotated[Floats, "sizes"]
+    lower_bound: Annotated[Floats, "sizes"]
+    gap: Annotated[Floats, "sizes"]
+    share: Annotated[Floats, "sizes"]
     target_power: float
     n_always: int = 0
 
@@ -138,8 +139,9 @@ class Certifiable:
     """Mixin of selectors that search least squares with a ridge: ``certify``."""
 
     path_: Path
-    certificate_: Certificate
+    certificate_: Maybe[Certificate]
     n_features_in_: int
+    _seen: tuple
 
     @abstractmethod
     def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
@@ -311,6 +313,6 @@ def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:
     best = np.zeros(most + 1)
     best[0] = search.power
     for k in sizes[(sizes > 0) & search.has_ridge]:
-        found = search.solve(int(k), tol=ACCURACY)[1].bounds(most, search.ridge)
+        found = search.solve(int(k), tol=ACCURACY).solution.dual.bounds(most, search.ridge)
         best[: len(found)] = np.maximum(best[: len(found)], found)
     return best[sizes]

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...penalties import row_norms
 from ...solvers.base import printer
+from ...solvers.least_squares.problem import LeastSquares
 from ...solvers.least_squares.top_k_iht import TopKIHT
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from .scores import standardized_norms
+from .scores import standardised_row_norms
 
 DEFAULT_COUNT = 10
 
@@ -20,6 +20,9 @@ DEFAULT_COUNT = 10
 @dataclass(eq=False, repr=False, kw_only=True)
 class ESFSSelector(LinearSelector):
     """Regress discriminant codes of the classes on a fixed number of features.
+
+    In short: Chooses a given number of features together, so that a straight-line rule tells the
+    classes apart.
 
     Minimises ``||XW - Y (Y'Y)^(-1/2)||^2`` over W with ``n_features_to_select`` nonzero rows:
     the classes are coded so that a single feature is ranked by its ratio of between-class to
@@ -116,22 +119,18 @@ class ESFSSelector(LinearSelector):
         sizes = np.bincount(data.target.codes, weights=data.sample_weight)
         problem = self._prepared(data, squared_loss=True, output_scale=np.sqrt(sizes))
         count = min(self._n_own(data, DEFAULT_COUNT), int((~problem.constant).sum()))
-        # Under this coding ||x'Y||^2 is the between-class scatter of a centred feature.
-        between = row_norms(problem.design.rmatmul(problem.Y)).astype(np.float64) ** 2
-        total = problem.design.column_sq_norms().astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(problem.constant, -1.0, between / np.maximum(total - between, 1e-300))
-        start = np.argsort(-np.nan_to_num(ratio, nan=-1.0), kind="stable")[:count]
+        # Under this coding ||x'Y||^2 is the between-class scatter of a centred feature, so that
+        # the search starts from the features with the largest Fisher ratios.
+        equations = LeastSquares(problem.design, problem.Y, eligible=~problem.constant)
         solver = TopKIHT(count, tol=float(self.tol), max_iter=self.max_iter)
-        result = solver.solve(
-            problem.design, problem.Y, start, printer(self.verbose, type(self).__name__)
-        )
+        result = solver.solve(equations, callback=printer(self.verbose, type(self).__name__))
         self._keep_result(result)
-        self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
+        W, power = result.solution.W, float(np.vdot(problem.Y, problem.Y))
+        self.coef_, self.intercept_ = problem.units.coefficients(W)
         return FeatureScores(
-            standardized_norms(result.solution.W, problem.Y, data.total_weight),
+            standardised_row_norms(W, power, data.total_weight).astype(W.dtype),
             n_kept=count,
-            ties=result.solution.pull,
+            ties=result.solution.correlation,
             constant=problem.constant,
             complete=False,
         )

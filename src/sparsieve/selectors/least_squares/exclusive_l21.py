@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_integer, check_real
+from ..._saved import Bools, Floats, Maybe
 from ...penalties import ExclusiveL21, critical_strength
 from ...solvers.base import Result, printer
-from ...solvers.least_squares.alm import ExclusiveALM
 from ...solvers.least_squares.block_cd import BlockCD
 from ...solvers.least_squares.dual_newton import ProximalDualNewton
-from ...solvers.least_squares.problem import Problem, Rows
+from ...solvers.least_squares.problem import LeastSquares, Rows
+from ...solvers.least_squares.published_alm import ExclusiveALM
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
-from .row_scores import GAP, NORM_MEANING, standardised_row_norms
+from .scores import GAP, NORM_MEANING, row_norm_scores
 
 SOLVERS = ("block_cd", "alm")
 ALPHA_SHARE = 0.3  # of the strength at which nothing is left
@@ -75,16 +76,19 @@ class ExclusiveSelector(LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _invariant_to_rotations: ClassVar[bool] = False  # the l1 norms of the rows are not
     _score_meaning: ClassVar[str] = NORM_MEANING
+
+    support_per_class_: Maybe[Annotated[Bools, "*", "features"]] = field(init=False)
+    _W: Annotated[Floats, "features", "outputs"] = field(init=False)
 
     @abstractmethod
     def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
         """(alpha, beta) to solve for."""
 
     @abstractmethod
-    def _solver(self, problem: Problem) -> BlockCD | ExclusiveALM | ProximalDualNewton:
+    def _solver(self, problem: LeastSquares) -> BlockCD | ExclusiveALM | ProximalDualNewton:
         """What solves this problem."""
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -99,38 +103,28 @@ class ExclusiveSelector(LinearSelector):
         share_among_copies(problem.design, W)
         self._W = problem.units.completed(W)
         self.coef_, self.intercept_ = problem.units.coefficients(W)
-        self._keep_strengths(alpha, beta)
-        self._keep_result(result, measure=GAP)
-        norms = standardised_row_norms(W, problem, data)
-        return FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=result.solution.pull,
-            constant=problem.constant,
-            beyond="the gradient of the loss at their zero coefficients",
-            remedy="lower the penalty",
-        )
-
-    def _keep_strengths(self, alpha: float, beta: float) -> None:
         self.beta_ = beta
+        if hasattr(self, "alpha"):  # the exclusive lasso has none
+            self.alpha_ = alpha
+        self._keep_result(result, measure=GAP)
+        return row_norm_scores(result, problem, data, remedy="lower the penalty")
 
     def _solve(
-        self, prepared: Prepared, penalty: ExclusiveL21, W0: np.ndarray | None = None
+        self, prepared: Prepared, penalty: ExclusiveL21, start: Result[Rows] | None = None
     ) -> Result[Rows]:
-        problem = Problem(prepared.design, prepared.Y, penalty)
+        problem = LeastSquares(prepared.design, prepared.Y, penalty)
         watch = printer(self.verbose, type(self).__name__)
-        return self._solver(problem).solve(problem, W0, watch)
+        return self._solver(problem).solve(problem, start, watch)
 
     def _match_sparsity(self, problem: Prepared, alpha: float, beta: float, wanted: int):
         """Scale both strengths until about as many entries are nonzero as wanted."""
         low, high = 1.0 / SPARSITY_RANGE, SPARSITY_RANGE
-        scale, best, W = 1.0, None, None
+        scale, best, result = 1.0, None, None
         closest = float("inf")
         for _ in range(SPARSITY_TRIALS):
             trial = ExclusiveL21(scale * alpha, scale * beta)
-            result = self._solve(problem, trial, W)
-            W = result.solution.W
-            miss = int(np.count_nonzero(W)) - wanted
+            result = self._solve(problem, trial, result)
+            miss = int(np.count_nonzero(result.solution.W)) - wanted
             if abs(miss) < closest:
                 best, closest = (trial.alpha, trial.beta, result), abs(miss)
             if miss == 0 or high / low < 1.0 + 1e-6:
@@ -191,7 +185,7 @@ class ExclusiveSelector(LinearSelector):
         if per_class:
             count = self._fixed.count(n_features, self._n_kept)
             other.support_per_class_ = self._largest_per_class(count)
-            other.support_ = other.support_per_class_.any(axis=0)
+            other.support_ = np.asarray(other.support_per_class_.any(axis=0))
         return other
 
     def _largest_per_class(self, count: int) -> np.ndarray:
@@ -224,6 +218,9 @@ class ExclusiveSelector(LinearSelector):
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveL21Selector(ExclusiveSelector):
     """Few features, and for every feature few of the classes.
+
+    In short: Few features in all, and each of them for few classes: markers of a class within one
+    model.
 
     Minimises ``||XW - Y||^2 + alpha * sum_j ||w_j||_2 + beta * sum_j ||w_j||_1^2``. The first
     penalty drops whole features; the second lets the classes compete for each feature that is
@@ -302,7 +299,6 @@ class ExclusiveL21Selector(ExclusiveSelector):
     --------
     sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
     sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
-    sparsieve.ClassHeatmap : Which feature speaks for which class.
 
     References
     ----------
@@ -323,6 +319,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
     alpha: float | None = None
     solver: str = "block_cd"
 
+    _purposes: ClassVar[tuple[str, ...]] = ("panel", "markers")
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, SOLVERS)
@@ -336,13 +334,9 @@ class ExclusiveL21Selector(ExclusiveSelector):
             alpha = max(ALPHA_SHARE * largest, np.finfo(float).tiny)
         return float(alpha), BETA_PER_SAMPLE * weight if beta is None else float(beta)
 
-    def _solver(self, problem: Problem) -> BlockCD | ExclusiveALM:
+    def _solver(self, problem: LeastSquares) -> BlockCD | ExclusiveALM:
         kind = ExclusiveALM if self.solver == "alm" else BlockCD
         return kind(tol=self.tol, max_iter=self.max_iter)
-
-    def _keep_strengths(self, alpha: float, beta: float) -> None:
-        super()._keep_strengths(alpha, beta)
-        self.alpha_ = alpha
 
 
 def share_among_copies(design, W: np.ndarray) -> None:

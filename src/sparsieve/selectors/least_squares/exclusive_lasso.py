@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..._checks import check_real
 from ...solvers.least_squares.block_cd import BlockCD
 from ...solvers.least_squares.dual_newton import ProximalDualNewton
-from ...solvers.least_squares.problem import Problem
+from ...solvers.least_squares.problem import LeastSquares
 from ..preparation import Prepared
 from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector
 
@@ -15,6 +16,8 @@ from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveLassoSelector(ExclusiveSelector):
     """Let the classes compete for every feature.
+
+    In short: The classes compete for every feature, so that each class gets markers of its own.
 
     Minimises ``||XW - Y||^2 + beta * sum_j ||w_j||_1^2``. Every feature that says anything keeps
     at least one class, so the model tells classes apart within a feature but drops none; use
@@ -87,7 +90,6 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     See Also
     --------
     sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
-    sparsieve.ClassHeatmap : Which feature speaks for which class.
 
     Examples
     --------
@@ -99,6 +101,8 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     2
     """
 
+    _purposes: ClassVar[tuple[str, ...]] = ("markers",)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("beta", self.beta, minimum=0, strict=True, optional=True)
@@ -106,7 +110,7 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
         return 0.0, BETA_PER_SAMPLE * weight if self.beta is None else float(self.beta)
 
-    def _solver(self, problem: Problem) -> BlockCD | ProximalDualNewton:
+    def _solver(self, problem: LeastSquares) -> BlockCD | ProximalDualNewton:
         n_samples, n_features = problem.design.shape
         kind = BlockCD if n_features <= n_samples else ProximalDualNewton
         return kind(tol=self.tol, max_iter=self.max_iter)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from ..._checks import check_real, warn_user
+from ..._saved import Maybe
 from ...solvers.base import Path, printer
+from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
-from ..settings import HasSolver, SolverSettings, resolve_solver
+from ..settings import HasSolver, resolve_solver
 from .certificate import Certifiable
-from .l20_exact import ExactSearch, exact_supports
-from .l20_greedy import Greedy, SupportsBySize, greedy_supports
-from .l20_homotopy import AHIHT, HIHT, is_auto, run_homotopy
+from .l20_exact import exact_supports
+from .l20_greedy import GreedySearch, SupportsBySize
+from .l20_homotopy import run_homotopy
 from .path_length import price_rule, signal_rule
-from .scores import standardized_norms
+from .scores import standardised_row_norms
 from .support_fit import SupportFit, SupportLeastSquares
 
 # Ridge relative to the number of samples, for feature sets that predict well.
@@ -30,6 +32,9 @@ RIDGE = 1.0
 @dataclass(eq=False, repr=False, kw_only=True)
 class L20Selector(HasSolver, Certifiable, LinearSelector):
     """Few features that explain the target best, priced one by one.
+
+    In short: The best few features together: starts as ridge-forward and exchanges what can be
+    improved.
 
     The model is ``1/2 ||XW - Y||^2 + lam * (number of nonzero rows of W)``, plus
     ``ridge * n / 2 * ||W||^2`` where a ridge is asked for.
@@ -172,13 +177,23 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     random_state: RandomState = None
     verbose: int = 0
 
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
         "exact": ExactSearch,
         "greedy": Greedy,
         "hiht": HIHT,
         "ahiht": AHIHT,
     }
+
+    lam_: float = field(init=False)
+    # What the homotopy itself ends with, where the fit on a support is not asked for.
+    _own: SupportFit | None = field(init=False)
+    _by_size: Annotated[SupportsBySize, "features"] | None = field(init=False)
+    _model: Annotated[SupportLeastSquares, "features"] = field(init=False)
+    _gap: Maybe[float] = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield all(np.isin(support, self._model.features).all() for support in self.path_.supports)
 
     @property
     def score_meaning(self) -> str:
@@ -202,17 +217,14 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 "lam and n_features_to_select both say how many features to keep; give one of them "
                 "and call at(k) for another number"
             )
-        if not is_auto(self.ridge):
-            check_real("ridge", self.ridge, minimum=0)
+        check_real("ridge", self.ridge, minimum=0, auto=True)
 
     def reaching(self, n_features: Count) -> L20Selector:
         """Return an unfitted copy whose fit goes so far; with a price, as far as that goes."""
         return super().reaching(n_features) if self.lam is None else clone(self)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        # What the homotopy itself ends with, where the fit on a support is not asked for.
-        self._own: SupportFit | None = None
-        self._by_size: SupportsBySize | None = None
+        self._own = self._by_size = None
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         self._interrupted = False
         problem = self._prepared(data, squared_loss=True)
@@ -267,39 +279,18 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
-            stop = signal_rule(
-                n_open,
-                problem.Y.shape[1],
-                total_weight=data.total_weight,
-                ridge=ridge,
-                power=float(np.vdot(problem.Y, problem.Y)),
-            )
+            stop = signal_rule(n_open, problem.Y, data.total_weight, ridge)
         n_steps, callback = self._n_own(data, n_open), printer(self.verbose, type(self).__name__)
+        search = GreedySearch(problem, ridge, data.total_weight)
         exact = None
         if isinstance(settings, ExactSearch):
-            exact = exact_supports(
-                settings,
-                problem,
-                self._proof(data),
-                ridge=ridge,
-                total_weight=data.total_weight,
-                n_steps=n_steps,
-                stop=stop,
-                price=None if self.lam is None else self.lam_,
-                callback=callback,
-            )
+            price = None if self.lam is None else self.lam_
+            limit, proof = float(settings.time_limit), self._proof(data)
+            exact = exact_supports(search, proof, n_steps, stop, price, limit, callback)
             self._by_size, self._interrupted = exact.supports, exact.interrupted
         else:
             assert isinstance(settings, Greedy)
-            result = greedy_supports(
-                problem,
-                ridge=ridge,
-                total_weight=data.total_weight,
-                n_steps=n_steps,
-                stop=stop,
-                n_swaps=int(settings.swaps),
-                callback=callback,
-            )
+            result = search.supports(n_steps, stop, int(settings.swaps), callback)
             self._by_size = result.solution
         self._model, self.path_ = self._by_size.model, self._by_size.path
         count = self._n_worth()
@@ -327,7 +318,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _fit_homotopy(
         self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float
     ) -> FeatureScores:
-        found = run_homotopy(
+        result, lam, entry = run_homotopy(
             settings,
             problem,
             lam=None if self.lam is None else self.lam_,
@@ -338,10 +329,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             random_state=self.random_state,
             callback=printer(self.verbose, type(self).__name__),
         )
-        result, solution = found.result, found.result.solution
+        solution = result.solution
         self._keep_result(result)
-        self.lam_ = min(found.lam, solution.lam)
-        norms = standardized_norms(solution.W, problem.Y, data.total_weight)
+        self.lam_ = min(lam, solution.lam)
+        W, power = solution.W, float(np.vdot(problem.Y, problem.Y))
+        norms = standardised_row_norms(W, power, data.total_weight).astype(W.dtype)
         scores = FeatureScores(
             norms,
             n_kept=int((norms > 0).sum()),
@@ -350,7 +342,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             complete=False,
         )
         order = np.argsort(scores.ranking(), kind="stable")[: scores.n_kept]
-        self.path_ = Path.nested(order, strength=np.append(found.entry, solution.entered[order]))
+        self.path_ = Path.nested(order, strength=np.append(entry, solution.entered[order]))
         self._model = SupportLeastSquares.of(problem, order, ridge * data.total_weight)
         coef, intercept = problem.units.coefficients(solution.W)
         value = result.objective - solution.lam * len(order)

@@ -6,62 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._checks import check_real
 from ...solvers.base import Callback, Path, Result
-from ...solvers.least_squares.best_subsets import BestSubsets, best_subsets
-from ...solvers.least_squares.exact import SAME
+from ...solvers.least_squares.best_subsets import BestSubsets, BestSubsetSearch
 from ...solvers.least_squares.forward import EndRule
-from ..preparation import Prepared
-from ..settings import SolverSettings
-from .l20_greedy import SupportsBySize, greedy_supports
+from .l20_greedy import GreedySearch, SupportsBySize
 from .proof import Proof
 from .support_fit import SupportLeastSquares
 
 # Accuracy of the relaxations that say how far sizes have to be searched for a price.
 SIZE_ACCURACY = 1e-3
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class ExactSearch(SolverSettings):
-    """Branch and bound for the best support of every size, a solver of :class:`L20Selector`.
-
-    Starts from the greedy solver's supports and searches until each is proven best or its time
-    is up; ``optimality_`` is the proven gap either way, all rounding errors included. It is 0
-    where every other support was shown to be no better. Otherwise no other is better by more than
-    this share of the objective: supports that double precision cannot tell apart, such as those
-    with one or the other of two copies of a column, leave a gap of the size of rounding errors.
-
-    With a ridge the bounds are those of a convex relaxation, or what all features that are left
-    reach together (leaps and bounds), whichever is better at the start. Without a ridge there is
-    the second only: for features that are fewer than samples, or few enough to try every support.
-
-    Parameters
-    ----------
-    time_limit : float, default=60.0
-        Seconds for every number of features.
-
-    See Also
-    --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.Greedy : Forward selection with exchanges, the default solver.
-    sparsieve.Certificate : What is proven about a selection.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sparsieve import ExactSearch, L20Selector
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = L20Selector(4, solver=ExactSearch(time_limit=10)).fit(X, y)
-    >>> selector.converged_
-    True
-    """
-
-    time_limit: float = 60.0
-
-    name = "exact"
-
-    def _check(self) -> None:
-        check_real("time_limit", self.time_limit, minimum=0, strict=True)
 
 
 @dataclass(frozen=True)
@@ -93,54 +46,33 @@ class ExactSupports:
 
 
 def exact_supports(
-    settings: ExactSearch,
-    problem: Prepared,
+    greedy: GreedySearch,
     proof: Proof,
-    *,
-    ridge: float,
-    total_weight: float,
     n_steps: int,
     stop: EndRule | None,
     price: float | None,
+    time_limit: float,
     callback: Callback | None,
 ) -> ExactSupports:
-    """Greedy on ``problem``, then exact on that of ``proof``."""
-
-    def greedy(n_most: int, rule: EndRule | None) -> SupportsBySize:
-        return greedy_supports(
-            problem,
-            ridge=ridge,
-            total_weight=total_weight,
-            n_steps=n_most,
-            stop=rule,
-            n_swaps=1,
-            callback=None,
-        ).solution
-
-    start = greedy(n_steps, stop)
+    """Greedy first, then exact on the problem of ``proof``."""
+    start = greedy.supports(n_steps, stop).solution
     supports = list(start.path.supports)
     if price is not None:
         longest = min(sizes_worth_searching(proof, start.path, price), n_steps)
         if longest > len(start.path):
-            start = greedy(longest, None)
+            start = greedy.supports(longest, None).solution
         supports = _extended(start, proof.eligible, longest)
     elif stop is None:
         supports = _extended(start, proof.eligible, n_steps)
     interrupted = False
+    solver = BestSubsetSearch(supports, price, time_limit=time_limit)
     try:
-        found = best_subsets(
-            proof.search,
-            supports,
-            price=price,
-            tol=SAME,
-            time_limit=float(settings.time_limit),
-            callback=callback,
-        )
-    except KeyboardInterrupt as stopped:
-        if not hasattr(stopped, "best"):  # it came before there was anything to keep
+        found = solver.solve(proof.search, callback=callback)
+    except KeyboardInterrupt:
+        if solver.best is None:  # it came before there was anything to keep
             raise
-        found, interrupted = stopped.best, True
-    ordered = _ordered(start, found.solution, proof, problem.design.dtype)
+        found, interrupted = solver.best, True
+    ordered = _ordered(start, found.solution, proof, greedy.problem.design.dtype)
     return ExactSupports(ordered, found.solution, found.n_iter, interrupted)
 
 
@@ -169,7 +101,8 @@ def sizes_worth_searching(proof: Proof, path: Path, price: float) -> int:
         return most
     longest = min(max(len(path), 1), most)
     while True:
-        bounds = search.solve(longest, tol=SIZE_ACCURACY)[1].bounds(n_open, search.ridge)
+        found = search.solve(longest, tol=SIZE_ACCURACY).solution
+        bounds = found.dual.bounds(n_open, search.ridge)
         worth = np.flatnonzero(0.5 * bounds + price * np.arange(len(bounds)) <= best)
         furthest = min(int(worth.max(initial=0)), most)
         if furthest <= longest:

@@ -14,11 +14,11 @@ from ..._checks import check_integer, check_real
 from ...penalties import L21, L1Inf
 from ...solvers.base import Path, Result, printer
 from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.problem import Problem, Rows
+from ...solvers.least_squares.problem import LeastSquares, Rows
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
-from .row_scores import GAP, NORM_MEANING, standardised_row_norms
+from .scores import GAP, NORM_MEANING, row_norm_scores
 
 PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for
 PATH_END = 1e-3  # weakest strength of that path, relative to the strongest
@@ -28,6 +28,9 @@ DEFAULT_SHARE = 0.1  # of the largest useful strength, when nothing is asked for
 @dataclass(eq=False, repr=False, kw_only=True)
 class L21Selector(LinearSelector):
     """Least squares with a penalty on the norms of the coefficient rows.
+
+    In short: Chooses features together by shrinking the useless ones to zero (group lasso); a safe
+    convex model.
 
     Minimises ``||XW - Y||^2 + alpha * sum_j ||w_j||_2``: a feature is used for all outputs or
     for none. Solved to a duality gap by coordinate descent on working sets with Newton steps in
@@ -68,8 +71,8 @@ class L21Selector(LinearSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         After a path the strength at which the feature entered, relative to the smallest one
-        that keeps nothing; for those left out how hard they pulled at the end, on the same
-        scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
+        that keeps nothing; for those left out their correlation with the residual at the end, on
+        the same scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
         standardised columns, divided by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
         By score; features without weight by the gradient of the loss at their zero coefficients.
@@ -119,7 +122,7 @@ class L21Selector(LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     # Where the nonzero rows are the selection, go on until the gap tells which they are.
     _decides_zeros: ClassVar[bool] = True
 
@@ -130,8 +133,8 @@ class L21Selector(LinearSelector):
             return NORM_MEANING
         return (
             "Strength of the penalty at which the feature entered the model, relative to the "
-            "smallest strength that keeps nothing; for features left out, how hard they pulled "
-            "at the end."
+            "smallest strength that keeps nothing; for features left out, their correlation "
+            "with the residual at the end."
         )
 
     def _check_parameters(self) -> None:
@@ -140,45 +143,37 @@ class L21Selector(LinearSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._prepared(data, squared_loss=True)
-        pull = self._pull_at_zero(problem)
-        largest = float(pull.max(initial=0.0))
+        correlation = self._correlation_at_zero(problem)
+        largest = float(correlation.max(initial=0.0))
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
-            return self._follow_path(problem, pull, self._n_own(data, 1))
+            return self._follow_path(problem, correlation, self._n_own(data, 1))
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
         decided = self._decides_zeros and self.n_features_to_select is None
         result = next(self._solve(problem, [alpha], decided))
         self._keep(result, alpha, problem)
-        norms = standardised_row_norms(result.solution.W, problem, data)
-        return FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=result.solution.pull,
-            constant=problem.constant,
-            beyond="the gradient of the loss at their zero coefficients",
-            remedy="lower alpha",
-        )
+        return row_norm_scores(result, problem, data, remedy="lower alpha")
 
-    def _follow_path(self, problem: Prepared, pull: np.ndarray, count: int) -> FeatureScores:
+    def _follow_path(self, problem: Prepared, correlation: np.ndarray, count: int) -> FeatureScores:
         """Lower the strength until ``count`` features have been in the model."""
-        largest = float(pull.max())
+        largest = float(correlation.max())
         steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
         alphas = largest * PATH_RATIO ** np.arange(1, steps + 1)
-        entry = np.zeros(len(pull))
+        entry = np.zeros(len(correlation))
         order: list[int] = []
         before = largest
         for alpha, result in zip(alphas, self._solve(problem, alphas, decided=True), strict=True):
             new = np.flatnonzero((entry == 0) & result.solution.W.any(axis=1))
-            # Within a step features enter in the order of how hard they pulled before it.
-            new = new[np.lexsort((new, -pull[new]))]
-            entry[new] = np.clip(pull[new], alpha, before)
+            # Within a step features enter in the order of their correlation before it.
+            new = new[np.lexsort((new, -correlation[new]))]
+            entry[new] = np.clip(correlation[new], alpha, before)
             order += new.tolist()
-            before, pull = alpha, result.solution.pull
+            before, correlation = alpha, result.solution.correlation
             if len(order) >= count or not result.converged:
                 break
         self._keep(result, float(alpha), problem)
         self.path_ = Path.nested(order, strength=np.append(largest, entry[order]))
-        # What never entered pulls at most as hard as the last strength.
-        scores = np.where(entry > 0, entry, np.minimum(pull, np.nextafter(alpha, 0)))
+        # The correlation of what never entered is at most the last strength.
+        scores = np.where(entry > 0, entry, np.minimum(correlation, np.nextafter(alpha, 0)))
         return FeatureScores(
             scores / largest,
             n_kept=len(order),
@@ -191,7 +186,7 @@ class L21Selector(LinearSelector):
         self, problem: Prepared, alphas: Iterable[float], decided: bool = False
     ) -> Iterator[Result[Rows]]:
         return BlockCD(tol=self.tol, max_iter=self.max_iter, decided=decided).path(
-            _equations(problem),
+            LeastSquares(problem.design, problem.Y, L21(1.0)),  # every strength brings its own
             (self._penalty(float(alpha)) for alpha in alphas),
             callback=printer(self.verbose, type(self).__name__),
         )
@@ -199,10 +194,10 @@ class L21Selector(LinearSelector):
     def _penalty(self, alpha: float) -> L21 | L1Inf:
         return L21(alpha)
 
-    def _pull_at_zero(self, problem: Prepared) -> np.ndarray:
-        """How hard every feature wants in where every coefficient is zero."""
+    def _correlation_at_zero(self, problem: Prepared) -> np.ndarray:
+        """The strength at which every feature would enter where all coefficients are zero."""
         G = 2.0 * problem.design.rmatmul(problem.Y)
-        return self._penalty(1.0).pull(G).astype(np.float64, copy=False)
+        return self._penalty(1.0).dual_norms(G).astype(np.float64, copy=False)
 
     def _keep(self, result: Result[Rows], alpha: float, problem: Prepared) -> None:
         self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
@@ -243,7 +238,7 @@ class L21Selector(LinearSelector):
         check_integer("n_alphas", n_alphas)
         check_real("ratio", ratio, minimum=0, strict=True)
         problem = self._prepared(self._training_data(X, y, sample_weight), squared_loss=True)
-        largest = float(self._pull_at_zero(problem).max(initial=0.0))
+        largest = float(self._correlation_at_zero(problem).max(initial=0.0))
         if alphas is None:
             alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
         alphas = np.asarray(alphas, dtype=np.float64)
@@ -267,7 +262,3 @@ class L21Selector(LinearSelector):
             coefs=[sparse.csc_array(coef) for coef, _ in models],
             intercepts=[intercept for _, intercept in models],
         )
-
-
-def _equations(problem: Prepared) -> Problem:
-    return Problem(problem.design, problem.Y, penalty=None)  # every strength brings its own

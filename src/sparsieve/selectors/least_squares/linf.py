@@ -13,6 +13,9 @@ from .l21 import L21Selector
 class LInfSelector(L21Selector):
     """Least squares with a penalty on the largest coefficient of every row.
 
+    In short: As l21, but a feature pays only for its largest weight: favours features that matter
+    to many classes alike.
+
     Minimises ``||XW - Y||^2 + alpha * sum_j max_k |w_jk|``. As with the l2,1 norm a feature is
     used for all outputs or for none, but once it pays for its largest coefficient the others are
     free up to that size: features that matter to many outputs alike enter before those that
@@ -55,8 +58,8 @@ class LInfSelector(L21Selector):
     ----------
     scores_ : ndarray of shape (n_features,)
         After a path the strength at which the feature entered, relative to the smallest one
-        that keeps nothing; for those left out how hard they pulled at the end, on the same
-        scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
+        that keeps nothing; for those left out their correlation with the residual at the end, on
+        the same scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
         standardised columns, divided by the root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
         By score; features without weight by the gradient of the loss at their zero coefficients.

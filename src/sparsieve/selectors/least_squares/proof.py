@@ -19,8 +19,8 @@ from ...design import (
 )
 from ...solvers.least_squares.accuracy import Accuracy, rounding
 from ...solvers.least_squares.bounds import BoundSearch
-from ...solvers.least_squares.exact_values import MOST_SAMPLES, ExactValues
-from ..input import TrainingData
+from ...solvers.least_squares.exact_values import MAX_SAMPLES, ExactValues
+from ...validation.training_data import TrainingData
 from ..preparation import Prepared
 
 # What columns that stand for inner products of an X in files or on a cluster leave out, per feature
@@ -116,7 +116,7 @@ class Proof:
         """The same problem without a ridge in exact arithmetic, where that is possible."""
         data = self.data
         is_here = isinstance(data.design, DenseDesign | SparseDesign)
-        if not (self.plain and is_here and data.design.shape[0] <= MOST_SAMPLES):
+        if not (self.plain and is_here and data.design.shape[0] <= MAX_SAMPLES):
             return None
         return ExactValues(
             lambda j: data.design.dense_columns([j])[:, 0],

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from ..._checks import check_real
+from ..._saved import Floats
 from ...design import code_sizes
 from ...solvers.base import Path, printer
-from ...solvers.least_squares.forward import forward_path
+from ...solvers.least_squares.forward import ForwardSelection
+from ...solvers.least_squares.problem import LeastSquares
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
-from ..preparation import Prepared
+from ..preparation import Prepared, Units
 from .certificate import Certifiable
 from .path_length import signal_rule
 from .scores import shares_of_target
@@ -21,12 +24,14 @@ from .scores import shares_of_target
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
 # Powers of the sizes of classes beyond this are no weights any more, and their squares no numbers.
-LARGEST_BALANCE = 10
+MAX_BALANCE_POWER = 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeForwardSelector(Certifiable, LinearSelector):
     """Add the feature that helps a ridge regression most, again and again.
+
+    In short: Picks features one by one, each for what it adds to those picked before. Start here.
 
     Every step adds the feature with the largest decrease of
     ``min ||Y - X_S W||^2 + ridge * n * ||W||^2``. The ridge keeps small samples from being
@@ -121,17 +126,28 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
-    _accepts_foreign: ClassVar[bool] = True
+    _accepts_external: ClassVar[bool] = True
     _proves_plain: ClassVar[bool] = False  # values are clipped
     _score_meaning: ClassVar[str] = (
         "Share of the target that a feature explained when it entered; for those left out, what "
         "they would explain as the next one."
     )
 
+    gains_: Annotated[Floats, "steps"] = field(init=False)
+    # Directions, responses on them, and the way back.
+    _model: tuple[
+        Annotated[Floats, "*", "steps"], Annotated[Floats, "*", "*"], Annotated[Units, "features"]
+    ] = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield len(self.path_) == len(self.path_.features) == len(self.gains_)
+        yield all(len(values) >= len(self.gains_) for values in self._model[:2])
+        yield self.path_.objective is not None
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("ridge", self.ridge, minimum=0)
-        check_real("class_balance", self.class_balance, minimum=0, maximum=LARGEST_BALANCE)
+        check_real("class_balance", self.class_balance, minimum=0, maximum=MAX_BALANCE_POWER)
         if isinstance(self.clip, str) and self.clip == "auto":
             return
         check_real("clip", self.clip, minimum=0, strict=True, optional=True)
@@ -158,21 +174,10 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         self._remember(data, problem)
         n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
-            stop = signal_rule(
-                n_open,
-                problem.Y.shape[1],
-                total_weight=data.total_weight,
-                ridge=float(self.ridge),
-                power=float(np.vdot(problem.Y, problem.Y)),
-            )
-        result = forward_path(
-            problem.design,
-            problem.Y,
-            ridge=ridge,
-            n_steps=self._n_own(data, n_open),
-            eligible=~problem.constant,
-            stop=stop,
-            callback=printer(self.verbose, type(self).__name__),
+            stop = signal_rule(n_open, problem.Y, data.total_weight, float(self.ridge))
+        equations = LeastSquares(problem.design, problem.Y, ridge=ridge, eligible=~problem.constant)
+        result = ForwardSelection(self._n_own(data, n_open), stop).solve(
+            equations, callback=printer(self.verbose, type(self).__name__)
         )
         found = result.solution
         # Outputs do not interact, so undoing their scale also undoes it in the objective.

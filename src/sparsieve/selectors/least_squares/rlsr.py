@@ -10,14 +10,14 @@ import numpy as np
 from ..._checks import check_choice, check_flag, check_real
 from ...penalties import SquaredL21
 from ...solvers.base import Result, printer
-from ...solvers.least_squares.alternation import PublishedAlternation
-from ...solvers.least_squares.problem import Problem, Rows
-from ...solvers.least_squares.rescaled import RescaledRegression
+from ...solvers.least_squares.problem import LeastSquares, Rows
+from ...solvers.least_squares.published_rlsr import PublishedAlternation
+from ...solvers.least_squares.rlsr import RescaledRegression
+from ...validation.target import Target
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
-from ..target import Target
-from .row_scores import GAP, NORM_MEANING, standardised_row_norms
+from .scores import GAP, NORM_MEANING, row_norm_scores
 
 SOLVERS = ("root", "published")
 ALPHA_PER_SAMPLE = 0.1
@@ -29,6 +29,8 @@ LABEL_ROUNDS, LABEL_CHANGE = 200, 1e-6
 @dataclass(eq=False, repr=False, kw_only=True)
 class RLSRSelector(LinearSelector):
     """Least squares with a common budget for the weights of all features.
+
+    In short: Shares a budget of weight among all features; those that deserve most are kept.
 
     Minimises ``||XW - Y||^2 + alpha * (sum_j ||w_j||_2)^2``, the rescaled regression with the
     scale factors theta_j = ||w_j|| / sum eliminated (they are ``scores_`` up to their sum). With
@@ -166,21 +168,13 @@ class RLSRSelector(LinearSelector):
         published = self.solver == "published"
         stalls = "(the published iteration stalls) " if published else ""
         self._keep_result(result, measure=stalls + GAP)
-        norms = standardised_row_norms(result.solution.W, problem, data)
-        return FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=result.solution.pull,
-            constant=problem.constant,
-            beyond="the gradient of the loss at their zero coefficients",
-            remedy="lower alpha",
-        )
+        return row_norm_scores(result, problem, data, remedy="lower alpha")
 
-    def _solve(self, prepared: Prepared, W0: np.ndarray | None = None) -> Result[Rows]:
+    def _solve(self, prepared: Prepared, start: Result[Rows] | None = None) -> Result[Rows]:
         kind = PublishedAlternation if self.solver == "published" else RescaledRegression
-        problem = Problem(prepared.design, prepared.Y, SquaredL21(self.alpha_))
+        problem = LeastSquares(prepared.design, prepared.Y, SquaredL21(self.alpha_))
         watch = printer(self.verbose, type(self).__name__)
-        return kind(tol=self.tol, max_iter=self.max_iter).solve(problem, W0, watch)
+        return kind(tol=self.tol, max_iter=self.max_iter).solve(problem, start, watch)
 
     def _fit_soft_labels(
         self, data: TrainingData, hidden: np.ndarray
@@ -212,7 +206,7 @@ class RLSRSelector(LinearSelector):
             problem = self._prepared(
                 replace(data, target=target), squared_loss=True, compress=False
             )
-            result = self._solve(problem, result.solution.W)
+            result = self._solve(problem, result)
             n_sweeps += result.n_iter
             trace.append(result.objective)
             if len(trace) > 1 and not trace[-2] - trace[-1] > LABEL_CHANGE * trace[-2]:

@@ -5,6 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ...penalties import row_norms
+from ...solvers.base import Result
+from ...solvers.least_squares.problem import Rows
+from ..base import FeatureScores, TrainingData
+from ..preparation import Prepared
+
+GAP = "a relative duality gap of"  # what the convex models stop on, for warnings
+NORM_MEANING = (
+    "Norm of the feature's standardised coefficients: how many root mean squares of the centred "
+    "target the prediction moves when the feature moves by one standard deviation."
+)
 
 
 def shares_of_target(gains: np.ndarray, ridge: float, power: float) -> np.ndarray:
@@ -20,8 +30,26 @@ def shares_of_target(gains: np.ndarray, ridge: float, power: float) -> np.ndarra
     return shares
 
 
-def standardized_norms(W: np.ndarray, Y: np.ndarray, total_weight: float) -> np.ndarray:
-    """Row norms of W in units of the root mean square of the (weighted, centred) target Y."""
-    size = float(np.sqrt(np.vdot(Y, Y) / total_weight))
-    norms = row_norms(W)
-    return (norms / size).astype(norms.dtype) if size > 0 else np.zeros_like(norms)
+def row_norm_scores(
+    result: Result[Rows], problem: Prepared, data: TrainingData, remedy: str
+) -> FeatureScores:
+    """Score features by the norms of their rows in a convex model, which keeps the nonzero ones."""
+    norms = standardised_row_norms(result.solution.W, problem.target_power, data.total_weight)
+    return FeatureScores(
+        norms,
+        n_kept=int((norms > 0).sum()),
+        ties=result.solution.correlation,
+        constant=problem.constant,
+        beyond="the gradient of the loss at their zero coefficients",
+        remedy=remedy,
+    )
+
+
+def standardised_row_norms(W: np.ndarray, power: float, total_weight: float) -> np.ndarray:
+    """Row norms of W in units of the root mean square of the (weighted, centred) target.
+
+    ``power`` is the sum of squares of the target.
+    """
+    size = float(np.sqrt(power / total_weight))
+    norms = row_norms(W.astype(np.float64, copy=False))
+    return norms / size if size > 0 else np.zeros_like(norms)

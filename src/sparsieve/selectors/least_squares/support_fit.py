@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated
 
 import numpy as np
 from scipy import linalg
 
-from ...solvers.least_squares.features import SPENT
+from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
+from ...solvers.least_squares.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
 
 
-class SupportFit(NamedTuple):
+@dataclass(frozen=True)
+class SupportFit(Savable):
     """Coefficients in the units of the user, value of the loss, and how well it was solved."""
 
-    coef: np.ndarray
-    intercept: np.ndarray
+    coef: Annotated[Floats, "outputs", "features"]
+    intercept: Annotated[Floats, "outputs"]
     value: float
     optimality: float
 
 
 @dataclass(frozen=True)
-class SupportLeastSquares:
+class SupportLeastSquares(Savable):
     """1/2 ||XW - Y||^2 + ridge/2 ||W||^2 on any support out of ``features``; exact.
 
     Keeps the triangular factor of these columns, which carries all that least squares needs:
@@ -30,13 +33,17 @@ class SupportLeastSquares:
     is as accurate as on columns of X, which normal equations would not be.
     """
 
-    features: np.ndarray
-    factor: np.ndarray
-    target: np.ndarray
+    features: Annotated[Ints, "seen"]
+    factor: Annotated[Floats, "rows", "seen", is_finite]
+    target: Annotated[Floats, "rows", "columns", is_finite]
     outside: float
-    ridge: float
+    ridge: Annotated[float, is_nonnegative]
     dtype: np.dtype
-    units: Units
+    units: Annotated[Units, "features"]
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield are_indices(self.features, len(self.units.scale))
+        yield self.target.shape[1] == self.units.n_columns
 
     @classmethod
     def of(cls, problem: Prepared, features: np.ndarray, ridge: float) -> SupportLeastSquares:
@@ -78,7 +85,7 @@ class SupportLeastSquares:
         C = A.T @ self.target
         # The Gram matrix of what the features selected so far leave of all.
         G = A.T @ A + self.ridge * np.eye(len(features))
-        spent = SPENT[np.dtype(np.float64)] * G.diagonal()
+        spent = RANK_TOL[np.dtype(np.float64)] * G.diagonal()
         waiting = np.ones(len(features), dtype=bool)
         order, gains = np.empty(len(features), dtype=np.int64), np.zeros(len(features))
         for t in range(len(features)):

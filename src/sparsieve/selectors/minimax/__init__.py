@@ -1,13 +1,12 @@
 """Minimax probability machines, sparse in features or in samples."""
 
-from .exact import ExactMinimax
-from .level import L0MPMSelector, L1MPMSelector
+from .l0_mpm import L0MPMSelector
+from .l1_mpm import L1MPMSelector
 from .mpm import MPMClassifier
 from .s_mpm import SMPMSelector
 from .sparse_kernel_mpm import SparseKernelMPMClassifier
 
 __all__ = [
-    "ExactMinimax",
     "L0MPMSelector",
     "L1MPMSelector",
     "MPMClassifier",

@@ -9,26 +9,26 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..._checks import check_choice, check_flag, check_integer, check_real
+from ..._checks import check_flag
 from ...design import DesignMatrix
 from ...solvers.base import Callback, Event, Result, printer
-from ...solvers.minimax.generation import ConeFailure, InfeasibleError
+from ...solvers.minimax.column_generation import ConeFailure, InfeasibleError
 from ...solvers.minimax.hyperplane import Hyperplane, class_norms
-from ...solvers.minimax.machine import solve_mpm
 from ...solvers.minimax.moments import TwoClassMoments
+from ...solvers.minimax.mpm import MPM
+from ...solvers.minimax.problem import Minimax
 from ..base import BaseSelector, Columns, FeatureScores, TrainingData
-from ..margins import MarginPredictions, class_pairs, shared_out
+from ..margins import MarginPredictions, class_pairs, machine_view, shared_out
 from .tasks import (
-    MULTI_CLASS,
-    FittedPlanes,
     TwoClassTask,
-    check_ridge,
-    machine_view,
+    check_machine,
+    check_real_or_name,
+    keep_planes,
     two_class_tasks,
     warn_of_column,
 )
 
-FLAT = 1e-9  # spread along w, relative to the distance of the means, that is rounding
+ZERO_SPREAD_TOL = 1e-9  # along w, relative to the distance of the means
 AUTO_DELTA = 0.8  # share of the best feasible level that delta="auto" asks for
 
 
@@ -43,6 +43,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
     multi_class: str = "ovr"
     verbose: int = 0
 
+    _purposes: ClassVar[tuple[str, ...]] = ("panel",)
     _accepts_regression: ClassVar[bool] = False
     _auto_ridge_share: ClassVar[float] = 1e-2  # of the mean variance, for a class of few samples
     _score_meaning: ClassVar[str] = (
@@ -52,16 +53,14 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
     )
 
     _remedy: ClassVar[str] = "raise delta"
+    _asks: ClassVar[str] = "delta_"  # attribute of what was asked of every task
 
     max_iter: int
     tol: float
 
     def _check_parameters(self) -> None:
         check_flag("standardize", self.standardize)
-        check_ridge(self.ridge)
-        check_choice("multi_class", self.multi_class, MULTI_CLASS)
-        check_integer("max_iter", self.max_iter)
-        check_real("tol", self.tol, minimum=0, strict=True)
+        check_machine(self)
 
     # Multiplications that a task takes at least, measured with 100 and 400 classes.
     _work_per_task: ClassVar[float] = 1.4e7
@@ -69,9 +68,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
 
     def _work(self, data: TrainingData) -> float:
         assert data.target.classes is not None
-        return self._work_per_task * sum(
-            1 for _ in class_pairs(len(data.target.classes), self.multi_class)
-        )
+        return self._work_per_task * len(class_pairs(len(data.target.classes), self.multi_class))
 
     @abstractmethod
     def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
@@ -87,17 +84,13 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
         design = data.design if len(left) == n_features else data.design.columns(left)
         free = np.flatnonzero(data.fixed.always[left])
         view = machine_view(design, data.sample_weight, self.standardize)
-        results = self._results(data, design, view.design, free)
-        planes = [result.solution for result in results]
-        fitted = FittedPlanes.of(view, planes, data.sample_weight, design.dtype)
-        self.coef_, self.intercept_ = _among(left, n_features, fitted.coef), fitted.intercept
-        self._lengths = fitted.lengths
-        self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
+        results = self._results(data, design, view.design, free, self._auto_ridge_share)
+        coef, sizes = keep_planes(self, data, view, results, design.dtype)
+        self.coef_ = _among(left, n_features, coef)
         self._keep_result(results)
-        sizes = fitted.sizes
         sizes[:, free] = 0.0
-        shares = _rounded((sizes / fitted.lengths[:, None]).max(axis=0))
-        accuracy = float(np.mean([plane.accuracy for plane in planes]))
+        shares = _rounded(sizes.max(axis=0))
+        accuracy = float(np.mean([result.solution.accuracy for result in results]))
         slopes, alone = np.max(self._slopes, axis=0)
         del self._slopes
         return FeatureScores(
@@ -110,20 +103,16 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
         )
 
     def _results(
-        self, data: TrainingData, design: DesignMatrix, view: DesignMatrix, free: np.ndarray
+        self,
+        data: TrainingData,
+        design: DesignMatrix,
+        view: DesignMatrix,
+        free: np.ndarray,
+        auto_ridge_share: float,
     ) -> list[Result[Hyperplane]]:
         """Solve all tasks on ``view``, which is ``design`` as the machines see it."""
-        results, self._slopes = [], []
-        for task in two_class_tasks(
-            view,
-            data.target.codes,
-            self.classes_,
-            data.sample_weight,
-            self.multi_class,
-            self.ridge,
-            self._auto_ridge_share,
-            free,
-        ):
+        results, self._slopes, self._asked = [], [], list[float]()
+        for task in two_class_tasks(self, data, view, auto_ridge_share, free):
             try:
                 result = self._solve(task, self._printer(task))
             except ConeFailure:
@@ -135,6 +124,8 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
             weights = _on_first_copies(plane.weights, design, free)
             self._slopes.append(_accuracy_slopes(task.moments, weights))
             results.append(replace(result, solution=replace(plane, weights=weights)))
+        setattr(self, self._asks, self._asked[0] if len(results) == 1 else np.array(self._asked))
+        del self._asked
         return results
 
     def _printer(self, task: TwoClassTask) -> Callback | None:
@@ -193,19 +184,9 @@ class LevelSelector(MinimaxSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.delta, str):
-            check_choice("delta", self.delta, ("auto",))
-        else:
-            check_real("delta", self.delta, minimum=0, strict=True)
-            if self.delta >= 1:
-                raise ValueError(f"delta must be below 1, got {self.delta!r}")
-
-    def _results(self, data, design, view, free) -> list[Result[Hyperplane]]:
-        self._levels: list[float] = []
-        results = super()._results(data, design, view, free)
-        self.delta_ = self._levels[0] if len(self._levels) == 1 else np.array(self._levels)
-        del self._levels
-        return results
+        check_real_or_name("delta", self.delta, ("auto",), minimum=0, strict=True)
+        if not isinstance(self.delta, str) and self.delta >= 1:
+            raise ValueError(f"delta must be below 1, got {self.delta!r}")
 
     def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         moments = task.moments
@@ -214,14 +195,14 @@ class LevelSelector(MinimaxSelector):
         # perfectly: the best level is 1, and need not be computed until the program objects.
         few = moments.n_features <= sum(moments.n_rows) - 2
         if few or max(moments.ridges) > 0.0 or self._counts():
-            best = solve_mpm(moments)
+            best = MPM().solve(Minimax(moments))
         reach = 1.0 if best is None else best.solution.accuracy
         level = self._level(task, reach)
-        self._levels.append(level)
+        self._asked.append(level)
         if best is not None and level >= reach * (1.0 - 1e-9) and not self._counts():
             return self._dense(task, best, np.arange(moments.n_features))
         if np.any(moments.difference[task.free]):
-            alone = solve_mpm(moments.restricted(task.free))
+            alone = MPM().solve(Minimax(moments.restricted(task.free)))
             if alone.solution.accuracy >= level * (1.0 - 1e-9):
                 return self._dense(task, alone, task.free)
         try:
@@ -230,8 +211,9 @@ class LevelSelector(MinimaxSelector):
             if best is not None:
                 raise ConeFailure from None
         # The rare case: the difference of the means lies in the span of the spread.
-        self._levels[-1] = self._level(task, solve_mpm(moments).solution.accuracy)
-        return self._solve_at(task, self._levels[-1], callback)
+        best = MPM().solve(Minimax(moments))
+        self._asked[-1] = self._level(task, best.solution.accuracy)
+        return self._solve_at(task, self._asked[-1], callback)
 
     def _level(self, task: TwoClassTask, best: float) -> float:
         if isinstance(self.delta, str):  # "auto"
@@ -297,15 +279,15 @@ def _accuracy_slopes(
     gain = float(moments.difference[support] @ values)
     spreads = [np.sqrt(v + r) for v, r in zip(moments.variances, moments.ridges, strict=True)]
     slopes = np.zeros(moments.n_features)
-    if gain > 0.0 and norms.max() > FLAT * gain:
+    if gain > 0.0 and norms.max() > ZERO_SPREAD_TOL * gain:
         slopes -= norms.sum() / gain * moments.difference
         units, lost = [np.zeros(rows) for rows in moments.n_rows], np.zeros(moments.n_features)
         for which in (0, 1):
-            if norms[which] > FLAT * gain:
+            if norms[which] > ZERO_SPREAD_TOL * gain:
                 units[which] = moments.columns(which, support) @ values / norms[which]
             else:  # a class without spread along w gets some from any other feature
                 lost += spreads[which]
-        slopes = np.maximum(np.abs(slopes + moments.price(*units)) - lost, 0.0)
+        slopes = np.maximum(np.abs(slopes + moments.rmatmul(*units)) - lost, 0.0)
         slopes *= np.linalg.norm(values) / norms.sum()
         slopes[support] = slopes.max()
     size, spread = np.abs(moments.difference), sum(spreads)

@@ -8,21 +8,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ..._checks import check_choice, check_integer, check_real
 from ...design import as_design
-from ...solvers.minimax.machine import solve_mpm
+from ...solvers.minimax.mpm import MPM
+from ...validation.training_data import training_data
 from ..base import keep_result
-from ..input import training_data
-from ..margins import MarginPredictions
+from ..margins import MarginPredictions, machine_view
 from .similarities import SimilarityMargins, check_kernel
-from .tasks import (
-    MULTI_CLASS,
-    FittedPlanes,
-    check_ridge,
-    machine_view,
-    two_class_tasks,
-    warn_of_column,
-)
+from .tasks import check_machine, keep_planes, two_class_tasks, warn_of_column
 
 
 @dataclass(eq=False, repr=False)
@@ -108,7 +100,7 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     max_iter: int = 100
     tol: float = 1e-6
 
-    _accepts_sparse: ClassVar[bool] = True
+    _accepts_regression: ClassVar[bool] = False
 
     def fit(self, X, y, sample_weight=None):
         """Find the hyperplane.
@@ -126,43 +118,24 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
         self : object
         """
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0, optional=True)
-        check_ridge(self.ridge)
-        check_choice("multi_class", self.multi_class, MULTI_CLASS)
-        check_integer("max_iter", self.max_iter)
-        check_real("tol", self.tol, minimum=0, strict=True)
+        check_machine(self)
         warn_of_column(y)
-        data = training_data(self, X, y, sample_weight, accept_regression=False)
+        data = training_data(self, X, y, sample_weight)
         design = data.design
         if self.kernel is not None:
             design = as_design(self._kernel_features(data))
         view = machine_view(design, data.sample_weight, standardize=False)
-        results = [
-            solve_mpm(task.moments, tol=self.tol, max_iter=self.max_iter)
-            for task in two_class_tasks(
-                view.design,
-                data.target.codes,
-                self.classes_,
-                data.sample_weight,
-                self.multi_class,
-                self.ridge,
-            )
-        ]
-        planes = [result.solution for result in results]
-        fitted = FittedPlanes.of(view, planes, data.sample_weight, data.design.dtype)
-        self.intercept_, self._lengths = fitted.intercept, fitted.lengths
+        solver = MPM(self.tol, self.max_iter)
+        tasks = two_class_tasks(self, data, view.design)
+        results = [solver.solve(task.problem()) for task in tasks]
+        coef, _ = keep_planes(self, data, view, results, data.design.dtype)
         if self.kernel is None:
-            self.coef_ = fitted.coef
+            self.coef_ = coef
         else:
-            self._keep_support(fitted.coef, slice(None), data.rows)
-        self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
+            self._keep_support(coef, slice(None), data.rows)
         keep_result(self, results)
         return self
 
     def _margins(self, X) -> np.ndarray:
         kind = MarginPredictions if self.kernel is None else SimilarityMargins
         return kind._margins(self, X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

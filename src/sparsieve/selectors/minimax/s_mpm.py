@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._checks import check_choice, check_real
+from ..._checks import check_choice
 from ..._cost import announce
 from ...solvers.base import Callback, Result
 from ...solvers.minimax.hyperplane import Hyperplane
-from ...solvers.minimax.published_ratio import solve_published_ratio
-from ...solvers.minimax.ratio import RatioMachine
+from ...solvers.minimax.published_smpm import PublishedSMPM
+from ...solvers.minimax.ratio_mpm import SMPM
 from .base import MinimaxSelector
-from .tasks import TwoClassTask
+from .tasks import TwoClassTask, check_real_or_name
 
 SOLVERS = ("cone", "published")
 
@@ -22,6 +22,9 @@ SOLVERS = ("cone", "published")
 @dataclass(eq=False, repr=False, kw_only=True)
 class SMPMSelector(MinimaxSelector):
     """Best worst-case accuracy with the l1 norm of the weights held against it.
+
+    In short: Worst-case accuracy for given means and spreads, balanced against the size of the
+    weights.
 
     Maximises (D'w - alpha ||w||_1) / (sqrt(w'S_1 w) + sqrt(w'S_2 w)) with D the difference of the
     class means. The ratio does not depend on the length of w, so this is one cone program:
@@ -39,7 +42,7 @@ class SMPMSelector(MinimaxSelector):
         has more samples than there are features, and 0.6 of it otherwise.
     solver : {"cone", "published"}, default="cone"
         "cone" solves the cone program on a few features that grow until no other is worth its
-        price. "published" maximises the ratio itself as a fractional program, by quadratic
+        cost. "published" maximises the ratio itself as a fractional program, by quadratic
         interpolation over a sequence of programs in all features: the same optimum, for
         comparison with published numbers of iterations.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
@@ -73,7 +76,7 @@ class SMPMSelector(MinimaxSelector):
         ranked by how much a little weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     alpha_ : float or ndarray of shape (n_tasks,)
-        The price used for each task.
+        The alpha of each task.
     worst_case_accuracy_ : float
         Accuracy guaranteed by the moments, for the class and task that are worst off.
     objective_ : float
@@ -109,26 +112,17 @@ class SMPMSelector(MinimaxSelector):
 
     _auto_ridge_share: ClassVar[float] = 0.1
     _remedy: ClassVar[str] = "lower alpha"
+    _asks: ClassVar[str] = "alpha_"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, SOLVERS)
-        if isinstance(self.alpha, str):
-            check_choice("alpha", self.alpha, ("auto",))
-        else:
-            check_real("alpha", self.alpha, minimum=0)
-
-    def _results(self, data, design, view, free) -> list[Result[Hyperplane]]:
-        self._alphas: list[float] = []
-        results = super()._results(data, design, view, free)
-        self.alpha_ = self._alphas[0] if len(self._alphas) == 1 else np.array(self._alphas)
-        del self._alphas
-        return results
+        check_real_or_name("alpha", self.alpha, ("auto",), minimum=0)
 
     def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         moments = task.moments
         size = np.abs(moments.difference)
-        largest = float((size * task.penalised).max())
+        largest = float(np.delete(size, task.free).max(initial=0.0))
         if isinstance(self.alpha, str):
             enough = min(group.size for group in moments.groups) > moments.n_features
             alpha = (0.3 if enough else 0.6) * largest
@@ -140,13 +134,9 @@ class SMPMSelector(MinimaxSelector):
                 f"below {largest:.6g}, the largest difference of class means; pass a smaller "
                 'alpha or "auto"'
             )
-        self._alphas.append(alpha)
+        self._asked.append(alpha)
         # Few samples leave very many features with a difference: measured with 1,800 of them.
         work = 0.25 * float((size > alpha).sum()) ** 3
         announce(type(self).__name__, work, "a larger alpha takes less")
-        prices = alpha * task.penalised
-        if self.solver == "published":
-            return solve_published_ratio(
-                moments, prices, tol=self.tol, max_iter=self.max_iter, callback=callback
-            )
-        return RatioMachine(moments, prices, self.tol, self.max_iter, callback).solve()
+        solver = PublishedSMPM if self.solver == "published" else SMPM
+        return solver(self.tol, self.max_iter).solve(task.problem(alpha), callback=callback)

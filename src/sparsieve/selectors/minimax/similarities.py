@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Annotated, Any, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..._checks import check_choice, check_integer, check_real
+from ..._saved import Floats, Ints, Maybe, SparseFloats
 from ...design import SparseDesign
 from ..base import TrainingData
 from ..margins import MarginPredictions
+from .tasks import check_real_or_name
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian")
 
@@ -20,10 +23,7 @@ def check_kernel(kernel, gamma, degree, coef0, *, optional: bool) -> None:
     """Refuse bad kernel parameters."""
     if not (optional and kernel is None):
         check_choice("kernel", kernel, KERNELS)
-    if isinstance(gamma, str):
-        check_choice("gamma", gamma, ("scale", "auto"))
-    else:
-        check_real("gamma", gamma, minimum=0, strict=True)
+    check_real_or_name("gamma", gamma, ("scale", "auto"), minimum=0, strict=True)
     check_integer("degree", degree)
     check_real("coef0", coef0)
 
@@ -56,10 +56,7 @@ def distinct_samples(X) -> np.ndarray:
             rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
             for start, stop in bounds
         ]
-        first: dict[bytes, int] = {}
-        for index, key in enumerate(keys):
-            first.setdefault(key, index)
-        return np.fromiter(first.values(), dtype=np.intp)
+        return np.sort(np.unique(np.array(keys, dtype=object), return_index=True)[1])
     return np.sort(np.unique(X, axis=0, return_index=True)[1])
 
 
@@ -80,8 +77,16 @@ def kernel_matrix(estimator, X, Y) -> np.ndarray:
 class SimilarityMargins(MarginPredictions):
     """Margins from ``support_vectors_``, ``dual_coef_`` and ``intercept_``."""
 
+    kernel: str | None
     gamma: float | str
-    dual_coef_: np.ndarray
+    support_: Maybe[Annotated[Ints, "vectors"]]
+    support_vectors_: Maybe[Annotated[Floats | SparseFloats, "vectors", "features"]]
+    dual_coef_: Maybe[Annotated[Floats, "outputs", "vectors"]]
+    _gamma: Maybe[float]
+
+    def _state_checks(self) -> Iterator[bool]:
+        own = {"support_vectors_", "dual_coef_", "_gamma"} if self.kernel else {"coef_"}
+        yield {"coef_", "support_vectors_", "dual_coef_", "_gamma"} & set(vars(self)) == own
 
     def _kernel_features(self, data: TrainingData) -> np.ndarray:
         """Similarities of all samples to the distinct ones; remembers which these are."""
@@ -98,6 +103,11 @@ class SimilarityMargins(MarginPredictions):
         self.support_vectors_ = self.support_vectors_[used]
         self.dual_coef_ = coef[:, used]
         del self._distinct
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
 
     def _margins(self, X) -> np.ndarray:
         similarities = kernel_matrix(self, X, self.support_vectors_)

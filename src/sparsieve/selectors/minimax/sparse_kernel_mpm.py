@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..._checks import check_choice
 from ...design import as_design
 from ...penalties import SURROGATES
+from ...validation.training_data import training_data
 from ..base import keep_result
-from ..input import training_data
-from ..renamed import TakesNoOldNames
+from ..margins import machine_view
 from .base import LevelSelector
-from .level import L0MPMSelector, L1MPMSelector
+from .l0_mpm import L0MPMSelector
+from .l1_mpm import L1MPMSelector
 from .similarities import SimilarityMargins, check_kernel
-from .tasks import FittedPlanes, machine_view, warn_of_column
+from .tasks import keep_planes, warn_of_column
 
 # Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
 # larger puts levels such as 0.9 out of reach for wide kernels.
@@ -25,7 +26,7 @@ AUTO_RIDGE_SHARE = 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNames):
+class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     """A kernel machine of a given worst-case accuracy that refers to few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
@@ -114,7 +115,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNa
     max_iter: int = 100
     tol: float = 1e-4
 
-    _accepts_sparse: ClassVar[bool] = True
+    _accepts_regression: ClassVar[bool] = False
     _scale_free: ClassVar[bool] = False  # similarities are standardised, features are not
 
     def fit(self, X, y, sample_weight=None):
@@ -139,43 +140,20 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, TakesNoOldNa
         inner = self._inner()
         inner._check_parameters()
         warn_of_column(y)
-        data = training_data(self, X, y, sample_weight, accept_regression=False)
+        data = training_data(self, X, y, sample_weight)
         design = as_design(self._kernel_features(data))
         view = machine_view(design, data.sample_weight, self.standardize)
         inner.classes_ = self.classes_
-        results = inner._results(data, design, view.design, np.empty(0, dtype=np.int64))
-        planes = [result.solution for result in results]
-        fitted = FittedPlanes.of(view, planes, data.sample_weight, design.dtype)
-        self._keep_support(fitted.coef, np.flatnonzero(fitted.coef.any(axis=0)), data.rows)
-        self.intercept_, self._lengths = fitted.intercept, fitted.lengths
+        none = np.empty(0, dtype=np.int64)
+        results = inner._results(data, design, view.design, none, AUTO_RIDGE_SHARE)
+        coef, _ = keep_planes(self, data, view, results, design.dtype)
+        self._keep_support(coef, np.flatnonzero(coef.any(axis=0)), data.rows)
         self.delta_ = inner.delta_
-        self.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
         keep_result(self, results)
         return self
 
     def _inner(self) -> LevelSelector:
-        """The machine on the similarities."""
-        shared: dict[str, Any] = {
-            "delta": self.delta,
-            "ridge": self.ridge,
-            "standardize": self.standardize,
-            "multi_class": self.multi_class,
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-        }
-        if self.norm == "l1":
-            return _L1OnSimilarities(**shared)
-        return _L0OnSimilarities(surrogate=self.surrogate, theta=self.theta, **shared)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-class _L1OnSimilarities(L1MPMSelector):
-    _auto_ridge_share = AUTO_RIDGE_SHARE
-
-
-class _L0OnSimilarities(L0MPMSelector):
-    _auto_ridge_share = AUTO_RIDGE_SHARE
+        """The machine on the similarities, with what it has in common with this one."""
+        kind = L1MPMSelector if self.norm == "l1" else L0MPMSelector
+        own = self.get_params()
+        return kind(**{name: own[name] for name in kind().get_params() if name in own})

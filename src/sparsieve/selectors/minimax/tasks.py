@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from ..._checks import check_choice, check_real, warn_user
-from ...design import DesignMatrix, standardised
-from ...design.convert import Standardisation
+from ..._checks import check_choice, check_integer, check_real, warn_user
+from ...design import DesignMatrix
+from ...design.standardise import Standardisation
 from ...solvers.minimax.hyperplane import Hyperplane
 from ...solvers.minimax.moments import SampleGroup, TwoClassMoments
+from ...solvers.minimax.problem import Minimax
+from ..base import TrainingData
 from ..margins import class_pairs
 from ..preparation import Units
 
@@ -29,12 +32,20 @@ def warn_of_column(y) -> None:
         )
 
 
-def check_ridge(ridge) -> None:
-    """Refuse anything but a nonnegative number or the name of a rule."""
-    if isinstance(ridge, str):
-        check_choice("ridge", ridge, RIDGES)
+def check_real_or_name(name: str, value, names, **limits: Any) -> None:
+    """Refuse anything but a number within the limits or one of ``names``."""
+    if isinstance(value, str):
+        check_choice(name, value, names)
     else:
-        check_real("ridge", ridge, minimum=0)
+        check_real(name, value, **limits)
+
+
+def check_machine(estimator) -> None:
+    """Refuse bad values of the parameters that all machines have."""
+    check_real_or_name("ridge", estimator.ridge, RIDGES, minimum=0)
+    check_choice("multi_class", estimator.multi_class, MULTI_CLASS)
+    check_integer("max_iter", estimator.max_iter)
+    check_real("tol", estimator.tol, minimum=0, strict=True)
 
 
 @dataclass(frozen=True)
@@ -46,12 +57,11 @@ class TwoClassTask:
     moments: TwoClassMoments
     free: np.ndarray
 
-    @property
-    def penalised(self) -> np.ndarray:
-        """One for the features whose weights cost something, zero for the others."""
-        counted = np.ones(self.moments.n_features)
-        counted[self.free] = 0.0
-        return counted
+    def problem(self, cost: float = 1.0, level: float = 0.0) -> Minimax:
+        """The task with one cost for all features that are not free."""
+        costs = np.full(self.moments.n_features, cost)
+        costs[self.free] = 0.0
+        return Minimax(self.moments, costs, level)
 
     def name(self, classes) -> str:
         """For messages."""
@@ -62,23 +72,18 @@ class TwoClassTask:
 
 
 def two_class_tasks(
-    view: DesignMatrix,
-    codes,
-    classes,
-    sample_weight,
-    multi_class: str,
-    ridge,
-    auto_share=1e-2,
-    free=(),
+    estimator, data: TrainingData, view: DesignMatrix, auto_share=1e-2, free=()
 ) -> Iterator[TwoClassTask]:
     """The tasks one after the other, so that only one set of factors is held at a time."""
-    for positive, negative in class_pairs(len(classes), multi_class):
+    codes, classes, sample_weight = data.target.codes, estimator.classes_, data.sample_weight
+    for positive, negative in class_pairs(len(classes), estimator.multi_class):
         others = codes != positive if negative is None else codes == negative
         first = SampleGroup.of(np.flatnonzero(codes == positive), sample_weight)
         second = SampleGroup.of(np.flatnonzero(others), sample_weight)
-        moments = TwoClassMoments(view, first, second, ridge, auto_share)
+        moments = TwoClassMoments(view, first, second, estimator.ridge, auto_share)
         task = TwoClassTask(positive, negative, moments, np.asarray(free, dtype=np.int64))
-        if not np.abs(task.moments.difference).max() > 1e-12 * _typical_size(task.moments):
+        typical_size = float(np.sqrt(np.max(moments.variances)))
+        if not np.abs(moments.difference).max() > 1e-12 * typical_size:
             raise ValueError(
                 f"the class means are identical for {task.name(classes)}; a minimax probability "
                 "machine separates means and has nothing to go by here"
@@ -86,57 +91,30 @@ def two_class_tasks(
         yield task
 
 
-def _typical_size(moments: TwoClassMoments) -> float:
-    return float(np.sqrt(max(variances.max() for variances in moments.variances)))
+def keep_planes(
+    estimator, data: TrainingData, view: Standardisation, results, dtype
+) -> tuple[np.ndarray, np.ndarray]:
+    """Translate the hyperplanes found on ``view`` into the units of the user.
 
+    The estimator keeps all but the weights: the intercepts, the worst-case accuracy, and what
+    margins of several tasks are divided by before they are compared (one for one task).
 
-def machine_view(design: DesignMatrix, sample_weight, standardize: bool) -> Standardisation:
-    """The data as the machines see them: centred, scaled if asked for, in double precision.
-
-    Centring changes no machine (the offset follows) but keeps numbers small.
-    """
-    return standardised(
-        design,
-        centre=True,
-        scale=standardize,
-        sample_weight=sample_weight,
-        weight_rows=False,
-        dtype=np.float64,
-    )
-
-
-@dataclass(frozen=True)
-class FittedPlanes:
-    """The hyperplanes of all tasks in the units of the user.
-
-    Attributes
-    ----------
-    coef, intercept : ndarray of shape (n_tasks, n_features) and (n_tasks,)
-        sign(coef'x + intercept).
+    Returns
+    -------
+    coef : ndarray of shape (n_tasks, n_features)
+        Of sign(coef'x + intercept).
     sizes : ndarray of shape (n_tasks, n_features)
-        Absolute weights of standardised features.
-    lengths : ndarray of shape (n_tasks,)
-        What margins of several tasks are divided by before they are compared; one for one task.
+        Absolute weights of standardised features, of several tasks divided likewise.
     """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    sizes: np.ndarray
-    lengths: np.ndarray
-
-    @classmethod
-    def of(
-        cls, view: Standardisation, planes: Sequence[Hyperplane], sample_weight, dtype
-    ) -> FittedPlanes:
-        """Translate what was found on ``view``."""
-        offsets = np.array([plane.offset for plane in planes])
-        W = np.column_stack([plane.weights for plane in planes])
-        units = Units(view.centre, view.scale, -offsets, None, fit_intercept=True)
-        coef, intercept = units.coefficients(W)
-        spread = np.sqrt(view.design.column_moments(sample_weight)[1])
-        sizes = np.abs(W.T) * np.where(view.constant, 0.0, spread)
-        lengths = np.ones(len(planes))
-        if len(planes) > 1:
-            lengths = np.linalg.norm(sizes, axis=1)
-        lengths = np.where(lengths > 0.0, lengths, 1.0)
-        return cls(coef.astype(dtype), intercept.astype(dtype), sizes, lengths)
+    planes: list[Hyperplane] = [result.solution for result in results]
+    offsets = np.array([plane.offset for plane in planes])
+    W = np.column_stack([plane.weights for plane in planes])
+    units = Units(view.centre, view.scale, -offsets, None, fit_intercept=True)
+    coef, intercept = units.coefficients(W)
+    spread = np.sqrt(view.design.column_moments(data.sample_weight)[1])
+    sizes = np.abs(W.T) * np.where(view.constant, 0.0, spread)
+    lengths = np.ones(1) if len(planes) == 1 else np.linalg.norm(sizes, axis=1)
+    estimator._lengths = lengths = np.where(lengths > 0.0, lengths, 1.0)
+    estimator.intercept_ = intercept.astype(dtype)
+    estimator.worst_case_accuracy_ = min(plane.accuracy for plane in planes)
+    return coef.astype(dtype), sizes / lengths[:, None]

@@ -8,7 +8,7 @@ from ...design import DesignMatrix
 
 # Digits beyond this share of a column's largest entry are left out: sums in another order change
 # them, and they would decide which of several optimal vertices a linear program ends in.
-GRAIN = 2.0**-36
+COLUMN_RESOLUTION = 2.0**-36
 
 
 class ColumnStore:
@@ -35,11 +35,11 @@ class ColumnStore:
 def coarse(values: np.ndarray, size: float | None = None) -> np.ndarray:
     """Values (or rows of them) without the digits that depend on the order of sums.
 
-    These are below ``GRAIN`` times ``size``, by default the largest of the values. The grain is a
-    power of two, so that what is left is exact; where one grain gives way to the next is put
-    where round numbers and their roots are not.
+    These are below ``COLUMN_RESOLUTION`` times ``size``, by default the largest of the values. The
+    grain is a power of two, so that what is left is exact; where one grain gives way to the next
+    is put where round numbers and their roots are not.
     """
     largest = np.abs(values).max(axis=-1, keepdims=True, initial=0.0) if size is None else size
     largest = np.where(np.asarray(largest) > 0, largest, 1.0)
-    grain = GRAIN * np.exp2(np.floor(np.log2(largest) + 0.3217))
+    grain = COLUMN_RESOLUTION * np.exp2(np.floor(np.log2(largest) + 0.3217))
     return np.round(values / grain) * grain

@@ -1,341 +1,307 @@
-"""Linear support vector machines with few weights: linear programs solved a few columns at a time.
+"""The linear program of a support vector machine on a few columns, by HiGHS.
 
-Every convex step of the l0 SVMs is the same linear program,
+Of many samples it is the dual that is handed over, one row per feature instead of one per sample:
 
-    min  sum_j cost_j |w_j| + sum_i C_i xi_i   s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0,
+    max  1'a   s.t.  X'(a y) = s,  y'a = 0,  0 <= a <= C,  |s_j| <= cost_j
 
-possibly with |w_j| <= bound. Features without a cost are free: no bound and no penalty applies to
-them. Its dual is max 1'a over 0 <= a <= C, y'a = 0 and
-|sum_i a_i y_i x_ij| <= cost_j: a feature outside the program can only help where that last
-inequality is violated, which one product X'(a y) tells for all features at once. So the program
-holds a few columns, and grows until no feature wants to enter.
+The weights are the dual variables of these rows. A simplex basis then has the size of the features,
+and most samples only move from one of their bounds to the other. Of very many samples few take
+part: a sample whose hinge is not near its bend is replaced by the line that it is on, which never
+lies above it. So the program of the samples near the margin gives a lower bound, and is exact
+once no sample turns out to be on the other side of its bend.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import linprog
 
-from ...design import DesignMatrix, leading
-from ...penalties import Surrogate
-from ..base import Callback, Event, Result, relative
-from ..engines.dca import DCA
-from .columns import ColumnStore, coarse
-from .restricted import signed_columns, solve_program
+from ..base import Callback, Result, relative
 
-# Violations below this share of a cost are rounding of the linear programs or of the products.
-PRICE_TOLERANCE = 1e-8
-# A program counts as solved where its gap is within so many times that.
-SOLVED = 100.0
-# Features that the first program holds, where the samples are not fewer.
-FIRST_FEATURES = 2000
-# Margins that miss less are met, as far as the linear programs can tell.
-MET = 1e-7
-# Below this share of the price of all samples an objective is as good as zero.
-ZERO_LOSS = 1e-6
+# Methods of HiGHS and whether it presolves; the next ones are tried where the first one fails.
+ATTEMPTS = (("highs", True), ("highs-ds", False), ("highs-ipm", True), ("highs-ipm", False))
+# Costs of samples beyond this are blamed where HiGHS gives up.
+MAX_SAMPLE_COST = 1e7
+# Programs of up to twice so many samples, or so many for every feature, are solved as a whole.
+MIN_NEAR_SAMPLES = 4000
+NEAR_SAMPLES_PER_FEATURE = 40
+# The solution on one in so many samples says which ones are near their margins.
+SUBSAMPLE = 8
+# A margin (of one) is met where no more than this is missing.
+MARGIN_TOL = 1e-9
+# A feature whose row stays so far below its limits, relative to the largest cost, has no weight.
+DUAL_SLACK_TOL = 1e-7
+# Where the loss vanishes and the costs nearly do, margins of one have to be met more closely than
+# the tolerances of HiGHS let us ask for: it is given margins of this size.
+MARGIN_SCALE = 1024.0
 
 
 @dataclass(frozen=True)
-class SparsePlane:
-    """Weights of a few features and the bias: a point of the linear program.
+class PrimalDualPlane:
+    """A solution of the program on a few columns.
 
     Attributes
     ----------
-    features, weights : ndarray
-        The features with a weight, and their weights.
+    weights : ndarray of shape (n_columns,)
     bias : float
     slack : ndarray of shape (n_samples,)
         How far every sample is inside its margin.
-    costs : ndarray of shape (n_features,) or None
-        Costs of the program that was solved; None where no program was.
-    switched : ndarray of int
-        Features whose weight is free of charge in the exact-penalty model.
+    alpha : ndarray of shape (n_samples,)
+        Dual variables of the samples.
     """
 
-    features: np.ndarray
     weights: np.ndarray
     bias: float
     slack: np.ndarray
-    costs: np.ndarray | None = None
-    switched: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-
-    def dense(self, n_features: int) -> np.ndarray:
-        """All weights."""
-        full = np.zeros(n_features)
-        full[self.features] = self.weights
-        return full
+    alpha: np.ndarray
 
 
-@dataclass
-class WeightedL1SVM:
-    """The linear program above, by column generation.
+def central_bias(scores, y, C) -> float:
+    """The middle of the biases that are optimal for these scores.
 
-    Parameters
+    The loss is piecewise linear in the bias, so a whole interval can be optimal; its middle does
+    not depend on where a solver happened to stop.
+    """
+    order = np.argsort(y - scores, kind="stable")  # where each sample's hinge bends
+    bends = (y - scores)[order]
+    # Every bend adds its C to the slope, which starts at minus the sum of C of the positives.
+    slopes = np.cumsum(C[order]) - C[y > 0].sum()
+    flat = 1e-9 * C.sum()
+    first = int(np.argmax(slopes >= -flat))
+    last = first + 1 if slopes[first] <= flat and first + 1 < len(bends) else first
+    return float(0.5 * (bends[first] + bends[last]))
+
+
+def _mostly_zero(columns: np.ndarray) -> np.ndarray:
+    """Columns moved so that most entries are zero, where most of their entries are equal.
+
+    Centred counts are such columns. A free bias takes every shift, so the program stays the same,
+    and sparse ones are solved many times faster.
+    """
+    if not columns.size:
+        return columns
+    middle = np.median(columns[: 2 * (len(columns) // 2) - 1], axis=0)  # one of the entries
+    shifted = columns - middle
+    sparse_enough = np.count_nonzero(shifted, axis=0) < 0.5 * len(columns)
+    return np.where(sparse_enough, shifted, columns)
+
+
+def signed_columns(columns: np.ndarray, y: np.ndarray, fit_bias: bool) -> sparse.csr_array:
+    """The columns as they stand in the program, times the labels."""
+    return sparse.csr_array((_mostly_zero(columns) if fit_bias else columns) * y[:, None])
+
+
+@dataclass(frozen=True)
+class LinearProgram:
+    """min sum_j cost_j |w_j| + sum_i C_i max(0, 1 - y_i (w'x_i + b)) with |w_j| <= bound_j.
+
+    Attributes
     ----------
-    design : DesignMatrix
-        In double precision.
-    y : ndarray of -1 and 1
-    C : ndarray of shape (n_samples,)
-        Price of every sample's slack.
-    bound : float
-        Largest |w_j| of the features that are not ``unpenalised``.
+    columns : ndarray of shape (n_samples, n_columns)
+    signed : sparse array of shape (n_samples, n_columns)
+        The ``signed_columns``.
+    y, C : ndarray of shape (n_samples,)
+        Labels -1 and 1, and the cost of every sample's slack.
+    costs, bounds : ndarray of shape (n_columns,)
     fit_bias : bool
-    unpenalised : ndarray of int
-        Features that cost nothing whatever the costs of the others.
-    store : ColumnStore, optional
-        Columns that other programs on the same design have read.
     """
 
-    design: DesignMatrix
+    columns: np.ndarray
+    signed: sparse.csr_array
     y: np.ndarray
     C: np.ndarray
-    bound: float = np.inf
+    costs: np.ndarray
+    bounds: np.ndarray
     fit_bias: bool = True
-    unpenalised: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    store: ColumnStore | None = None
 
-    def __post_init__(self):
-        self.bounds = np.full(self.design.shape[1], self.bound)
-        self.bounds[self.unpenalised] = np.inf
-        self.columns = ColumnStore(self.design) if self.store is None else self.store
-        # Features of the program, in the order in which they were called in, with their columns and
-        # their weights in the last solution.
-        self._working = np.empty(0, dtype=np.int64)
-        self._held = np.empty((len(self.y), 0))
-        self._signed = sparse.csr_array((len(self.y), 0))
-        self._weights: np.ndarray | None = None
-        self._solved: tuple[np.ndarray, Result[SparsePlane]] | None = None
+    @classmethod
+    def of(cls, columns, y, C, costs, bounds, fit_bias=True) -> LinearProgram:
+        """The program on these columns."""
+        signed = signed_columns(columns, y, fit_bias)
+        return cls(columns, signed, y, C, costs, bounds, fit_bias)
 
-    @property
-    def least(self) -> float:
-        """Objectives below this are as good as zero, and only rounding to compare with."""
-        return ZERO_LOSS * float(self.C.sum())
-
-    def origin(self) -> SparsePlane:
-        """No features, and the best bias without any: that of the larger class, or zero."""
-        balance = float(self.C @ self.y) if self.fit_bias else 0.0
-        bias = float(np.sign(balance)) if abs(balance) > 1e-9 * float(self.C.sum()) else 0.0
-        none = np.empty(0, dtype=np.int64)
-        return SparsePlane(none, np.empty(0), bias, self._slack(0.0, bias))
-
-    def unpenalised_loss(self) -> float:
-        """The loss that is left by the bias and the features that cost nothing."""
-        if not len(self.unpenalised):
-            return self.loss(self.origin())
-        columns = self.columns(self.unpenalised)
-        none = np.zeros(len(self.unpenalised))
-        weights, bias, _ = solve_program(
-            columns, self.y, self.C, none, bounds=none + np.inf, fit_bias=self.fit_bias
+    def solve_primal(self):
+        """(weights, dual variables) of the program as it is, of few samples."""
+        n_samples, n_columns = self.signed.shape
+        charged = np.flatnonzero(self.costs > 0)
+        # Charged weights are split into their two signs; free ones may be negative themselves.
+        parts = [self.signed, -self.signed[:, charged], sparse.eye_array(n_samples)]
+        cost = [self.costs, self.costs[charged], self.C]
+        low = [np.where(self.costs > 0, 0.0, -self.bounds), np.zeros(len(charged) + n_samples)]
+        high = [self.bounds, self.bounds[charged], np.full(n_samples, np.inf)]
+        if self.fit_bias:
+            parts.append(self.y[:, None])
+            cost.append(np.zeros(1))
+            low.append(np.array([-np.inf]))
+            high.append(np.array([np.inf]))
+        solution = _solved(
+            np.concatenate(cost),
+            A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
+            b_ub=-np.ones(n_samples),
+            bounds=np.column_stack([np.concatenate(low), np.concatenate(high)]),
         )
-        return float(self.C @ self._slack(columns @ weights, bias))
+        if solution.x is None:
+            raise self._failure(solution.message)
+        weights = solution.x[:n_columns].copy()
+        weights[charged] -= solution.x[n_columns : n_columns + len(charged)]
+        return weights, np.clip(-solution.ineqlin.marginals, 0.0, self.C)
 
-    def loss(self, plane: SparsePlane) -> float:
-        """sum_i C_i xi_i."""
-        return float(self.C @ plane.slack)
+    def solve_dual(self, near: np.ndarray, beyond: np.ndarray | None = None):
+        """(weights, bias, dual variables) with the hinges of the samples ``near``.
 
-    def missing(self, plane: SparsePlane) -> np.ndarray:
-        """C_i y_i xi_i: how much every sample misses of its margin, and on which side.
-
-        Minus half the gradient of the squared loss with respect to the scores. Unlike the dual
-        variables of a linear program it belongs to the plane and not to the way it was found.
+        The samples of the mask ``beyond`` are on the sloping sides of theirs, the others on the
+        flat ones. None where the program has no solution, because too few samples take part.
         """
-        slack = np.where(plane.slack > MET, plane.slack, 0.0)
-        return self.C * self.y * slack
+        n_columns = self.signed.shape[1]
+        fixed = np.zeros(len(self.y)) if beyond is None else np.where(beyond, self.C, 0.0)
+        charged, bounded = np.flatnonzero(self.costs > 0), np.flatnonzero(np.isfinite(self.bounds))
+        unit = sparse.eye_array(n_columns, format="csc")
+        parts = [self.signed[near].T, -unit[:, charged], -unit[:, bounded], unit[:, bounded]]
+        rows = sparse.hstack(parts, format="csc")
+        right = -(self.signed.T @ fixed)
+        if self.fit_bias:
+            ends = np.zeros(rows.shape[1])
+            ends[: len(near)] = self.y[near]
+            rows = sparse.vstack([rows, sparse.csc_array(ends[None, :])], format="csc")
+            right = np.append(right, -float(self.y @ fixed))
+        limits = self.costs[charged]
+        excess = np.full(2 * len(bounded), np.inf)
+        cost = [np.full(len(near), -1.0), np.zeros(len(charged)), np.tile(self.bounds[bounded], 2)]
+        low = [np.zeros(len(near)), -limits, np.zeros(len(excess))]
+        solution = _solved(
+            MARGIN_SCALE * np.concatenate(cost),
+            A_eq=rows,
+            b_eq=right,
+            bounds=np.column_stack(
+                [np.concatenate(low), np.concatenate([self.C[near], limits, excess])]
+            ),
+            attempts=ATTEMPTS[: None if len(near) == len(self.y) else 1],
+        )
+        if solution.x is None:
+            if len(near) < len(self.y):
+                return None
+            raise self._failure(solution.message)
+        duals = -np.asarray(solution.eqlin.marginals) / MARGIN_SCALE
+        weights = np.clip(duals[:n_columns], -self.bounds, self.bounds)
+        reached = np.abs(solution.x[len(near) : len(near) + len(charged)])
+        weights[charged[limits - reached > DUAL_SLACK_TOL * limits.max(initial=0.0)]] = 0.0
+        fixed[near] = np.clip(solution.x[: len(near)], 0.0, self.C[near])
+        return weights, float(duals[-1]) if self.fit_bias else 0.0, fixed
 
-    def costs(self, default: float) -> np.ndarray:
-        """One cost for all features but those that are not penalised."""
-        costs = np.full(self.design.shape[1], default)
-        costs[self.unpenalised] = 0.0
-        return costs
+    def part(self, size: int) -> LinearProgram:
+        """The program of about so many of the samples, evenly out of either class."""
+        rows, shares = [], []
+        for label in (-1.0, 1.0):
+            members = np.flatnonzero(self.y == label)
+            places = np.linspace(0, len(members) - 1, min(len(members), size // 2))
+            rows.append(members[places.astype(int)])
+            shares.append(np.full(len(places), self.C[members].sum() / self.C[rows[-1]].sum()))
+        some = np.concatenate(rows)
+        return replace(
+            self,
+            columns=self.columns[some],
+            signed=self.signed[some],
+            y=self.y[some],
+            C=self.C[some] * np.concatenate(shares),
+        )
 
-    def penalised(self, plane: SparsePlane) -> np.ndarray:
-        """Mask of the features of a plane whose weights count."""
-        return ~np.isin(plane.features, self.unpenalised)
-
-    def solve(self, costs: np.ndarray) -> Result[SparsePlane]:
-        """The optimal plane for these costs of the features, over all features.
-
-        Its optimality is the duality gap relative to the objective or, if larger, the excess of
-        a feature's price over its cost relative to the largest cost.
-        """
-        if self._solved is not None and np.array_equal(self._solved[0], costs):
-            return self._solved[1]
-        self._start(costs)
-        trace: list[float] = []
-        while True:
-            columns = self._held
-            weights, bias, alpha = solve_program(
-                columns,
-                self.y,
-                self.C,
-                costs[self._working],
-                bounds=self.bounds[self._working],
-                fit_bias=self.fit_bias,
-                signed=self._signed,
-                start=self._weights,
+    def _failure(self, message: str) -> Exception:
+        n_samples, n_columns = self.signed.shape
+        if self.C.max() > MAX_SAMPLE_COST:
+            return ValueError(
+                f"the linear program was not solved, because C times sample_weight reaches "
+                f"{self.C.max():.3g}; lower C or scale the weights down"
             )
-            self._weights = weights
-            slack = self._slack(columns @ weights, bias)
-            trace.append(float(costs[self._working] @ np.abs(weights) + self.C @ slack))
-            prices = self._prices(alpha)
-            prices[self._working] = np.abs((alpha * self.y) @ columns)  # as the program sees them
-            violation = coarse(prices - costs, float(costs.max()))
-            violation[self._working] = 0.0
-            if not (violation > PRICE_TOLERANCE * np.maximum(costs, costs.max())).any():
-                break
-            # Whoever is about to enter comes along: optimal prices are seldom unique, and the next
-            # program's would call in a few others, one handful at a time.
-            room = max(30, 2 * int((weights != 0).sum()))
-            violation[self._working] = -np.inf
-            entering = leading(violation, min(room, len(violation) - len(self._working)))
-            self._call_in(np.sort(entering))
-        excess = np.maximum(prices - costs, 0.0)
-        dual = float(alpha.sum())
-        bounded = np.isfinite(self.bounds)  # a weight at the bound may be priced above its cost
-        dual -= float(self.bounds[bounded] @ excess[bounded])
-        excess[bounded] = 0.0
-        optimality = max(
-            relative(trace[-1] - dual, trace[-1], self.least),
-            float(excess.max()) / (float(costs.max()) or float(self.C.sum())),
-        )
-        used = np.flatnonzero(weights)
-        plane = SparsePlane(self._working[used], weights[used], bias, slack, costs)
-        solved = optimality <= SOLVED * PRICE_TOLERANCE
-        result = Result(plane, trace[-1], optimality, len(trace), solved, trace)
-        self._solved = costs, result
-        return result
-
-    def _start(self, costs: np.ndarray) -> None:
-        """Begin with the last program's features, or with those that stand out one by one."""
-        free = np.flatnonzero(costs == 0.0)  # free of charge: no price could call them in
-        if len(self._working):
-            self._call_in(np.setdiff1d(free, self._working))
-            return
-        size = min(len(costs), max(30, min(len(self.y), FIRST_FEATURES)))
-        alpha = np.where(self.y > 0, 1.0 / (self.y > 0).sum(), 1.0 / (self.y < 0).sum())
-        prices = self._prices(alpha * self.C)
-        self._call_in(np.union1d(leading(coarse(prices), size), free))
-
-    def _call_in(self, features: np.ndarray) -> None:
-        """Let these features take part from now on."""
-        if not len(features):
-            return
-        block = self.columns(features)
-        self._working = np.concatenate([self._working, features])
-        self._held = np.hstack([self._held, block])
-        signed = signed_columns(block, self.y, self.fit_bias)
-        self._signed = sparse.hstack([self._signed, signed], format="csr")
-        if self._weights is not None:
-            self._weights = np.append(self._weights, np.zeros(len(features)))
-
-    def _prices(self, alpha: np.ndarray) -> np.ndarray:
-        return np.abs(self.design.rmatmul((alpha * self.y)[:, None])[:, 0])
-
-    def _slack(self, scores, bias) -> np.ndarray:
-        return np.maximum(0.0, 1.0 - self.y * (scores + bias))
-
-
-@dataclass
-class SurrogateProgram:
-    """sum_j delta(w_j) + sum_i C_i xi_i as a DC program."""
-
-    svm: WeightedL1SVM
-    surrogate: Surrogate
-
-    def value(self, plane: SparsePlane) -> float:
-        """The objective."""
-        weights = plane.weights[self.svm.penalised(plane)]
-        return self.surrogate.total(weights) + self.svm.loss(plane)
-
-    def linearise(self, plane: SparsePlane) -> np.ndarray:
-        """Cost of every feature in the next linear program."""
-        costs = self.svm.costs(self.surrogate.slope_at_zero)
-        counted = self.svm.penalised(plane)
-        costs[plane.features[counted]] = self.surrogate.weight(plane.weights[counted])
-        return costs
-
-    def solve_convex(self, costs: np.ndarray, plane: SparsePlane) -> SparsePlane:
-        """The linear program of these costs."""
-        return self.svm.solve(costs).solution
-
-
-@dataclass
-class ExactPenaltyProgram:
-    """sum_j u_j + t min(u_j, 1 - u_j) + sum_i C_i xi_i with |w_j| <= B u_j, 0 <= u <= 1.
-
-    The best u for given weights is |w| / B, or 1 where that is cheaper, so a point is the
-    weights and the set of features switched to u = 1. A linear program charges (1 + t) / B for
-    features that are off and nothing for those that are on. A feature is switched on beyond
-    B / 2, where the linearisation of min(u, 1 - u) changes sides, and off again where u = |w| / B
-    has become cheaper; neither can raise the objective.
-    """
-
-    svm: WeightedL1SVM
-    penalty: float
-
-    def value(self, plane: SparsePlane) -> float:
-        """The objective."""
-        off = self.svm.penalised(plane) & ~np.isin(plane.features, plane.switched)
-        charge = (1.0 + self.penalty) / self.svm.bound
-        return (
-            charge * float(np.abs(plane.weights[off]).sum())
-            + len(plane.switched)
-            + self.svm.loss(plane)
+        return RuntimeError(
+            f"the linear program on {n_samples} samples and {n_columns} features was not solved "
+            f"({message}); use standardize=True, or a smaller C or theta"
         )
 
-    def linearise(self, plane: SparsePlane) -> tuple[np.ndarray, np.ndarray]:
-        """Cost of every feature in the next linear program, and who is switched on."""
-        costs = self.svm.costs((1.0 + self.penalty) / self.svm.bound)
-        costs[plane.switched] = 0.0
-        return costs, plane.switched
 
-    def solve_convex(self, slope, plane: SparsePlane) -> SparsePlane:
-        """The linear program of these costs, and the switches for the next one."""
-        costs, switched = slope
-        new = self.svm.solve(costs).solution
-        size, B = np.abs(new.weights), self.svm.bound
-        was_on = np.isin(new.features, switched)
-        stays = np.where(was_on, (1.0 + self.penalty) * size >= B, size > 0.5 * B)
-        return replace(new, switched=new.features[stays & self.svm.penalised(new)])
+@dataclass(frozen=True)
+class HighsSolver:
+    """The simplex method of HiGHS, on the primal or the dual program.
 
-
-def solve_l0_svm(
-    program: SurrogateProgram | ExactPenaltyProgram,
-    *,
-    max_iter: int,
-    tol: float,
-    callback: Callback | None = None,
-) -> Result[SparsePlane]:
-    """Run the DC algorithm from zero weights until the point certifies itself.
-
-    The optimality is how far the point is from solving the linear program that it defines
-    itself, relative to the objective, or that program's own optimality, if larger. ``costs`` of the
-    solution are those of this program.
+    The optimality is the duality gap relative to the objective, bounds aside.
     """
-    svm = program.svm
-    x = svm.origin()
-    trace: list[float] = []
-    n_iter = 0
 
-    def show(event: Event) -> bool | None:
-        here = replace(event, n_iter=n_iter + event.n_iter, n_features=len(event.solution.features))
-        return None if callback is None else callback(here)
+    tol: float = 1e-6
 
+    def solve(
+        self,
+        problem: LinearProgram,
+        start: Result[Any] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[PrimalDualPlane]:
+        """Solve in one go; the start says which of very many samples are near their margins."""
+        columns, y, C = problem.columns, problem.y, problem.C
+        n_near = max(MIN_NEAR_SAMPLES, NEAR_SAMPLES_PER_FEATURE * columns.shape[1])
+        if len(y) < 2 * columns.shape[1]:
+            weights, alpha = problem.solve_primal()
+        elif len(y) <= 2 * n_near:
+            weights, _, alpha = problem.solve_dual(np.arange(len(y)))
+        else:
+            near = None if start is None else start.solution.weights
+            weights, alpha = _by_few_samples(problem, n_near, near)
+        # Weights that move no score visibly are rounding of the dual variables.
+        size = np.abs(columns).max(axis=0, initial=0.0)
+        weights[np.abs(weights) * size <= MARGIN_TOL] = 0.0
+        scores = columns @ weights
+        bias = central_bias(scores, y, C) if problem.fit_bias else 0.0
+        slack = np.maximum(0.0, 1.0 - y * (scores + bias))
+        objective = float(problem.costs @ np.abs(weights) + C @ slack)
+        gap = relative(objective - float(alpha.sum()), objective)
+        plane = PrimalDualPlane(weights, bias, slack, alpha)
+        return Result(plane, objective, gap, 1, gap <= self.tol, [objective])
+
+
+def _by_few_samples(program: LinearProgram, n_near: int, weights: np.ndarray | None):
+    """(weights, dual variables), with the hinges of few samples at a time, near ``weights``."""
+    if weights is None:
+        part = program.part(len(program.y) // SUBSAMPLE)
+        few = len(part.y) <= 2 * n_near
+        everything = np.arange(len(part.y))
+        weights = part.solve_dual(everything)[0] if few else _by_few_samples(part, n_near, None)[0]
+    scores = program.y * (program.signed @ weights)
+    bias = central_bias(scores, program.y, program.C) if program.fit_bias else 0.0
+    missing = 1.0 - program.y * (scores + bias)
+    near, beyond = np.zeros(len(missing), dtype=bool), missing > 0
     while True:
-        run = DCA(max_iter=max_iter - n_iter, tol=tol).solve(program, x, show)
-        x, n_iter = run.solution, n_iter + run.n_iter
-        trace += run.trace
-        slope = program.linearise(x)
-        costs = slope[0] if isinstance(slope, tuple) else slope
-        own = svm.solve(costs)
-        here = float(costs[x.features] @ np.abs(x.weights)) + svm.loss(x)
-        shortfall = relative(here - own.objective, run.objective, svm.least)
-        optimality = max(shortfall, own.optimality)
-        # A rise within the accuracy of the linear programs ends the loop like a small decrease.
-        converged = optimality <= tol
-        hopeless = own.optimality > tol  # the next programs would be solved no better
-        if converged or hopeless or n_iter >= max_iter or not run.converged:
-            plane = replace(x, costs=costs)
-            return Result(plane, run.objective, optimality, n_iter, converged, trace)
+        near[_smallest(np.abs(missing), n_near)] = True
+        solved = program.solve_dual(np.flatnonzero(near), beyond & ~near)
+        if solved is None:
+            n_near *= 2
+            continue
+        weights, bias, alpha = solved
+        missing = 1.0 - program.signed @ weights - bias * program.y
+        crossed = ~near & np.where(beyond, missing < -MARGIN_TOL, missing > MARGIN_TOL)
+        if not crossed.any():
+            return weights, alpha
+        if np.count_nonzero(crossed) > n_near:
+            # The start was far away: begin again from here, with more samples.
+            near[:], beyond, n_near = False, missing > 0, 2 * n_near
+        near |= crossed
+
+
+def _smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """Where the smallest ``count`` values are."""
+    count = min(count, len(values))
+    return np.argpartition(values, count - 1)[:count]
+
+
+def _solved(cost, *, attempts=ATTEMPTS, **program):
+    """The first answer of HiGHS; this program has one, whatever the first attempts say.
+
+    Presolve and the simplex method may take costs of very different size for an
+    unbounded or infeasible program.
+    """
+    solution = None
+    for method, presolve in attempts:
+        solution = linprog(cost, method=method, options={"presolve": presolve}, **program)
+        if solution.x is not None:
+            break
+    return solution

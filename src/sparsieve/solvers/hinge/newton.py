@@ -20,19 +20,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from ..base import Result
+from ..base import Callback, Event, Result
 
 # Unpenalised columns can leave no loss, and only rounding of beta; it is then compared with this
 # share of 2 C, which is beta at a slack of one.
-NO_LOSS = 1e-3
+ZERO_LOSS_TOL = 1e-3
 # Likewise where slacks are small beside the margin of one: they are differences of numbers near
 # one, and have no more digits than that leaves.
-LEAST_SLACK = 1e-6
+MIN_SLACK = 1e-6
 # Differences of objectives below this share of its value at zero are rounding.
-ROUNDING = 1e-13
+OBJECTIVE_ROUNDING = 1e-13
 # Linear systems are solved to this share of their solution, with so many corrections at most.
-ACCURATE = 1e-10
-REFINEMENTS = 2
+REFINEMENT_TOL = 1e-10
+MAX_REFINEMENTS = 2
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class GramSide(Side):
         beta, free, outputs = np.zeros(len(y)), np.zeros(columns.shape[1]), np.zeros(len(y))
         # Where the inner products are large, slacks are small differences of numbers near one:
         # what the first solution leaves of the equations is solved for once more.
-        for _ in range(1 + REFINEMENTS):
+        for _ in range(1 + MAX_REFINEMENTS):
             left = y[index] - outputs[index] - own * beta[index]
-            if _largest(left) <= ACCURATE * _largest(own * beta[index]):
+            if _largest(left) <= REFINEMENT_TOL * _largest(own * beta[index]):
                 break
             step = _solve(factor, left)
             move = _least_squares(inner, columns.T @ (step + beta[index]))
@@ -123,7 +123,7 @@ class FeatureSide(Side):
         w, beta = np.zeros(X.shape[1]), np.zeros(len(y))
         free, outputs = np.zeros(columns.shape[1]), np.zeros(len(y))
         sizes = max(float(np.abs(X).sum(axis=0).max(initial=0.0)), 1.0)
-        for _ in range(1 + REFINEMENTS):
+        for _ in range(1 + MAX_REFINEMENTS):
             left = target - outputs[index]
             move = _least_squares(gram, scaled.T @ left)
             step = _solve(factor, X.T @ (weights * (left - columns @ move)) - w)
@@ -133,26 +133,16 @@ class FeatureSide(Side):
             beta[index] = weights * (target - outputs[index])
             # Both are zero at the minimum.
             missed = max(_largest(X.T @ beta[index] - w) / sizes, _seen(columns, beta[index]))
-            if missed <= ACCURATE * _largest(beta):
+            if missed <= REFINEMENT_TOL * _largest(beta):
                 break
         return beta, free, outputs, missed
 
 
-def solve_svm(
-    side: Side,
-    y: np.ndarray,
-    C: np.ndarray,
-    *,
-    start: SampleWeights | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-8,
-) -> Result[SampleWeights]:
-    """Minimise the squared hinge objective.
+@dataclass(frozen=True)
+class SquaredHinge:
+    """The problem above.
 
-    The optimality is the largest violation of beta_i = 2 C_i y_i max(0, 1 - y_i f_i), or of what
-    else makes a beta optimal, relative to the largest entry of beta.
-
-    Parameters
+    Attributes
     ----------
     side : GramSide or FeatureSide
         The data.
@@ -160,49 +150,75 @@ def solve_svm(
         Labels -1 and 1.
     C : ndarray of shape (n_samples,)
         Weight of the loss of every sample.
-    start : SampleWeights, optional
-        Solution of a similar problem.
-    max_iter : int
-        Most Newton steps.
-    tol : float
-        The optimality to reach; usually it is reached to rounding by the last step.
     """
-    beta, free, outputs = np.zeros(len(y)), np.zeros(side.free.shape[1]), np.zeros(len(y))
-    n_iter, missed = 0, 0.0
-    trace: list[float] = []
-    floor = (NO_LOSS if side.has_covariates else LEAST_SLACK) * 2.0 * float(C.max())
-    if start is not None and start.beta.any():
-        # The support of a similar problem says more than its outputs, which a small change of
-        # the data can push across the margin.
-        beta, free, outputs, missed = side.newton(start.beta != 0, y, C)
-        n_iter = 1
-    optimality, objective = _measured(beta, outputs, y, C, floor, missed)
-    if n_iter:
-        trace.append(objective)
-    while optimality > tol and n_iter < max_iter:
-        active = y * outputs < 1.0
-        n_iter += 1
-        if active.any():
-            new_beta, new_free, new_outputs, missed = side.newton(active, y, C)
-        elif side.has_covariates:  # they may do without the penalised columns altogether
-            missed = 0.0
-            new_beta, new_free, new_outputs = np.zeros(len(y)), free, side.free @ free
-        else:
-            break  # beta = 0 is refuted by one of the classes, so this is no stationary point
-        t, full = 1.0, _measured(new_beta, new_outputs, y, C, floor, missed)
-        # Where nothing but rounding is left to gain the whole step is as good, and consistent.
-        settled = abs(full[1] - objective) <= ROUNDING * float(C.sum())
-        if not settled and not np.array_equal(y * new_outputs < 1.0, active):
-            t = _line_search(beta, outputs, new_beta - beta, new_outputs - outputs, y, C)
-        beta = beta + t * (new_beta - beta)
-        outputs = outputs + t * (new_outputs - outputs)
-        free = free + t * (new_free - free)
-        optimality, objective = _measured(beta, outputs, y, C, floor, missed) if t < 1.0 else full
-        trace.append(objective)
-    if np.abs(beta).max() <= tol * floor:
-        beta = np.zeros(len(y))
-    plane = SampleWeights(beta, free)
-    return Result(plane, objective, optimality, n_iter, optimality <= tol, trace or [objective])
+
+    side: Side
+    y: np.ndarray
+    C: np.ndarray
+
+
+@dataclass(frozen=True)
+class FiniteNewton:
+    """Newton steps on the samples inside the margin, with an exact line search.
+
+    The optimality is the largest violation of beta_i = 2 C_i y_i max(0, 1 - y_i f_i), or of what
+    else makes a beta optimal, relative to the largest entry of beta. Usually the last step
+    reaches it to rounding.
+    """
+
+    max_iter: int = 100
+    tol: float = 1e-8
+
+    def solve(
+        self,
+        problem: SquaredHinge,
+        start: Result[SampleWeights] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[SampleWeights]:
+        """Run from zero, or from the samples inside the margin of a similar problem."""
+        side, y, C = problem.side, problem.y, problem.C
+        beta, free, outputs = np.zeros(len(y)), np.zeros(side.free.shape[1]), np.zeros(len(y))
+        n_iter, missed = 0, 0.0
+        trace: list[float] = []
+        floor = (ZERO_LOSS_TOL if side.has_covariates else MIN_SLACK) * 2.0 * float(C.max())
+        if start is not None and start.solution.beta.any():
+            # The support of a similar problem says more than its outputs, which a small change of
+            # the data can push across the margin.
+            beta, free, outputs, missed = side.newton(start.solution.beta != 0, y, C)
+            n_iter = 1
+        optimality, objective = _measured(beta, outputs, y, C, floor, missed)
+        if n_iter:
+            trace.append(objective)
+        while optimality > self.tol and n_iter < self.max_iter:
+            active = y * outputs < 1.0
+            n_iter += 1
+            if active.any():
+                new_beta, new_free, new_outputs, missed = side.newton(active, y, C)
+            elif side.has_covariates:  # they may do without the penalised columns altogether
+                missed = 0.0
+                new_beta, new_free, new_outputs = np.zeros(len(y)), free, side.free @ free
+            else:
+                break  # beta = 0 is refuted by one of the classes, so this is no stationary point
+            t, full = 1.0, _measured(new_beta, new_outputs, y, C, floor, missed)
+            # Where nothing but rounding is left to gain the whole step is as good, and consistent.
+            settled = abs(full[1] - objective) <= OBJECTIVE_ROUNDING * float(C.sum())
+            if not settled and not np.array_equal(y * new_outputs < 1.0, active):
+                t = _line_search(beta, outputs, new_beta - beta, new_outputs - outputs, y, C)
+            beta = beta + t * (new_beta - beta)
+            outputs = outputs + t * (new_outputs - outputs)
+            free = free + t * (new_free - free)
+            optimality, objective = (
+                _measured(beta, outputs, y, C, floor, missed) if t < 1.0 else full
+            )
+            trace.append(objective)
+            if callback is not None and callback(Event(n_iter, objective, optimality)):
+                break
+        if np.abs(beta).max() <= self.tol * floor:
+            beta = np.zeros(len(y))
+        plane = SampleWeights(beta, free)
+        return Result(
+            plane, objective, optimality, n_iter, optimality <= self.tol, trace or [objective]
+        )
 
 
 def _factor(system) -> np.ndarray:
@@ -243,11 +259,11 @@ def _measured(beta, outputs, y, C, floor, missed) -> tuple[float, float]:
     1/2 ||w||^2 is 1/2 beta'f, because beta is orthogonal to the unpenalised columns.
     """
     slack = np.maximum(0.0, 1.0 - y * outputs)
-    pull = C * slack
-    wanted = 2.0 * y * pull
-    scale = max(np.abs(beta).max(), np.abs(wanted).max(), floor)
-    optimality = max(float(np.abs(beta - wanted).max()), missed) / scale if scale > 0 else 0.0
-    return optimality, float(0.5 * (beta @ outputs) + pull @ slack)
+    losses = C * slack
+    target = 2.0 * y * losses
+    scale = max(np.abs(beta).max(), np.abs(target).max(), floor)
+    optimality = max(float(np.abs(beta - target).max()), missed) / scale if scale > 0 else 0.0
+    return optimality, float(0.5 * (beta @ outputs) + losses @ slack)
 
 
 def _line_search(beta, outputs, direction, change, y, C) -> float:

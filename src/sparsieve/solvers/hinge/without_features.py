@@ -17,12 +17,12 @@ import numpy as np
 from ...design import DesignMatrix
 
 # Samples of the larger side that may get more than an even share.
-CANDIDATES = 1024
-MAX_STEPS = 40
+MAX_CANDIDATES = 1024
+MAX_STEPS = 40  # of the conditional gradient method
 # Machines that are looked at together.
-TOGETHER = 512
+MACHINES_PER_BLOCK = 512
 # The inequalities must hold with this share of the costs to spare: rounding is far below it.
-SPARE = 1e-9
+COST_MARGIN = 1e-9
 
 
 def without_features(
@@ -39,29 +39,29 @@ def without_features(
     codes : ndarray of shape (n_samples,)
         Class of every sample.
     C : ndarray of shape (n_samples,)
-        Price of every sample's slack.
+        Cost of every sample's slack.
     costs : ndarray of shape (n_features,)
         What a unit of weight costs at zero.
     """
     n_classes = int(codes.max()) + 1
-    prices = np.bincount(codes, weights=C)
+    masses = np.bincount(codes, weights=C)
     sums = design.group_sums(codes, n_classes, C)
-    small = np.minimum(prices, C.sum() - prices)
+    small = np.minimum(masses, C.sum() - masses)
     total = sums.sum(axis=0)
-    inner = np.where((prices <= C.sum() - prices)[:, None], sums, total - sums)
+    inner = np.where((masses <= C.sum() - masses)[:, None], sums, total - sums)
     evenly = (small / (C.sum() - small))[:, None] * (total - inner)
-    limits = (1.0 - SPARE) * costs
+    limits = (1.0 - COST_MARGIN) * costs
     proven = (np.abs(inner - evenly) <= limits).all(axis=1)
     # Only a class, not all but a class, is so small that few candidates can stand for the rest.
-    places = np.linspace(0, len(codes) - 1, min(len(codes), CANDIDATES)).astype(int)
+    places = np.linspace(0, len(codes) - 1, min(len(codes), MAX_CANDIDATES)).astype(int)
     affordable = small <= 0.25 * C[places].sum()
-    left = np.flatnonzero(~proven & affordable & (prices <= C.sum() - prices))
+    left = np.flatnonzero(~proven & affordable & (masses <= C.sum() - masses))
     if not len(left):
         return proven
     some = design.rows(places)
     rows = some.dense_columns(np.arange(design.shape[1])).astype(np.float64, copy=False)
-    for start in range(0, len(left), TOGETHER):
-        part = left[start : start + TOGETHER]
+    for start in range(0, len(left), MACHINES_PER_BLOCK):
+        part = left[start : start + MACHINES_PER_BLOCK]
         open_ = codes[places] != part[:, None]
         proven[part] = _reached(
             rows, open_ * C[places], inner[part], evenly[part], small[part], limits
@@ -69,16 +69,16 @@ def without_features(
     return proven
 
 
-def _reached(rows, caps, wanted, point, mass, limits) -> np.ndarray:
-    """Whether a point within ``limits`` of what is wanted is found, for every machine.
+def _reached(rows, caps, target, point, mass, limits) -> np.ndarray:
+    """Whether a point within ``limits`` of the target is found, for every machine.
 
     Points are sums of rows with multipliers up to ``caps`` that add up to ``mass``.
     """
-    done = np.zeros(len(wanted), dtype=bool)
+    done = np.zeros(len(target), dtype=bool)
     n_taken = min(rows.shape[0], int(np.ceil(mass.max() / caps[caps > 0].min())) + 1)
-    here = np.arange(len(wanted))
+    here = np.arange(len(target))
     for step in range(MAX_STEPS):
-        apart = wanted[here] - point[here]
+        apart = target[here] - point[here]
         excess = np.sign(apart) * np.maximum(np.abs(apart) - limits, 0.0)
         found = ~excess.any(axis=1)
         done[here[found]] = True

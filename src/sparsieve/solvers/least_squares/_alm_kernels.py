@@ -4,7 +4,7 @@ Plain loops over scalars: array expressions would be shorter but take several ti
 compile.
 """
 
-from ..._compiled import compiled
+from ..._numba import compiled
 
 
 @compiled()
@@ -20,7 +20,7 @@ def _new_row(target, curvature, alpha):
 
 
 @compiled()
-def residual_pass(X, norms, R, W, pull, alpha, nu, row):
+def residual_pass(X, norms, R, W, linear, alpha, nu, row):
     """One pass with the residual R = (Y - XW)', as published."""
     n_samples = X.shape[0]
     n_outputs = W.shape[1]
@@ -29,7 +29,7 @@ def residual_pass(X, norms, R, W, pull, alpha, nu, row):
             inner = norms[j] * W[j, k]
             for i in range(n_samples):
                 inner += X[i, j] * R[k, i]
-            row[k] = 2.0 * inner + pull[j, k]
+            row[k] = 2.0 * inner + linear[j, k]
         _new_row(row, 2.0 * norms[j] + nu, alpha)
         for k in range(n_outputs):
             delta = row[k] - W[j, k]

@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..._compiled import VIEWS, compiled
+from ..._numba import VIEWS, compiled
 from ...penalties._row_kernels import soften_jointly
 
 PENDING = 8  # changed rows whose effect on Q is written in one go

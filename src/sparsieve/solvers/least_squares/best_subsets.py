@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import comb
 
 import numpy as np
 
-from ..base import Event, Path, Result
+from ..base import Callback, Path, Result
 from .accuracy import EPS, least_objective
 from .bounds import BoundSearch
-from .exact import SAME, Tree, best_support
+from .exact import TIE_TOL, Tree
 
 # Accuracy of the relaxation that may rule a size out by its price.
 PRICED = 1e-4
-
-Callback = Callable[[Event], "bool | None"]
 
 
 @dataclass(frozen=True)
@@ -62,58 +60,66 @@ class BestSubsets:
         return gap, bool(self.finished[costs < cost].all())
 
 
-def best_subsets(
-    search: BoundSearch,
-    starts: Sequence[np.ndarray],
-    *,
-    price: float | None = None,
-    tol: float,
-    time_limit: float,
-    callback: Callback | None = None,
-) -> Result[BestSubsets]:
-    """The best support of every size 0, 1, ..., len(starts) - 1.
+@dataclass
+class BestSubsetSearch:
+    """Branch and bound for the best support of every size.
 
     Parameters
     ----------
-    search : the problem.
-    starts : a good support of every size, the empty one first.
-    price : of one feature against half the objective. Sizes that provably cost more in all than
-        the best one keep their start, unsearched, with what their bound says of it.
-    tol : relative gap at which the search for a support may end.
-    time_limit : seconds for every size.
+    starts : sequence of ndarray
+        A good support of every size, the empty one first.
+    price : float or None
+        Of one feature against half the objective. Sizes that provably cost more in all than the
+        best one keep their start, unsearched, with what their bound says of it.
+    tol : float
+        Relative gap at which the search for a support may end.
+    time_limit : float
+        Seconds for every size.
 
-    A ``KeyboardInterrupt`` leaves with the path so far as its attribute ``best``; sizes that were
-    not searched keep their starts, with what is proven about these.
+    Attributes
+    ----------
+    best : Result of BestSubsets, or None
+        What is proven so far, for whoever catches an interrupt: sizes that were not searched
+        keep their starts. None before there was anything to keep.
     """
-    found = _Subsets(search, starts)
-    if not search.has_ridge:
-        found.check_supports()
-    trace: list[float] = []
-    n_nodes = 0
-    try:
-        for k in range(1, len(starts)):
-            if price is not None and found.rules_out(k, price):
-                continue
-            best = best_support(
-                search.design,
-                search.Y,
-                search.ridge,
-                k,
-                found.supports[k],
-                tol=tol,
-                time_limit=time_limit,
-                search=search,
-                callback=callback,
-            )
-            found.keep(k, best)
-            n_nodes += best.n_iter
-            trace.append(best.objective)
-    except KeyboardInterrupt as stopped:
-        if hasattr(stopped, "best"):
-            found.keep(len(stopped.best.solution.support), stopped.best)
-        stopped.best = found.result(n_nodes, trace, tol)  # type: ignore[attr-defined]
-        raise
-    return found.result(n_nodes, trace, tol)
+
+    starts: Sequence[np.ndarray]
+    price: float | None = None
+    tol: float = TIE_TOL
+    time_limit: float = np.inf
+    best: Result[BestSubsets] | None = field(default=None, init=False)
+
+    def solve(
+        self,
+        problem: BoundSearch,
+        start: Result[BestSubsets] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[BestSubsets]:
+        """Search one size after the other, each from its start or from those of ``start``."""
+        self.best = None
+        starts = self.starts if start is None else start.solution.path.supports
+        found = _Subsets(problem, starts)
+        if not problem.has_ridge:
+            found.check_supports()
+        trace: list[float] = []
+        n_nodes = 0
+        tree: Tree | None = None
+        try:
+            for k in range(1, len(starts)):
+                if self.price is not None and found.rules_out(k, self.price):
+                    continue
+                tree = Tree(problem, k, found.supports[k], self.tol, self.time_limit, callback)
+                best = tree.run()
+                found.keep(k, best)
+                n_nodes += best.n_iter
+                trace.append(best.objective)
+        except KeyboardInterrupt:
+            if tree is not None and tree.result is not None:
+                found.keep(tree.k, tree.result)
+            self.best = found.result(n_nodes, trace, self.tol)
+            raise
+        self.best = found.result(n_nodes, trace, self.tol)
+        return self.best
 
 
 class _Subsets:
@@ -135,7 +141,7 @@ class _Subsets:
         """Refuse a search without a ridge that has too much to try, before any work is done."""
         n_features, sizes = int(self.search.eligible.sum()), range(1, len(self.supports))
         if hardest := max(sizes, key=lambda k: comb(n_features, k), default=0):
-            Tree(self.search, hardest, self.supports[hardest], SAME, 0.0, None)
+            Tree(self.search, hardest, self.supports[hardest], time_limit=0.0)
 
     def keep(self, k: int, best: Result) -> None:
         self.supports[k] = best.solution.support

@@ -1,8 +1,8 @@
 """Block coordinate descent with working sets for row-sparse least squares.
 
 The working set keeps a dense copy of its few columns and descends on them, on their Gram matrix
-or, where samples are few, on the residual. The design itself is only read to certify (one
-product X'R over all features) and to find features that want to enter.
+or, for the l1,inf norm, on the residual. The design itself is only read to certify (one
+product X'R over all features) and to find features that violate their optimality condition.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 
 from ...penalties import L1Inf, require
 from ..base import Callback, Event, Result, relative
-from .cut_rows import CutRowsSet
-from .gram import GramSet
-from .problem import Problem, Rows
-from .samples import SampleSet
+from .gram_cd import GramSet
+from .l1inf_cd import CutRowsSet
+from .problem import LeastSquares, Rows
 from .working_set import Goal, WorkingSet
 
-# Share of the wanted gap that is asked of the working set, and of the last gap at least.
-GOAL_SHARE, LEAST_SHARE = 0.7, 0.03
+# The gap that is asked of the restricted problem: this share of the tolerance, but no less than
+# the second share of the last gap over all features.
+INNER_GAP_SHARE, INNER_GAP_FLOOR = 0.7, 0.03
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,19 @@ class BlockCD:
     decided: bool = False
 
     def solve(
-        self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
+        self,
+        problem: LeastSquares,
+        start: Result[Rows] | None = None,
+        callback: Callback | None = None,
     ) -> Result[Rows]:
         """Solve one problem from a warm start."""
-        return next(self.path(problem, [problem.penalty], W0, callback))
+        return next(self.path(problem, [problem.penalty], start, callback))
 
     def path(
         self,
-        problem: Problem,
+        problem: LeastSquares,
         penalties: Iterable,
-        W0: np.ndarray | None = None,
+        start: Result[Rows] | None = None,
         callback: Callback | None = None,
     ) -> Iterator[Result[Rows]]:
         """Solve the same problem under one penalty after the other, each from the last.
@@ -62,13 +65,13 @@ class BlockCD:
         state = None
         trace: list[tuple[float, np.ndarray]] = []
         for penalty in penalties:
-            require(penalty, "pull", "dual_bound", solver="BlockCD")
+            require(penalty, "dual_norms", "dual_bound", solver="BlockCD")
             if state is None:
-                state = _working_set(problem, penalty, W0)
-                norms = penalty.pull(self._gradient(state, state.residual()))
+                state = _working_set(problem, penalty, start)
+                norms = penalty.dual_norms(self._gradient(state, state.residual()))
             _predict(state, penalty, trace)
             result = self._solve(state, penalty, norms, problem.floor, callback)
-            norms = result.solution.pull
+            norms = result.solution.correlation
             state.seen[state.features[state.active()]] = True
             trace = [*trace[-1:], (penalty.alpha, state.W.copy())]
             yield result
@@ -87,7 +90,7 @@ class BlockCD:
     def _solve(
         self, state: WorkingSet, penalty, norms, floor: float, callback: Callback | None
     ) -> Result[Rows]:
-        alpha, beta = penalty.alpha, _exclusive_strength(penalty)
+        alpha, beta = penalty.alpha, float(getattr(penalty, "beta", 0.0))
         trace: list[float] = []
         n_sweeps = 0
         # Where Newton steps are dear the first few features are not solved to the last digit.
@@ -96,12 +99,12 @@ class BlockCD:
             grown = self._grow(state, norms, alpha, patient=beta == 0)
             # A gap far above the wanted one is not worth chasing with half of the features.
             decided = self.decided and beta == 0
-            goal = Goal(GOAL_SHARE * self.tol, floor, LEAST_SHARE * gap, decided)
+            goal = Goal(INNER_GAP_SHARE * self.tol, floor, INNER_GAP_FLOOR * gap, decided)
             sweeps = state.descend(penalty, goal, self.max_iter - n_sweeps)
             n_sweeps += sweeps
             R = state.residual()
             G = self._gradient(state, R)
-            norms = penalty.pull(G)
+            norms = penalty.dual_norms(G)
             value = float(np.vdot(R, R)) + penalty.value(state.W)
             gap = max(value - penalty.dual_bound(state.Y, R, G), 0.0)
             optimality = relative(gap, value, floor)
@@ -109,8 +112,9 @@ class BlockCD:
             converged = optimality <= self.tol
             event = Event(n_sweeps, value, optimality, len(state.active()))
             stop = callback is not None and callback(event)
-            # A round that had nothing to do, or a gap that is no number, will not get better.
-            stuck = not np.isfinite(gap) or not (grown or sweeps)
+            # A round that had nothing to do, or a gap that is no number, will not get better. The
+            # first round does not count: its inner tolerance may be loose enough for any start.
+            stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or sweeps))
             if converged or stuck or n_sweeps >= self.max_iter or stop:
                 break
         W = np.zeros((len(norms), state.W.shape[1]), dtype=state.design.dtype)
@@ -120,44 +124,34 @@ class BlockCD:
     def _grow(self, state: WorkingSet, norms, alpha: float, patient: bool) -> bool:
         """Take in the features that violate their optimality condition most, if there are any.
 
-        Where most features want in and the whole Gram matrix is smaller than X, rounds with a
-        few of them are not worth their price unless sweeps are cheap (``patient``).
+        Where most features do and the whole Gram matrix is smaller than X, rounds with a few of
+        them are not worth their price unless sweeps are cheap (``patient``).
         """
         outside = state.slot < 0
         if not outside.any():
             return False
-        wanting = np.flatnonzero(outside & (norms > 0.9 * alpha))
+        violating = np.flatnonzero(outside & (norms > 0.9 * alpha))
         n_samples, n_features = state.design.shape
-        room = state.room()
-        hurry = not patient and 2 * len(wanting) >= n_features
-        if len(wanting) > room and not (hurry and n_features <= n_samples):
-            wanting = wanting[np.argpartition(-norms[wanting], room - 1)[:room]]
-        if n_features <= n_samples and 2 * (state.size + len(wanting)) >= n_features:
-            wanting = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
-        if len(wanting):
-            state.add(np.sort(wanting))
-        return len(wanting) > 0
+        batch = state.batch_size()
+        all_at_once = not patient and 2 * len(violating) >= n_features
+        if len(violating) > batch and not (all_at_once and n_features <= n_samples):
+            violating = violating[np.argpartition(-norms[violating], batch - 1)[:batch]]
+        if n_features <= n_samples and 2 * (state.size + len(violating)) >= n_features:
+            violating = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
+        if len(violating):
+            state.add(np.sort(violating))
+        return len(violating) > 0
 
 
-def _working_set(problem: Problem, penalty, W0: np.ndarray | None) -> WorkingSet:
-    """The kind of working set that suits the problem, with the nonzero rows of W0."""
-    n_samples, n_features = problem.design.shape
-    kind: type[WorkingSet] = GramSet
-    if isinstance(penalty, L1Inf):
-        kind = CutRowsSet
-    elif _exclusive_strength(penalty) > 0 and n_samples <= n_features:
-        # Newton steps in the row norms, which plain l2,1 problems get, need the Gram matrix.
-        kind = SampleSet
+def _working_set(problem: LeastSquares, penalty, start: Result[Rows] | None) -> WorkingSet:
+    """The kind of working set that suits the problem, with the nonzero rows of the start."""
+    kind = CutRowsSet if isinstance(penalty, L1Inf) else GramSet
     state = kind(problem.design, problem.Y)
-    if W0 is not None and W0.any():
-        start = np.flatnonzero(W0.any(axis=1))
-        state.add(start)
-        state.W[:] = W0[start]
+    if start is not None and start.solution.W.any():
+        rows = np.flatnonzero(start.solution.W.any(axis=1))
+        state.add(rows)
+        state.W[:] = start.solution.W[rows]
     return state
-
-
-def _exclusive_strength(penalty) -> float:
-    return float(getattr(penalty, "beta", 0.0))
 
 
 def _predict(state: WorkingSet, penalty, trace) -> None:

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...design import DesignMatrix, in_double
+from ...penalties import row_norms
+from ..base import Result, relative
 from .accuracy import EPS, Accuracy
 from .relaxation import GramProblem, Relaxed, relax
 from .support_values import SupportValues, Values
 
 # Features taken into the working set at a time, at least, and rounds of growing it.
-ENTERING, ROUNDS = 10, 60
+MIN_ADDED, MAX_ROUNDS = 10, 60
 
 
 @dataclass(frozen=True)
@@ -34,19 +36,19 @@ class DualPoint:
         At most <A, Y>.
     power : float
         At least ||A||^2.
-    pulls : ndarray of shape (n_features,)
+    squares : ndarray of shape (n_features,)
         At least ||x_j'A||^2; zero for features that may not be used.
     """
 
     agreement: float
     power: float
-    pulls: np.ndarray
+    squares: np.ndarray
 
     def bounds(self, n_most: int, ridge: float) -> np.ndarray:
         """Lower bounds for 0, 1, ..., n_most features."""
-        n_most = min(n_most, len(self.pulls))
-        largest = np.partition(self.pulls, len(self.pulls) - n_most)[len(self.pulls) - n_most :]
-        sums = np.concatenate([[0.0], np.cumsum(np.sort(largest)[::-1])])
+        n_most = min(n_most, len(self.squares))
+        largest = np.sort(self.squares)[::-1][:n_most]
+        sums = np.concatenate([[0.0], np.cumsum(largest)])
         sums *= 1.0 + (n_most + 8) * EPS
         return self.bound(sums / ridge)
 
@@ -63,28 +65,41 @@ def dual_point(
     Y: np.ndarray,
     errors: np.ndarray,
     target_error: float,
+    accuracy: Accuracy,
     *,
+    weights: np.ndarray,
+    features: np.ndarray,
     more: np.ndarray | float = 0.0,
-    reach: float = 0.0,
-    share: float = 0.0,
 ) -> DualPoint:
     """What A and X'A say for sure.
 
     Parameters
     ----------
     errors, target_error : what x_j'A and <A, Y> may be wrong by, relative to the norm of A, or to
-        ``reach`` where that is larger.
+        what A is made of where that is larger.
+    weights, features : A = Y - X_S W.
     more : what x_j'A may be wrong by beside that.
-    share : of ``reach`` squared, what ||A||^2 may be wrong by.
     """
+    reach, share = 0.0, 0.0
+    if accuracy.from_products:
+        reach = accuracy.target + float(row_norms(weights) @ accuracy.columns[features])
+        share = accuracy.relative
     n_samples, n_outputs = A.shape
     length = float(np.linalg.norm(A)) * (1.0 + n_samples * n_outputs * EPS)
     reach = max(reach, length)
     size = np.sqrt(np.einsum("ij,ij->i", product, product)) * (1.0 + (n_outputs + 4) * EPS)
-    pulls = (size + errors * reach + more) ** 2
+    squares = (size + errors * reach + more) ** 2 * (1.0 + accuracy.relative)
     slack = (n_samples * n_outputs + 16) * EPS * float(np.linalg.norm(Y))
     agreement = float(np.vdot(A, Y)) - (slack + target_error) * reach
-    return DualPoint(agreement, length**2 * (1.0 + 4 * EPS) + share * reach**2, pulls)
+    return DualPoint(agreement, length**2 * (1.0 + 4 * EPS) + share * reach**2, squares)
+
+
+@dataclass(frozen=True)
+class RelaxedSupport:
+    """A solution of the relaxation, and the dual point that certifies its bounds."""
+
+    relaxed: Relaxed
+    dual: DualPoint
 
 
 class BoundSearch:
@@ -126,31 +141,34 @@ class BoundSearch:
         self.cross = np.ascontiguousarray(products[:, : self.Y.shape[1]])
         offsets = products[:, self.Y.shape[1] :]
         self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
-        self.n_products = 1
         self.features = np.empty(0, dtype=np.int64)
         self.columns = np.empty((len(self.Y), 0), order="F")
         self.gram = np.empty((0, 0))
         self.z = np.empty(0)
         self.last: DualPoint | None = None
 
-    def solve(self, k: int, *, tol: float) -> tuple[Relaxed, DualPoint]:
-        """The relaxation for k features to a relative gap of ``tol``, and its dual point."""
+    def solve(self, k: int, *, tol: float) -> Result[RelaxedSupport]:
+        """The relaxation for k features to a relative gap of ``tol``, from the last solution."""
+        trace: list[float] = []
         if len(self.features) == 0:
             self._take_in(self._strongest(np.einsum("ij,ij->i", self.cross, self.cross), 2 * k))
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             problem = GramProblem(self.gram, self.cross[self.features], self.power, self.ridge)
             found = relax(problem, self.z, float(k), tol=0.3 * tol)
             self.z = found.z
             dual = self.last = self.certified(found.weights)
-            bound = dual.bounds(k, self.ridge)[-1]
+            bound = float(dual.bounds(k, self.ridge)[-1])
+            trace.append(found.value)
             if found.value - bound <= tol * max(found.value, EPS * self.power):
                 break
-            wanted = self._violating(found, dual.pulls)
-            if len(wanted) == 0:
+            entering = self._violating(found, dual.squares)
+            if len(entering) == 0:
                 break
-            self._take_in(wanted)
-        self._forget(dual.pulls, k)
-        return found, dual
+            self._take_in(entering)
+        self._forget(dual.squares, k)
+        optimality = relative(found.value - bound, found.value, EPS * self.power)
+        solution = RelaxedSupport(found, dual)
+        return Result(solution, found.value, optimality, len(trace), optimality <= tol, trace)
 
     def values(self, features: np.ndarray) -> SupportValues:
         """What supports out of these features reach."""
@@ -164,43 +182,38 @@ class BoundSearch:
     def certified(self, weights: np.ndarray) -> DualPoint:
         """A = Y - X_S W with one product over all features."""
         A = self.Y - self.columns @ weights
-        self.n_products += 1
         along = float(np.linalg.norm(self.accuracy.removed.T @ A))
         along += (len(A) + 16) * EPS * float(np.linalg.norm(A))
         offset = float(np.linalg.norm(self.accuracy.removed.T @ self.Y))
-        reach, share = 0.0, 0.0
-        if self.accuracy.from_products:
-            rows = np.sqrt(np.einsum("ij,ij->i", weights, weights))
-            reach = self.accuracy.target + float(rows @ self.accuracy.columns[self.features])
-            share = self.accuracy.relative
         found = dual_point(
             A,
             self.design.rmatmul(A),
             self.Y,
             self._errors,
             self._target_error,
+            self.accuracy,
+            weights=weights,
+            features=self.features,
             more=along * self._offsets,
-            reach=reach,
-            share=share,
         )
         return DualPoint(
             found.agreement - along * offset * (1.0 + 16 * EPS),
             found.power,
-            np.where(self.eligible, found.pulls * (1.0 + self.accuracy.relative), 0.0),
+            np.where(self.eligible, found.squares, 0.0),
         )
 
-    def _violating(self, found: Relaxed, pulls: np.ndarray) -> np.ndarray:
-        """Features outside that pull harder than what the solution pays for a place."""
-        outside = pulls.copy()
+    def _violating(self, found: Relaxed, squares: np.ndarray) -> np.ndarray:
+        """Features outside the working set that violate their optimality condition most."""
+        outside = squares.copy()
         outside[self.features] = 0.0
-        wanted = self._strongest(outside, max(ENTERING, len(self.features) // 4))
-        return wanted[outside[wanted] > found.price(1e-9)]
+        entering = self._strongest(outside, max(MIN_ADDED, len(self.features) // 4))
+        return entering[outside[entering] > found.multiplier(1e-9)]
 
-    def _strongest(self, pulls: np.ndarray, count: int) -> np.ndarray:
-        pulls = np.where(self.eligible, pulls, 0.0)
-        count = min(max(count, ENTERING), len(pulls))
-        chosen = np.argpartition(-pulls, count - 1)[:count]
-        return np.sort(chosen[pulls[chosen] > 0.0])
+    def _strongest(self, squares: np.ndarray, count: int) -> np.ndarray:
+        squares = np.where(self.eligible, squares, 0.0)
+        count = min(max(count, MIN_ADDED), len(squares))
+        chosen = np.argpartition(-squares, count - 1)[:count]
+        return np.sort(chosen[squares[chosen] > 0.0])
 
     def _take_in(self, features: np.ndarray) -> None:
         new = self.design.dense_columns(features)
@@ -210,13 +223,13 @@ class BoundSearch:
         self.features = np.concatenate([self.features, features])
         self.z = np.concatenate([self.z, np.zeros(len(features))])
 
-    def _forget(self, pulls: np.ndarray, k: int) -> None:
-        """Keep the working set small: what is unused and pulls little goes."""
+    def _forget(self, squares: np.ndarray, k: int) -> None:
+        """Keep the working set small: what is unused and squares little goes."""
         used = self.z > 0.0
-        most = 2 * int(used.sum()) + 2 * ENTERING + k
+        most = 2 * int(used.sum()) + 2 * MIN_ADDED + k
         if len(self.features) <= most:
             return
-        rank = np.where(used, np.inf, pulls[self.features])
+        rank = np.where(used, np.inf, squares[self.features])
         keep = np.sort(np.argsort(-rank, kind="stable")[:most])
         self.features, self.z = self.features[keep], self.z[keep]
         self.columns = np.asfortranarray(self.columns[:, keep])

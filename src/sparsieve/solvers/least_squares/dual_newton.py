@@ -28,23 +28,23 @@ from ...design import DesignMatrix, in_double
 from ...penalties import require, row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from .own_matrices import CommonMatrix, OwnMatrix, products_for_factor
-from .problem import Problem, Rows
+from .dual_preconditioner import CommonMatrix, OwnMatrix, products_for_factor
+from .problem import LeastSquares, Rows
 
 # sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
 # subproblems take few Newton steps, and shrinks when one takes too many.
-FIRST_STEP = 10.0
+SIGMA_INIT = 10.0
 # A proximal point may be found as roughly as this share of the way it moves.
-LOOSENESS = 0.5
+PPA_INEXACTNESS = 0.5
 # Newton steps per subproblem. Many subproblems of few steps cost less than few of many: far from
 # its start a subproblem's Newton steps only find out which entries are nonzero.
-LAST = 8
+MAX_NEWTON = 8
 # The next subproblem starts from this multiple of the way to the last proximal point, unless that
 # was found at once: then the proximal points converge fast by themselves.
-BEYOND = 1.6
-FORCING, INNER_STEPS = 0.1, 200
+OVER_RELAXATION = 1.6
+CG_FORCING_TERM, CG_MAX_ITER = 0.1, 200
 # While most entries are nonzero the outputs share a preconditioner; it takes about so many steps.
-SHARED_STEPS = 10
+COMMON_CG_STEPS = 10
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ class ProximalDualNewton:
     max_iter: int = 1000
 
     def solve(
-        self, problem: Problem, W0: np.ndarray | None = None, callback: Callback | None = None
+        self,
+        problem: LeastSquares,
+        start: Result[Rows] | None = None,
+        callback: Callback | None = None,
     ) -> Result[Rows]:
         """Solve from a warm start."""
         # In single precision the last digits of the gap would be noise, and never small enough.
@@ -75,25 +78,27 @@ class ProximalDualNewton:
         if not np.isfinite(design.column_sq_norms()).all():
             raise ValueError("X is too large for its squares; rescale its columns")
         Y = problem.Y.astype(np.float64)
-        W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0.astype(np.float64)
+        W = np.zeros((design.shape[1], Y.shape[1]))
+        if start is not None:
+            W = start.solution.W.astype(np.float64)
         dual = R = Y - design.matmul(W)
-        pulls = design.rmatmul(dual)
+        correlations = design.rmatmul(dual)
         value = float(np.vdot(R, R)) + penalty.value(W)
-        sigma = FIRST_STEP / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
+        sigma = SIGMA_INIT / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
         trace: list[float] = []
         n_steps = 0
         centre = W
         own, common = [OwnMatrix(design) for _ in range(Y.shape[1])], CommonMatrix(design)
         while True:
             subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma, own, common)
-            point, steps = _maximise(subproblem, dual, pulls, self.max_iter - n_steps)
+            point, steps = _maximise(subproblem, dual, correlations, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
             value = float(np.vdot(R, R)) + penalty.value(W)
             # The dual variable of the subproblem is a better dual point than the residual,
             # which differs from it by what the subproblem left unsolved.
-            pulls = design.rmatmul(dual)
-            bound = penalty.dual_bound(Y, dual, 2.0 * pulls)
+            correlations = design.rmatmul(dual)
+            bound = penalty.dual_bound(Y, dual, 2.0 * correlations)
             optimality = relative(value - bound, value, problem.floor)
             trace.append(value)
             converged = optimality <= self.tol
@@ -101,9 +106,9 @@ class ProximalDualNewton:
             stop = callback is not None and callback(event)
             if converged or stop or n_steps >= self.max_iter or not np.isfinite(optimality):
                 break
-            centre = centre + BEYOND * (W - centre) if steps > 1 else W
+            centre = centre + OVER_RELAXATION * (W - centre) if steps > 1 else W
             sigma *= 4.0 if steps <= 1 else 1.6 if steps <= 3 else 0.7
-        rows = Rows(W.astype(problem.design.dtype), 2.0 * row_norms(pulls))
+        rows = Rows(W.astype(problem.design.dtype), 2.0 * row_norms(correlations))
         return Result(rows, value, optimality, n_steps, converged, trace)
 
 
@@ -112,7 +117,7 @@ class _Point:
     """The subproblem at some R."""
 
     R: np.ndarray
-    pulls: np.ndarray  # X'R
+    correlations: np.ndarray  # X'R
     W: np.ndarray
     value: float  # minus the dual objective
     fitted: np.ndarray | None = None  # XW, where the point was taken
@@ -134,35 +139,35 @@ class _Subproblem:
     common: CommonMatrix
     factor: np.ndarray | None = None  # of the common matrix
 
-    def at(self, R, pulls) -> _Point:
-        V = self.centre + 2.0 * self.sigma * pulls
+    def at(self, R, correlations) -> _Point:
+        V = self.centre + 2.0 * self.sigma * correlations
         W = self.penalty.prox(V, self.sigma)
         apart = W - V
         envelope = float(np.vdot(apart, apart)) - float(np.vdot(V, V))
         envelope += float(np.vdot(self.centre, self.centre))
         value = float(np.vdot(R, R)) - 2.0 * float(np.vdot(R, self.Y))
         value -= self.penalty.value(W) + envelope / (2.0 * self.sigma)
-        return _Point(R, pulls, W, value)
+        return _Point(R, correlations, W, value)
 
     def newton(self, point: _Point):
         """Solve (I + 2 sigma X J X') step = residual, roughly."""
         signs = np.sign(point.W)
-        crowded = self._crowded(np.count_nonzero(signs, axis=0))
-        apply, precondition = self._shared(signs) if crowded else self._per_output(signs)
+        dense = self._is_dense(np.count_nonzero(signs, axis=0))
+        apply, precondition = self._shared(signs) if dense else self._per_output(signs)
         return conjugate_gradients(
             apply,
             point.residual(self.Y),
             precondition,
-            tol=FORCING,
-            max_steps=INNER_STEPS,
-            on_top=not crowded,
+            tol=CG_FORCING_TERM,
+            max_steps=CG_MAX_ITER,
+            on_top=not dense,
         )
 
-    def _crowded(self, used: np.ndarray) -> bool:
+    def _is_dense(self, used: np.ndarray) -> bool:
         """Whether a matrix per output costs more than a common one and the steps it needs."""
         n, d = self.design.shape
         own = products_for_factor(n, used).sum()
-        return bool(own > (d + n / 3.0) * n**2 + SHARED_STEPS * 4.0 * n * d * len(used))
+        return bool(own > (d + n / 3.0) * n**2 + COMMON_CG_STEPS * 4.0 * n * d * len(used))
 
     def _strengths(self, counts: np.ndarray) -> np.ndarray:
         """The multiple of s s' that 2 sigma J lacks in a row with so many entries."""
@@ -215,28 +220,30 @@ class _Subproblem:
         return couple, precondition
 
 
-def _maximise(subproblem: _Subproblem, R, pulls, max_steps: int):
+def _maximise(subproblem: _Subproblem, R, correlations, max_steps: int):
     """Newton's method with a line search on the dual of a subproblem."""
     design = subproblem.design
-    point = subproblem.at(R, pulls)
-    for step in range(min(LAST, max_steps) + 1):
+    point = subproblem.at(R, correlations)
+    for step in range(min(MAX_NEWTON, max_steps) + 1):
         point.fitted = design.matmul(point.W)
-        if step == min(LAST, max_steps):
+        if step == min(MAX_NEWTON, max_steps):
             break
         residual = point.residual(subproblem.Y)
         size = float(np.vdot(residual, residual))
         moved = point.W - subproblem.centre
-        way = LOOSENESS**2 * float(np.vdot(moved, moved)) / (2.0 * subproblem.sigma)
+        way = PPA_INEXACTNESS**2 * float(np.vdot(moved, moved)) / (2.0 * subproblem.sigma)
         if size <= max(way, 1e-20 * float(np.vdot(R, R))):
             break
         direction = subproblem.newton(point)
         slope = -2.0 * float(np.vdot(residual, direction))
-        blur = 1e-14 * abs(point.value)
+        slack = 1e-14 * abs(point.value)
         change = design.rmatmul(direction)
         length = 1.0
         while True:
-            trial = subproblem.at(point.R + length * direction, point.pulls + length * change)
-            if trial.value <= point.value + 1e-4 * length * slope + blur or length < 1e-3:
+            trial = subproblem.at(
+                point.R + length * direction, point.correlations + length * change
+            )
+            if trial.value <= point.value + 1e-4 * length * slope + slack or length < 1e-3:
                 break
             length *= 0.5
         point = trial

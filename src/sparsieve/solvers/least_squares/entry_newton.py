@@ -22,71 +22,21 @@ from ...penalties import ExclusiveL21, row_norms
 from ..engines.conjugate_gradients import conjugate_gradients
 
 # Relative accuracy of the Newton equations, and the most conjugate gradient steps spent on them.
-FORCING, INNER_STEPS = 0.4, 10
+CG_FORCING_TERM, CG_MAX_ITER = 0.4, 10
 # Where more than this share of the entries is nonzero all outputs share one preconditioner.
-CROWDED = 0.5
+DENSE_SHARE = 0.5
 # After so many rough steps that did not end the work the equations are solved exactly, if there
 # are not too many of them. Copies and near copies of a column need it: how they share is decided
 # by beta alone, in the direction of their rows, while all other directions are stiff.
-ROUGH_STEPS, MOST_ENTRIES = 5, 3000
+INEXACT_STEPS, DIRECT_MAX_ENTRIES = 5, 3000
 # Rows that have just come in may be as short as rounding, many copies of a column at a time. Their
 # curvature 1 / ||w_j|| is taken as that of this share of the longest row: more of it would leave
 # nothing of beta, and there would be no factor.
-SHORTEST = 1e-6
-
-
-class GramProducts:
-    """Products with X'X and its preconditioners, from the matrix itself."""
-
-    def __init__(self, gram: np.ndarray):
-        self.gram = gram
-
-    def __call__(self, V: np.ndarray) -> np.ndarray:
-        return self.gram @ V
-
-    def matrix(self) -> np.ndarray:
-        """X'X itself."""
-        return self.gram
-
-    def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
-        """V -> (2 X'X + diag(diagonal))^-1 V, roughly, on the free entries."""
-        factorise = _shared if free.mean() > CROWDED else _per_output
-        return factorise(self.gram, diagonal, free)
-
-
-class SampleProducts:
-    """The same from X, which is cheaper where there are fewer samples than features."""
-
-    def __init__(self, columns: np.ndarray):
-        self.columns = columns
-
-    def __call__(self, V: np.ndarray) -> np.ndarray:
-        return self.columns.T @ (self.columns @ V)
-
-    def matrix(self) -> np.ndarray:
-        """X'X itself."""
-        return self.columns.T @ self.columns
-
-    def preconditioner(self, diagonal: np.ndarray, free: np.ndarray):
-        """The same for all outputs, cut down to free entries, by Woodbury's identity."""
-        system = (self.columns / diagonal) @ self.columns.T
-        system[np.diag_indices_from(system)] += 0.5
-        factor = lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
-        # The inverse is diag(1 / diagonal) - half' half.
-        half = lapack.dtrtrs(factor, self.columns / diagonal, lower=1)[0]
-        allowed = free.astype(np.float64)
-        scale = allowed / diagonal[:, None]
-
-        def solve(V):
-            out = half.T @ (half @ V)
-            out *= allowed
-            return scale * V - out
-
-        return solve
+SHORT_ROW_SHARE = 1e-6
 
 
 def newton_entries(
-    products: GramProducts | SampleProducts,
+    gram: np.ndarray,
     correlation: np.ndarray,
     alpha: float,
     beta: float,
@@ -97,7 +47,7 @@ def newton_entries(
 
     Parameters
     ----------
-    products : products with X'X of these features.
+    gram : X'X of these features.
     correlation : X'Y of these features.
     alpha, beta : strengths of the penalty.
     W : current rows.
@@ -114,26 +64,26 @@ def newton_entries(
         return float(np.vdot(V, product - 2.0 * correlation)) + penalty.value(V)
 
     signs = np.sign(W)
-    product = products(W)
+    product = gram @ W
     start = value(W, product)
     gradient = 2.0 * (product - correlation)
-    exact = n_before >= ROUGH_STEPS and int(np.count_nonzero(signs)) <= MOST_ENTRIES
-    direction = _direction(products, alpha, beta, W, signs, gradient, exact)
+    exact = n_before >= INEXACT_STEPS and int(np.count_nonzero(signs)) <= DIRECT_MAX_ENTRIES
+    direction = _direction(gram, alpha, beta, W, signs, gradient, exact)
     length = 1.0
     while length > 0.02:
         trial = W + length * direction
         trial[trial * signs <= 0] = 0.0
-        if value(trial, products(trial)) < start:
+        if value(trial, gram @ trial) < start:
             return trial
         length *= 0.4
     return W.copy()
 
 
-def _direction(products, alpha: float, beta: float, W, signs, loss_gradient, exact: bool):
+def _direction(gram, alpha: float, beta: float, W, signs, loss_gradient, exact: bool):
     """Solve the Newton equations, roughly or exactly."""
     free = signs != 0
     norms = row_norms(W)[:, None]
-    bend = alpha / np.maximum(norms, SHORTEST * norms.max())
+    bend = alpha / np.maximum(norms, SHORT_ROW_SHARE * norms.max())
     unit = W / norms
     lengths = np.abs(W).sum(axis=1, keepdims=True)
     gradient = np.where(free, loss_gradient + alpha * unit + 2.0 * beta * lengths * signs, 0.0)
@@ -144,19 +94,22 @@ def _direction(products, alpha: float, beta: float, W, signs, loss_gradient, exa
     diagonal = np.arange(W.shape[1])
     blocks[:, diagonal, diagonal] += bend * free
     if exact:
-        step = _solved(products.matrix(), blocks, free, -gradient)
+        step = _solved(gram, blocks, free, -gradient)
         if step is not None:
             return step
     twice = 2.0 * free
 
     def hessian(V):
-        product = products(V)
+        product = gram @ V
         product *= twice
         product += np.matmul(blocks, V[:, :, None])[:, :, 0]
         return product
 
-    solve = products.preconditioner(bend[:, 0] + 2.0 * beta, free)
-    step = conjugate_gradients(hessian, -gradient, solve, tol=FORCING, max_steps=INNER_STEPS)
+    factorise = _shared if free.mean() > DENSE_SHARE else _per_output
+    solve = factorise(gram, bend[:, 0] + 2.0 * beta, free)
+    step = conjugate_gradients(
+        hessian, -gradient, solve, tol=CG_FORCING_TERM, max_steps=CG_MAX_ITER
+    )
     return step if step.any() else solve(-gradient)
 
 

@@ -13,33 +13,31 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
 from ..._clock import Deadline
-from ...design import DesignMatrix
-from ..base import Event, Result
+from ..base import Callback, Event, Result
 from .bounds import BoundSearch
 from .leaps import Leaps
-from .nodes import Branching, Node
+from .nodes import Node
 from .perspective import Perspective, candidates
 from .support_values import SupportValues
 
 # Two objectives closer than this share of each other are not worth telling apart.
-SAME = 1e-9
+TIE_TOL = 1e-9
 # So many supports are tried one by one without a tree.
-FEW_SUPPORTS = 2000
+MAX_ENUMERATED = 2000
 # Where no bound says anything, up to so many are.
-MOST_SUPPORTS = 2_000_000
+MAX_ENUMERATED_WEAK = 2_000_000
 # More features than this are not factorised together at every node.
-LEAPING = 300
+LEAPS_MAX_FEATURES = 300
 # So many nodes are looked at although what is below them can hardly be better.
-PATIENCE = 100
+MAX_TIED_NODES = 100
 # A root bound below this share of the best support's objective says next to nothing.
-WEAK = 0.1
+WEAK_BOUND_SHARE = 0.1
 
 
 class TooManySupports(ValueError):
@@ -58,10 +56,6 @@ class BestSupport:
         What these reach, at least and at most.
     bound : float
         No other support of this size has a lower objective.
-    n_nodes : int
-        Nodes of the tree that were solved.
-    n_candidates : int
-        Features that were left after the root.
     finished : bool
         Whether the search came to its end: a gap that is left is then due to rounding.
     """
@@ -70,47 +64,45 @@ class BestSupport:
     low: float
     high: float
     bound: float
-    n_nodes: int
-    n_candidates: int
     finished: bool
 
 
-def best_support(
-    design: DesignMatrix,
-    Y: np.ndarray,
-    ridge: float,
-    k: int,
-    start: np.ndarray,
-    *,
-    eligible: np.ndarray | None = None,
-    tol: float = SAME,
-    time_limit: float = np.inf,
-    search: BoundSearch | None = None,
-    callback: Callable[[Event], bool | None] | None = None,
-) -> Result[BestSupport]:
-    """The support of k features with the least objective, or the best found and how good it is.
+class Tree:
+    """The search for one number of features.
 
     Parameters
     ----------
-    design, Y, ridge, eligible : as for :class:`BoundSearch`.
-    k : number of features.
-    start : a good support to begin with.
-    tol : relative gap at which the search may end.
-    time_limit : seconds.
-    search : bounds on the same problem, to go on from.
+    search : BoundSearch
+        The problem.
+    k : int
+        Number of features.
+    start : ndarray
+        A good support to begin with.
+    tol : float
+        Relative gap at which the search may end.
+    time_limit : float
+        Seconds.
+
+    Attributes
+    ----------
+    result : Result of BestSupport, or None
+        What the search ended with, also where an interrupt ended it.
     """
-    search = BoundSearch(design, Y, ridge, eligible) if search is None else search
-    return Tree(search, k, start, tol, time_limit, callback).run()
 
-
-class Tree:
-    """The search for one number of features."""
-
-    def __init__(self, search: BoundSearch, k: int, start, tol, time_limit, callback):
+    def __init__(
+        self,
+        search: BoundSearch,
+        k: int,
+        start: np.ndarray,
+        tol: float = TIE_TOL,
+        time_limit: float = np.inf,
+        callback: Callback | None = None,
+    ):
+        self.result: Result[BestSupport] | None = None
         self.deadline = Deadline.after(time_limit)
         self.callback = callback
-        self.k, self.ridge, self.tol = k, search.ridge, max(float(tol), SAME)
-        self.n_nodes, self._patience = 1, PATIENCE
+        self.k, self.ridge, self.tol = k, search.ridge, max(float(tol), TIE_TOL)
+        self.n_nodes, self._patience = 1, MAX_TIED_NODES
         self.trace: list[float] = []
         self.closed = np.inf  # the least bound of all other supports that were left behind
         start = np.sort(np.asarray(start, dtype=np.int64))
@@ -129,20 +121,20 @@ class Tree:
         self.root = Node(bound, start[:0], everything, place[members], z)
         self._way = self._branching(bound, search.has_ridge)
 
-    def _branching(self, bound: float, has_ridge: bool) -> Branching:
+    def _branching(self, bound: float, has_ridge: bool) -> Leaps | Perspective:
         values, count = self.values, len(self.features)
         n_supports = comb(count, self.k)
         together = 0.0
-        if count <= min(LEAPING, len(values.Y) - (self.ridge == 0.0)):
+        if count <= min(LEAPS_MAX_FEATURES, len(values.Y) - (self.ridge == 0.0)):
             together = values.whole(np.arange(count)).low
             self.root.bound = max(bound, together)
-        is_weak = max(bound, together) < WEAK * self.best
-        if not has_ridge and is_weak and n_supports > MOST_SUPPORTS:
+        is_weak = max(bound, together) < WEAK_BOUND_SHARE * self.best
+        if not has_ridge and is_weak and n_supports > MAX_ENUMERATED_WEAK:
             raise TooManySupports(
                 f"without a ridge every one of the {n_supports:,} supports of {self.k} features "
                 "would have to be tried; give a ridge, for example ridge=1.0"
             )
-        few = n_supports <= FEW_SUPPORTS or (is_weak and n_supports <= MOST_SUPPORTS)
+        few = n_supports <= MAX_ENUMERATED or (is_weak and n_supports <= MAX_ENUMERATED_WEAK)
         if not has_ridge or few or together > bound:
             return Leaps(values, self.k)
         return Perspective(values, self.k)
@@ -163,7 +155,7 @@ class Tree:
                 while node is not None:
                     if self.is_done(node.bound):
                         break
-                    if self.deadline.passed or self._told_to_stop(node, heap):
+                    if self.deadline.passed or self._is_stopped(node, heap):
                         heapq.heappush(heap, (node.bound, next(count), node))
                         stopping = True
                         break
@@ -174,13 +166,14 @@ class Tree:
                         heapq.heappush(heap, (child.bound, next(count), child))
                     if children:
                         node = children[0]
-        except KeyboardInterrupt as stopped:
-            stopped.best = self._result(min(self.closed, pending), False)  # type: ignore[attr-defined]
+        except KeyboardInterrupt:
+            self.result = self._result(min(self.closed, pending), False)
             raise
         bound = min([self.closed, *(bound for bound, _, _ in heap)])
-        return self._result(bound, not stopping)
+        self.result = self._result(bound, not stopping)
+        return self.result
 
-    def _told_to_stop(self, node: Node, heap) -> bool:
+    def _is_stopped(self, node: Node, heap) -> bool:
         self.trace.append(self.best)
         if self.callback is None:
             return False
@@ -191,9 +184,7 @@ class Tree:
     def _result(self, bound: float, finished: bool) -> Result[BestSupport]:
         gap = self._gap(bound)
         support = np.sort(self.features[self.support])
-        found = BestSupport(
-            support, self.low, self.high, bound, self.n_nodes, len(self.features), finished
-        )
+        found = BestSupport(support, self.low, self.high, bound, finished)
         trace = self.trace or [self.best]
         return Result(found, self.best, gap, self.n_nodes, gap <= self.tol, trace)
 
@@ -238,13 +229,15 @@ class Tree:
         found = self.values.of(supports)
         first = int(np.argmin(found.high))
         if found.high[first] < self.high:
-            self.close(self.low)
-            self.support = supports[first]
-            self.best, self.low, self.high = (float(one[first]) for one in found)
+            self._move_to(supports[first], *(float(one[first]) for one in found))
             self._exchange()
         if last:
             others = (supports != self.support).any(axis=1)
             self.close(float(found.low[others].min(initial=np.inf)))
+
+    def _move_to(self, support: np.ndarray, value: float, low: float, high: float) -> None:
+        self.close(self.low)
+        self.support, self.best, self.low, self.high = support, value, low, high
 
     def _exchange(self) -> None:
         """Improve the best support by exchanging single features."""
@@ -258,7 +251,6 @@ class Tree:
                     continue
                 support = np.sort(np.append(rest, other))
                 value, low, high = (float(one[0]) for one in self.values.of(support[None]))
-                if high < self.high - SAME * self._scale:
-                    self.close(self.low)
-                    self.support, improved = support, True
-                    self.best, self.low, self.high = value, low, high
+                if high < self.high - TIE_TOL * self._scale:
+                    self._move_to(support, value, low, high)
+                    improved = True

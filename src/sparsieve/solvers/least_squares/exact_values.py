@@ -14,7 +14,7 @@ from operator import mul
 import numpy as np
 
 # Inner products of more samples than this take too long.
-MOST_SAMPLES = 20_000
+MAX_SAMPLES = 20_000
 
 
 class ExactValues:

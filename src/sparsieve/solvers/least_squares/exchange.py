@@ -14,16 +14,17 @@ leaves of column i. Dropping j costs ||w_j||^2 / h_jj; adding i after that gains
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from ...design import DesignMatrix, own_passes
-from ..base import Path, Result
-from .forward import ForwardSelection
-from .swept_gram import SweptGram
-from .tabled_support import tabled_support
+from ...design import own_passes
+from ..base import Callback, Event, Path, Result
+from .forward import ForwardPath, ForwardSelection
+from .problem import LeastSquares
+from .swap_table import TabledSupport
+from .sweep_operator import SweptGram
 
 # Up to this many features the Gram matrix is searched thoroughly, two-for-two exchanges included.
 SMALL = 32
@@ -31,7 +32,7 @@ SMALL = 32
 # exchange that is allowed before the support grows or shrinks again.
 CHEAPEST = 4
 # An exchange must lower the objective by this share of ||Y||^2, or rounding would drive it.
-WORTHWHILE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+MIN_DECREASE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)
@@ -51,91 +52,79 @@ class ExchangedSupports:
     remaining: np.ndarray
 
 
-class _Support(Protocol):
-    """A support that knows what every change to it would do."""
-
-    order: list[int]
-
-    @property
-    def objective(self) -> float: ...
-
-    def best_addition(self) -> tuple[int, float]: ...
-
-    def gains(self) -> np.ndarray: ...
-
-    def add(self, feature: int) -> None: ...
-
-    def cheapest(self) -> int: ...
-
-    def remove(self, feature: int) -> None: ...
-
-    def best_exchange(self) -> tuple[tuple[int, ...], tuple[int, ...], float]: ...
+_Support = TabledSupport | SweptGram  # either knows what every change to it would do
 
 
-def swap_path(
-    design: DesignMatrix,
-    Y: np.ndarray,
-    start: ForwardSelection,
-    *,
-    ridge: float,
-    n_swaps: int = 1,
-    eligible: np.ndarray | None = None,
-) -> Result[ExchangedSupports]:
+@dataclass(frozen=True)
+class ExchangeSearch:
     """Improve every support of a forward path by exchanges.
 
     Parameters
     ----------
-    design, Y, ridge, eligible : as handed to :func:`forward_path`.
-    start : what this gave.
-    n_swaps : largest number of exchanges between two changes of the size. Up to ``SMALL``
-        features the search is thorough whatever this number: it exchanges one for one and two
-        for two until nothing helps, and goes beyond the path and back.
+    n_steps : int
+        Features of the longest support, where no forward path is given to start from.
+    n_swaps : int
+        Largest number of exchanges between two changes of the size. Up to ``SMALL`` features the
+        search is thorough whatever this number: it exchanges one for one and two for two until
+        nothing helps, and goes beyond the path and back.
     """
-    n_features = design.shape[1]
-    n_steps = len(start.path)
-    supports = list(start.path.supports)
-    objectives = np.array(start.path.objective)
-    remaining = start.remaining
-    least = WORTHWHILE[np.dtype(design.dtype)] * objectives[0]
-    candidates = np.ones(n_features, dtype=bool) if eligible is None else eligible.copy()
 
-    def record(support: _Support) -> None:
-        nonlocal remaining
-        k = len(support.order)
-        if k <= n_steps and support.objective < objectives[k] - least:
-            objectives[k] = support.objective
-            supports[k] = np.array(support.order, dtype=np.int64)
-            if k == n_steps:
-                remaining = support.gains()
+    n_steps: int
+    n_swaps: int = 1
 
-    with own_passes(design):
-        _search(design, Y, ridge, candidates, n_steps, n_swaps, least, record)
-    objectives = np.maximum(objectives, 0.0)
-    # The fit on every support is exact; nothing certifies the supports.
-    found = ExchangedSupports(Path(supports, objective=objectives), remaining)
-    return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
+    def solve(
+        self,
+        problem: LeastSquares,
+        start: Result[ForwardPath] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[ExchangedSupports]:
+        """Start from a forward path; the callback sees every support that is visited."""
+        if start is None:
+            start = ForwardSelection(self.n_steps).solve(problem)
+        first = start.solution
+        n_steps = len(first.path)
+        supports = list(first.path.supports)
+        objectives = np.array(first.path.objective)
+        remaining = first.remaining
+        least = MIN_DECREASE[np.dtype(problem.design.dtype)] * objectives[0]
+        with own_passes(problem.design):
+            for n_visited, support in enumerate(self._visited(problem, n_steps, least), 1):
+                k = len(support.order)
+                if k <= n_steps and support.objective < objectives[k] - least:
+                    objectives[k] = support.objective
+                    supports[k] = np.array(support.order, dtype=np.int64)
+                    if k == n_steps:
+                        remaining = support.gains()
+                event = Event(n_visited, support.objective, n_features=k)
+                if callback is not None and callback(event):
+                    break
+        objectives = np.maximum(objectives, 0.0)
+        # The fit on every support is exact; nothing certifies the supports.
+        found = ExchangedSupports(Path(supports, objective=objectives), remaining)
+        return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
 
-
-def _search(design, Y, ridge, candidates, n_steps: int, n_swaps: int, least: float, record) -> None:
-    """Grow a support and shrink it again, with exchanges on the way; ``record`` sees every one."""
-    n_features = design.shape[1]
-    support: _Support
-    if n_features <= SMALL:
-        support, top, rounds = SweptGram(design, Y, ridge, candidates), n_features, 10 * n_features
-    else:
-        support = tabled_support(design, Y, ridge, candidates, n_steps, CHEAPEST * n_swaps)
-        top, rounds = n_steps, n_swaps
-    while len(support.order) < top:
-        feature, gain = support.best_addition()
-        if not gain > 0:
-            break
-        support.add(feature)
-        _exchange(support, rounds, least)
-        record(support)
-    while len(support.order) > 1:
-        support.remove(support.cheapest())
-        _exchange(support, rounds, least)
-        record(support)
+    def _visited(self, problem: LeastSquares, n_steps: int, least: float) -> Iterator[_Support]:
+        """Grow a support and shrink it again, with exchanges on the way."""
+        design, Y, ridge = problem.design, problem.Y, problem.ridge
+        n_features, candidates = design.shape[1], problem.is_eligible
+        support: _Support
+        if n_features <= SMALL:
+            support = SweptGram(design, Y, ridge, candidates)
+            top, rounds = n_features, 10 * n_features
+        else:
+            support = TabledSupport(design, Y, ridge, candidates, n_steps, CHEAPEST * self.n_swaps)
+            top, rounds = n_steps, self.n_swaps
+        while len(support.order) < top:
+            feature, gain = support.best_addition()
+            if not gain > 0:
+                break
+            support.add(feature)
+            _exchange(support, rounds, least)
+            yield support
+        while len(support.order) > 1:
+            support.remove(support.cheapest())
+            _exchange(support, rounds, least)
+            yield support
 
 
 def _exchange(support: _Support, rounds: int, least: float) -> None:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from ...design import DesignMatrix, own_passes
+from ...design import own_passes
 from ..base import Callback, Event, Path, Result
-from .features import Direction, features_of
+from .forward_scores import Direction, Features
+from .problem import LeastSquares
 
 
 @dataclass(frozen=True)
@@ -32,26 +33,26 @@ class Standing:
         Decrease of the objective by the next one.
     residual : float
         Residual sum of squares.
-    pull : float
+    mean_gain : float
         Mean of ||x'R||^2 / nu over the columns not selected, where nu is the squared norm of what
         the selected columns leave of x: for columns of noise it is the residual sum of squares
         over its degrees of freedom.
-    spent : float
+    freedom : float
         Effective degrees of freedom of the fit, the trace of the matrix that maps Y to it.
     """
 
     n_selected: int
     gain: float
     residual: float
-    pull: float
-    spent: float
+    mean_gain: float
+    freedom: float
 
 
 EndRule = Callable[[Standing], bool]  # asked before every step: is this the end?
 
 
 @dataclass(frozen=True)
-class ForwardSelection:
+class ForwardPath:
     """A nested path of supports, and what gives the coefficients on each of them.
 
     Attributes
@@ -79,50 +80,46 @@ class ForwardSelection:
         return self.directions[:n_steps, :n_steps].T @ self.responses[:n_steps]
 
 
-def forward_path(
-    design: DesignMatrix,
-    Y: np.ndarray,
-    *,
-    ridge: float,
-    n_steps: int,
-    eligible: np.ndarray | None = None,
-    stop: EndRule | None = None,
-    callback: Callback | None = None,
-) -> Result[ForwardSelection]:
+@dataclass(frozen=True)
+class ForwardSelection:
     """Select features one by one, each time the one that lowers the objective most.
 
     Parameters
     ----------
-    design, Y : the centred problem.
-    ridge : non-negative penalty on the squared coefficients.
-    n_steps : length of the path; it ends earlier when no feature can add anything.
-    eligible : mask of the features that may be selected.
-    stop : an ``EndRule``; True ends the path.
-    callback : called after every step.
+    n_steps : int
+        Length of the path; it ends earlier when no feature can add anything.
+    stop : EndRule or None
+        True ends the path.
     """
-    if design.is_on_device:
-        from ._forward_device import path_there
 
-        return path_there(design, Y, ridge, n_steps, eligible, stop, callback)
-    with own_passes(design):
-        return _path_here(design, Y, ridge, n_steps, eligible, stop, callback)
+    n_steps: int
+    stop: EndRule | None = None
+
+    def solve(
+        self,
+        problem: LeastSquares,
+        start: Result[ForwardPath] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[ForwardPath]:
+        """The path from no feature on; a path has no warm start."""
+        if problem.design.is_on_device:
+            from ._forward_gpu import path_there
+
+            return path_there(problem, self.n_steps, self.stop, callback)
+        with own_passes(problem.design):
+            return _path_here(problem, self.n_steps, self.stop, callback)
 
 
 def _path_here(
-    design: DesignMatrix,
-    Y: np.ndarray,
-    ridge: float,
-    n_steps: int,
-    eligible: np.ndarray | None,
-    stop: EndRule | None,
-    callback: Callback | None,
-) -> Result[ForwardSelection]:
+    problem: LeastSquares, n_steps: int, stop: EndRule | None, callback: Callback | None
+) -> Result[ForwardPath]:
+    design, Y, ridge = problem.design, problem.Y, problem.ridge
     n_samples = design.shape[0]
     dtype = design.dtype
     n_outputs = Y.shape[1]
     ger = get_blas_funcs("ger", dtype=dtype)
     R = np.array(Y, dtype=dtype, order="F")
-    features = features_of(design, R, ridge, eligible, n_steps)
+    features = Features(design, R, ridge, problem.is_eligible, n_steps)
 
     # Columns are the directions of the augmented problem: below the samples, with a ridge only,
     # stand their coefficients on the features, which are the rows of U, times its root.
@@ -141,7 +138,7 @@ def _path_here(
         if stop is not None:
             V = A[:n_samples, :t]
             freedom = float(np.vdot(V, V))
-            if stop(Standing(t, gain, float(np.vdot(R, R)), features.pull(), freedom)):
+            if stop(Standing(t, gain, float(np.vdot(R, R)), features.mean_gain(), freedom)):
                 break
         if t == A.shape[1]:
             A = np.asfortranarray(np.pad(A, ((0, t if ridge > 0 else 0), (0, t))))
@@ -160,7 +157,7 @@ def _path_here(
         new /= length
         v = new[:n_samples]
         # Orthogonal to all earlier directions, v sees the target through the residual alone.
-        r = features.correlations(j) / length if t == 0 else (column @ R) / length
+        r = features.C[j] / length if t == 0 else (column @ R) / length
         share = length**2 / (float(np.vdot(column, column)) + ridge)
         features.take(j, Direction(v, r, along, length, share))
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
@@ -177,7 +174,8 @@ def _path_here(
 
     t = len(order)
     shown = np.array(responses, dtype=dtype).reshape(t, n_outputs)
-    return path_result(start, order, gains, features.scores(), U[:t, :t].copy(), shown)
+    remaining = features.score.astype(np.float64)
+    return path_result(start, order, gains, remaining, U[:t, :t].copy(), shown)
 
 
 def path_result(
@@ -187,10 +185,10 @@ def path_result(
     remaining: np.ndarray,
     directions: np.ndarray,
     responses: np.ndarray,
-) -> Result[ForwardSelection]:
+) -> Result[ForwardPath]:
     """What a path has found, with ``start`` the objective without any feature."""
     objective = start - np.concatenate(([0.0], np.cumsum(gains)))
     path = Path.nested(order, objective=objective)
-    solution = ForwardSelection(path, np.array(gains), remaining, directions, responses)
+    solution = ForwardPath(path, np.array(gains), remaining, directions, responses)
     # Every step is exact: there is nothing left to iterate.
     return Result(solution, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...design import DesignMatrix
 from ...penalties import L20, row_norms
 from ..base import Callback, Event, Result
+from .problem import LeastSquares
 
 # Gathering the columns of the nonzero rows beats a product with all of X below this share of it.
 GATHER = 0.25
@@ -62,8 +62,6 @@ class HomotopyIHT:
         Final price of a row.
     accelerated : bool
         One step per lam instead of iterating to the end.
-    ridge : float
-        Ridge added to the squared loss; 0 is the published problem.
     first_constant : float
         Initial step constant (L_0).
     first_lam : float or None
@@ -84,7 +82,6 @@ class HomotopyIHT:
 
     lam: float
     accelerated: bool = False
-    ridge: float = 0.0
     first_constant: float = 1.0
     first_lam: float | None = None
     sufficient: float = 1e-3
@@ -97,27 +94,26 @@ class HomotopyIHT:
 
     def solve(
         self,
-        design: DesignMatrix,
-        Y: np.ndarray,
-        W0: np.ndarray | None = None,
+        problem: LeastSquares,
+        start: Result | None = None,
         callback: Callback | None = None,
     ) -> Result[PricedRows]:
-        """Run the homotopy from W0 (zero if None).
+        """Run the homotopy from zero or a warm start; no ridge is the published problem.
 
         The optimality is the larger of L ||dW||^2 relative to the objective and the share by
         which the price still has to fall; the accelerated version goes by the price alone.
         """
-        state = _Iterate(design, Y, self.ridge, W0)
+        state = _Iterate(problem, start)
         L = self.first_constant
         entry = entry_price(state.gradients.correlation, L)
         ahead = 0  # stages above the price at which the first row enters
-        if self.first_lam is None and W0 is not None:
+        if self.first_lam is None and start is not None:
             # All-zero data have no entry price; any grid will do then.
             entry = entry or self.lam
             ahead = self._stages_ahead(state, entry)
         lam = self.first_lam or entry / self.decay**ahead
         lam = max(lam, self.lam)
-        entered = np.zeros(design.shape[1])
+        entered = np.zeros(problem.design.shape[1])
         trace: list[float] = []
         step = np.inf
         while True:
@@ -189,8 +185,8 @@ class HomotopyIHT:
             trial = state.at(W, active)
             new_value = trial.smooth() + trial.price(penalty.lam)
             # Rounding hides decreases below this; without the allowance L would grow for ever.
-            blur = 1e-14 * abs(value) if W.dtype == np.float64 else 1e-6 * abs(value)
-            if value - new_value >= 0.5 * self.sufficient * length - blur:
+            slack = 1e-14 * abs(value) if W.dtype == np.float64 else 1e-6 * abs(value)
+            if value - new_value >= 0.5 * self.sufficient * length - slack:
                 return trial, new_value, length, L
             L *= self.growth
 
@@ -255,11 +251,14 @@ class _Gathered:
 class _Iterate:
     """W with its residual, and its gradient once somebody asks for it."""
 
-    def __init__(self, design, Y, ridge, W0=None):
-        self.design, self.Y, self.ridge = design, Y, ridge
+    def __init__(self, problem: LeastSquares, start: Result | None):
+        design, Y = self.design, self.Y = problem.design, problem.Y
+        self.ridge = problem.ridge
         self.gradients = _Gradients(design, Y)
         self.gathered = _Gathered(design.dense_columns)
-        W = np.zeros((design.shape[1], Y.shape[1])) if W0 is None else W0
+        W = np.zeros((design.shape[1], Y.shape[1]))
+        if start is not None:
+            W = start.solution.W
         self._set(W, np.flatnonzero(W.any(axis=1)))
 
     def _set(self, W, active):

@@ -50,10 +50,3 @@ class Search(Protocol):
 
     def is_done(self, bound: float) -> bool:
         """Whether supports that reach no less than this need not be looked at."""
-
-
-class Branching(Protocol):
-    """A way to bound nodes and to split them."""
-
-    def branch(self, node: Node, search: Search) -> list[Node]:
-        """The children of a node, the one to go on with first."""

@@ -1,12 +1,12 @@
 """Nodes bounded by the perspective relaxation.
 
-By its pulls s_j = ||x_j'A||^2 the relaxation also tells of features that no better support below a
-node can have or lack:
+By s_j = ||x_j'A||^2 the relaxation also tells of features that no better support below a node
+can have or lack:
 
     bound + (s_(k) - s_j) / ridge > best   =>   j is in no better support,
     bound + (s_j - s_(k+1)) / ridge > best =>   j is in every better support,
 
-with the pulls of the free features in falling order and k the places left.
+with the squares of the free features in falling order and k the places left.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .relaxation import GramProblem, relax
 from .support_values import SupportValues
 
 # Relative accuracy of a node's relaxation, and rounds of pricing after which its bound is taken.
-NODE_TOL, NODE_ROUNDS = 1e-3, 6
-ROOT_TOL = 1e-6
+BNB_NODE_TOL, MAX_ROUNDS_NODE = 1e-3, 6
+BNB_ROOT_TOL = 1e-6
 # Up to this many features the candidates' Gram matrix is kept.
 GRAM_SIZE = 2000
 
@@ -32,7 +32,8 @@ def candidates(
     search: BoundSearch, k: int, best: float
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """The bound for k features, a mask of those in better supports, and z where it is not zero."""
-    relaxed, dual = search.solve(k, tol=ROOT_TOL)
+    found = search.solve(k, tol=BNB_ROOT_TOL).solution
+    relaxed, dual = found.relaxed, found.dual
     fixing = _Fixing(dual, np.empty(0, dtype=np.int64), search.eligible, k, search.ridge)
     kept = search.eligible & ~fixing.out(best)
     used = relaxed.z > 0.0
@@ -45,25 +46,24 @@ class _Fixing:
 
     def __init__(self, dual: DualPoint, inside, free: np.ndarray, left: int, ridge: float):
         self.free = free
-        pulls = dual.pulls[free]
-        charge = (float(dual.pulls[inside].sum()) + _top(pulls, left)) / ridge
+        values = np.sort(dual.squares[free])[::-1]
+        charge = float(dual.squares[inside].sum() + values[:left].sum()) / ridge
         charge *= 1.0 + (len(inside) + left + 8) * EPS
         self.bound = float(dual.bound(charge))
         # A scaled to where the bound is largest; where that is nothing, by zero.
         scale = self.bound / dual.agreement if self.bound > 0.0 else 0.0
         self.slack = 64 * EPS * self.bound
-        values = np.sort(pulls)[::-1]
         self._last = values[left - 1] if left <= len(values) else 0.0
         self._next = values[left] if left < len(values) else 0.0
-        self.pulls, self._unit = dual.pulls, scale**2 / ridge
+        self.squares, self._unit = dual.squares, scale**2 / ridge
 
     def out(self, best: float) -> np.ndarray:
         """Mask of the free features that no support as good as ``best`` has."""
-        return self.free & self._beyond(self._last - self.pulls, best)
+        return self.free & self._beyond(self._last - self.squares, best)
 
     def sure(self, best: float) -> np.ndarray:
         """Mask of the free features that every support as good as ``best`` has."""
-        return self.free & self._beyond(self.pulls - self._next, best)
+        return self.free & self._beyond(self.squares - self._next, best)
 
     def _beyond(self, difference: np.ndarray, best: float) -> np.ndarray:
         return self.bound + self._unit * difference - self.slack > best
@@ -90,10 +90,7 @@ class Perspective:
         """Solve a node; its children, the one to dive into first."""
         left, free = self.k - len(node.inside), node.free()
         if left == 0 or np.count_nonzero(free) <= left:
-            search.offer(
-                np.concatenate([node.inside, np.flatnonzero(free)[:left]])[None], last=True
-            )
-            return []
+            return self._only_support(node, free, left, search)
         node, fixing, z = self._solve(node, free, search)
         rounded = np.flatnonzero(free)
         rounded = rounded[np.argsort(-z[rounded], kind="stable")[:left]]
@@ -110,10 +107,7 @@ class Perspective:
         if left < 0 or np.count_nonzero(free) < left:
             return []  # no support here is as good as the best
         if left == 0 or np.count_nonzero(free) == left:
-            search.offer(
-                np.concatenate([node.inside, np.flatnonzero(free)[:left]])[None], last=True
-            )
-            return []
+            return self._only_support(node, free, left, search)
         if search.is_done(node.bound):
             return []
         chosen = self._largest(node, free)
@@ -121,6 +115,11 @@ class Perspective:
         without = replace(node, open=node.open.copy())
         without.open[chosen] = False
         return [with_it, without]
+
+    def _only_support(self, node: Node, free: np.ndarray, left: int, search: Search) -> list[Node]:
+        """Where there is nothing to choose any more: no children."""
+        search.offer(np.concatenate([node.inside, np.flatnonzero(free)[:left]])[None], last=True)
+        return []
 
     def _largest(self, node: Node, free: np.ndarray) -> int:
         """The free feature with the largest z: taking it out costs most."""
@@ -141,11 +140,11 @@ class Perspective:
         known[node.inside] = 1.0
         members = np.flatnonzero(known > 0.0)
         left = self.k - len(node.inside)
-        bound, pulls, z = node.bound, np.zeros(len(free)), known[members]
-        for _ in range(NODE_ROUNDS):
+        bound, squares, z = node.bound, np.zeros(len(free)), known[members]
+        for _ in range(MAX_ROUNDS_NODE):
             if len(members) < self.k + 5:
                 others = np.setdiff1d(np.flatnonzero(free), members)
-                strong = others[np.argsort(-self._scores(pulls)[others])[: self.k + 10]]
+                strong = others[np.argsort(-self._scores(squares)[others])[: self.k + 10]]
                 members, z = _merged(members, z, strong)
             problem = GramProblem(
                 self._gram_of(members), self.cross[members], self.values.power, self.ridge
@@ -154,24 +153,24 @@ class Perspective:
                 problem,
                 _feasible(z, low_of[members], float(self.k)),
                 float(self.k),
-                tol=NODE_TOL,
+                tol=BNB_NODE_TOL,
                 low=low_of[members],
                 enough=search.high,
             )
             z = found.z
             used = z > 0.0
             fixing = self._certified(members[used], found.weights[used], node.inside, free, left)
-            pulls = fixing.pulls
+            squares = fixing.squares
             bound = max(bound, fixing.bound)
             if search.settles(bound):
                 break
-            outside = np.where(free, pulls, 0.0)
+            outside = np.where(free, squares, 0.0)
             outside[members] = 0.0
-            wanted = np.flatnonzero(outside > found.price() * (1.0 + 1e-6))
-            if len(wanted) == 0 or found.value - fixing.bound <= 2 * NODE_TOL * found.value:
+            entering = np.flatnonzero(outside > found.multiplier() * (1.0 + 1e-6))
+            if len(entering) == 0 or found.value - fixing.bound <= 2 * BNB_NODE_TOL * found.value:
                 break
-            wanted = wanted[np.argsort(-outside[wanted])[:20]]
-            members, z = _merged(members, z, wanted)
+            entering = entering[np.argsort(-outside[entering])[:20]]
+            members, z = _merged(members, z, entering)
         solved = replace(node, bound=bound, members=members[z > 0.0], z=z[z > 0.0])
         full = np.zeros(len(free))
         full[members] = z
@@ -179,25 +178,20 @@ class Perspective:
 
     def _certified(self, used, weights, inside, free, left) -> _Fixing:
         A = self.Y - self.columns[:, used] @ weights
-        reach, share, accuracy = 0.0, 0.0, self.values.accuracy
-        if accuracy.from_products:
-            rows = np.sqrt(np.einsum("ij,ij->i", weights, weights))
-            reach = accuracy.target + float(rows @ accuracy.columns[self.values.features[used]])
-            share = accuracy.relative
         dual = dual_point(
             A,
             self.columns.T @ A,
             self.Y,
             self.values.errors,
             self.values.target_error,
-            reach=reach,
-            share=share,
+            self.values.accuracy,
+            weights=weights,
+            features=self.values.features[used],
         )
-        dual = replace(dual, pulls=dual.pulls * (1.0 + accuracy.relative))
         return _Fixing(dual, inside, free, left, self.ridge)
 
-    def _scores(self, pulls: np.ndarray) -> np.ndarray:
-        return pulls if pulls.any() else np.einsum("ij,ij->i", self.cross, self.cross)
+    def _scores(self, squares: np.ndarray) -> np.ndarray:
+        return squares if squares.any() else np.einsum("ij,ij->i", self.cross, self.cross)
 
     def _gram_of(self, members: np.ndarray) -> np.ndarray:
         if self._gram is not None:
@@ -213,17 +207,9 @@ def _merged(members, z, new) -> tuple[np.ndarray, np.ndarray]:
 def _feasible(z: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
     """Z within its budget: what is not fixed shrinks in proportion."""
     fixed = low > 0.0
-    room = budget - float(low.sum())
+    left_over = budget - float(low.sum())
     used = float(z[~fixed].sum())
     z = np.where(fixed, 1.0, z)
-    if used > room:
-        z[~fixed] *= max(room, 0.0) / used
+    if used > left_over:
+        z[~fixed] *= max(left_over, 0.0) / used
     return z
-
-
-def _top(values: np.ndarray, count: int) -> float:
-    if count <= 0:
-        return 0.0
-    if count >= len(values):
-        return float(values.sum())
-    return float(np.partition(values, len(values) - count)[len(values) - count :].sum())

@@ -8,30 +8,50 @@ from typing import Any
 import numpy as np
 
 from ...design import DesignMatrix
+from ...penalties import row_norms
+from ..base import Result
 
 # ||Y||^2 outside of [this, 1 / this] is refused: its products with squares of X would overflow.
-SMALLEST = 1e-150
+MIN_SQ_NORM = 1e-150
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Minimise ||XW - Y||^2 + penalty(W) over W.
+class LeastSquares:
+    """Minimise ||XW - Y||^2 + ridge ||W||^2 + penalty(W) over W.
 
-    The penalty is a ``Penalty`` with whatever capabilities the solver asks for.
+    Parameters
+    ----------
+    design, Y : the centred problem.
+    penalty : Penalty or None
+        With whatever capabilities the solver asks for.
+    ridge : float
+        Non-negative; for searches over supports, which take no penalty.
+    eligible : ndarray of shape (n_features,) or None
+        Mask of the features that such a search may use; None is all of them.
     """
 
     design: DesignMatrix
     Y: np.ndarray
-    penalty: Any
+    penalty: Any = None
+    ridge: float = 0.0
+    eligible: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        if self.penalty is None:
+            return
         largest = float(np.abs(self.Y).max(initial=0.0))
-        if largest > 0 and not SMALLEST <= self.power <= 1.0 / SMALLEST:
+        if largest > 0 and not MIN_SQ_NORM <= self.power <= 1.0 / MIN_SQ_NORM:
             size = "large" if largest > 1 else "small"
             raise ValueError(
                 f"the target is too {size} for its squares (its largest centred, weighted value "
                 f"is {largest:.3g}); rescale y or the sample weights"
             )
+
+    @property
+    def is_eligible(self) -> np.ndarray:
+        """The mask of the features that a search may use."""
+        n_features = self.design.shape[1]
+        return np.ones(n_features, dtype=bool) if self.eligible is None else self.eligible
 
     @property
     def power(self) -> float:
@@ -47,7 +67,14 @@ class Problem:
     def objective(self, W: np.ndarray) -> float:
         """Value at W."""
         R = self.Y - self.design.matmul(W)
-        return float(np.vdot(R, R)) + self.penalty.value(W)
+        value = float(np.vdot(R, R)) + self.ridge * float(np.vdot(W, W))
+        return value if self.penalty is None else value + self.penalty.value(W)
+
+    def at(self, W: np.ndarray) -> Result[Rows]:
+        """W as a Result that solvers can start from; nothing is known about its optimality."""
+        W = W.astype(self.design.dtype, copy=False)
+        G = 2.0 * self.design.rmatmul(self.Y - self.design.matmul(W))
+        return Result(Rows(W, row_norms(G)), self.objective(W), np.inf, 0, False)
 
 
 @dataclass(frozen=True)
@@ -58,9 +85,9 @@ class Rows:
     ----------
     W : ndarray of shape (n_features, n_outputs)
         Coefficients.
-    pull : ndarray of shape (n_features,)
-        ||2 x_j'(Y - XW)||, how hard every feature wants in.
+    correlation : ndarray of shape (n_features,)
+        ||2 x_j'(Y - XW)||, the correlation of every feature with the residual.
     """
 
     W: np.ndarray
-    pull: np.ndarray
+    correlation: np.ndarray

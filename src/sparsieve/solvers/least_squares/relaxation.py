@@ -25,12 +25,12 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from .accuracy import EPS, TINY
 
 # Newton steps, changes of the active set per step, and halvings of a step that does not descend.
-NEWTON_STEPS, ACTIVE_SET_CHANGES, HALVINGS = 50, 30, 12
+MAX_ITER_NEWTON, MAX_ITER_ACTIVE_SET, MAX_HALVINGS = 50, 30, 12
 # Added to the Hessian, relative to its mean diagonal: equal columns make it singular. More, up to
 # the second, while steps bring little, as with more features in play than there are samples.
-REGULAR, DAMPED = 1e-9, 1e-2
-NOTHING = 1e-12  # a z below this is zero
-ATTEMPTS = 8  # to make a system regular
+DAMPING_MIN, DAMPING_MAX = 1e-9, 1e-2
+ZERO_TOL = 1e-12  # a z below this is zero
+MAX_ATTEMPTS = 8  # to make a system regular
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Relaxed:
     z : ndarray of shape (m,)
     weights : ndarray of shape (m, c)
         W such that A = Y - X_S W.
-    pulls : ndarray of shape (m,)
+    squares : ndarray of shape (m,)
         ||x_j'A||^2 for the features of the set.
     value : float
         f(z).
@@ -52,16 +52,16 @@ class Relaxed:
 
     z: np.ndarray
     weights: np.ndarray
-    pulls: np.ndarray
+    squares: np.ndarray
     value: float
     gap: float
 
-    def price(self, nothing: float = 0.0) -> float:
-        """The pull that a place is worth; a z within ``nothing`` of 0 or 1 is that."""
+    def multiplier(self, nothing: float = 0.0) -> float:
+        """The multiplier of the limit on sum z; a z within ``nothing`` of 0 or 1 is that."""
         inner = (self.z > nothing) & (self.z < 1.0 - nothing)
         if inner.any():
-            return float(self.pulls[inner].max())
-        held = self.pulls[self.z > nothing]
+            return float(self.squares[inner].max())
+        held = self.squares[self.z > nothing]
         return float(held.min()) if len(held) else 0.0
 
 
@@ -105,7 +105,7 @@ class _Point:
     value: float
 
     @property
-    def pulls(self) -> np.ndarray:
+    def squares(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.correlation, self.correlation)
 
 
@@ -115,7 +115,7 @@ def _lower_factor(system: np.ndarray) -> np.ndarray:
     A point that is a little off gives a bound that is a little lower, but still a bound.
     """
     more = len(system) * EPS * system.diagonal() + TINY
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         try:
             return cho_factor(system, lower=True, check_finite=False)[0]
         except np.linalg.LinAlgError:
@@ -144,69 +144,60 @@ def relax(
     low = np.zeros_like(z) if low is None else low
     budget = min(budget, float(len(z)))
     point = problem.at(z)
-    damping, before = REGULAR, np.inf
-    for _ in range(NEWTON_STEPS):
-        pulls = point.pulls
-        gap = (_largest_sum(pulls, low, budget) - float(pulls @ point.z)) / problem.ridge
+    damping, before = DAMPING_MIN, np.inf
+    for _ in range(MAX_ITER_NEWTON):
+        squares = point.squares
+        vertex = _vertex(squares, low, budget)
+        gap = float(squares @ (vertex - point.z)) / problem.ridge
         if not gap > tol * point.value or point.value - gap > enough:
             break
-        damping = min(30.0 * damping, DAMPED) if gap > 0.5 * before else max(damping / 30, REGULAR)
+        damping = (
+            min(30.0 * damping, DAMPING_MAX)
+            if gap > 0.5 * before
+            else max(damping / 30, DAMPING_MIN)
+        )
         before = gap
-        target = _newton_target(problem, point, pulls, low, budget, damping)
+        target = _newton_target(problem, point, squares, low, budget, damping)
         following = _descend(problem, point, target, low)
         if following is None:  # the direction of steepest descent within the set always helps
-            following = _descend(problem, point, _vertex(pulls, low, budget), low)
+            following = _descend(problem, point, vertex, low)
         if following is None:
             break
         point = following
-    pulls = point.pulls
-    gap = (_largest_sum(pulls, low, budget) - float(pulls @ point.z)) / problem.ridge
-    return Relaxed(point.z, point.weights, pulls, point.value, max(gap, 0.0))
+    squares = point.squares
+    gap = float(squares @ (_vertex(squares, low, budget) - point.z)) / problem.ridge
+    return Relaxed(point.z, point.weights, squares, point.value, max(gap, 0.0))
 
 
 def _descend(
     problem: GramProblem, point: _Point, target: np.ndarray, low: np.ndarray
 ) -> _Point | None:
     """The first of ever shorter steps towards the target that lowers the value."""
-    slope = -float(point.pulls @ (target - point.z)) / problem.ridge
+    slope = -float(point.squares @ (target - point.z)) / problem.ridge
     if not slope < 0.0:
         return None
-    for halving in range(HALVINGS):
+    for halving in range(MAX_HALVINGS):
         step = 0.5**halving
         trial = np.clip(point.z + step * (target - point.z), low, 1.0)
-        trial[trial < NOTHING] = 0.0
+        trial[trial < ZERO_TOL] = 0.0
         candidate = problem.at(trial)
         if candidate.value <= point.value + 1e-4 * step * slope:
             return candidate
     return None
 
 
-def _vertex(pulls: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
-    """The feasible z with the largest pulls'z."""
-    order = np.lexsort((-pulls, -low))
-    z = np.zeros_like(pulls)
+def _vertex(squares: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
+    """The feasible z with the largest squares'z."""
+    order = np.lexsort((-squares, -low))
+    z = np.zeros_like(squares)
     z[order[: int(np.floor(budget + 1e-12))]] = 1.0
     return z
-
-
-def _largest_sum(pulls: np.ndarray, low: np.ndarray, budget: float) -> float:
-    """Max of pulls'z over the feasible z."""
-    free = low == 0.0
-    fixed = float(pulls[~free].sum())
-    room = budget - float(low.sum())
-    values = pulls[free]
-    whole = int(np.floor(room + 1e-12))
-    if whole >= len(values):
-        return fixed + float(values.sum())
-    if whole <= 0:
-        return fixed
-    return fixed + float(np.partition(values, len(values) - whole)[len(values) - whole :].sum())
 
 
 def _newton_target(
     problem: GramProblem,
     point: _Point,
-    pulls: np.ndarray,
+    squares: np.ndarray,
     low: np.ndarray,
     budget: float,
     damping: float,
@@ -221,19 +212,19 @@ def _newton_target(
     )
     curvature = problem.gram - reach.T @ reach
     curvature *= point.correlation @ point.correlation.T
-    # In units where the slope is the pull: f * ridge.
+    # In units where the slope is minus ||c_j||^2: f * ridge.
     curvature *= 2.0 / problem.ridge
     diagonal = float(np.trace(curvature)) / len(z)
     curvature.flat[:: len(z) + 1] += damping * diagonal + TINY
-    slope = -pulls
-    worth = 1e-9 * float(pulls.max(initial=0.0))
+    slope = -squares
+    worth = 1e-9 * float(squares.max(initial=0.0))
     movable = low < 1.0
     free = movable & (z > low) & (z < 1.0)
-    # Features that want in or out more than the typical free one.
-    level = _level(pulls, z, movable, low, budget)
-    free |= movable & (((z <= low) & (pulls > level)) | ((z >= 1.0) & (pulls < level)))
+    # Features whose z violates its optimality condition at the multiplier's estimate.
+    level = _level(squares, z, movable, low, budget)
+    free |= movable & (((z <= low) & (squares > level)) | ((z >= 1.0) & (squares < level)))
     x = z.copy()
-    for _ in range(ACTIVE_SET_CHANGES):
+    for _ in range(MAX_ITER_ACTIVE_SET):
         inside = np.flatnonzero(free)
         if len(inside) == 0:
             break
@@ -259,12 +250,14 @@ def _newton_target(
     return _project(x, low, budget)
 
 
-def _level(pulls, z, movable, low, budget) -> float:
-    """The pull at which features are worth their place, roughly."""
+def _level(squares, z, movable, low, budget) -> float:
+    """An estimate of the multiplier of the limit on sum z."""
     inner = movable & (z > low) & (z < 1.0)
     if inner.any():
-        return float(np.average(pulls[inner], weights=np.minimum(z[inner], 1.0 - z[inner]) + 1e-12))
-    values = np.sort(pulls[movable])[::-1]
+        return float(
+            np.average(squares[inner], weights=np.minimum(z[inner], 1.0 - z[inner]) + 1e-12)
+        )
+    values = np.sort(squares[movable])[::-1]
     place = int(budget - low.sum())
     return float(values[min(2 * place + 1, len(values) - 1)]) if len(values) else 0.0
 

@@ -26,12 +26,13 @@ from scipy.linalg import lapack
 
 from ...penalties import row_norms
 
-# A row this much shorter than the longest one, and pulling less than its penalty, is dropped.
-NEGLIGIBLE = 1e-6
+# A row this much shorter than the longest one, and with a smaller gradient than its penalty, is
+# dropped.
+ZERO_ROW_TOL = 1e-6
 # Keeps the step defined where columns are copies of each other.
-JITTER = 1e-10
+RIDGE_JITTER = 1e-10
 # No step shrinks a row by more than this factor.
-LARGEST_SHRINK = 0.02
+MAX_SHRINK = 0.02
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def newton_rows(
         system = (gram if len(index) == len(gram) else gram[np.ix_(index, index)]) * root
         system *= root[:, None]
         system[np.diag_indices_from(system)] += half
-        # LAPACK wants columns: the transpose of a symmetric matrix saves it a copy.
+        # LAPACK expects columns: the transpose of a symmetric matrix saves it a copy.
         factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return None
@@ -123,7 +124,7 @@ def _newton_step(point: _Point, half: float) -> np.ndarray | None:
     scaled = point.U / np.sqrt(point.eta)[:, None]
     hessian *= (scaled @ scaled.T).T
     downhill = 0.5 * (point.lengths**2 - 1.0)
-    hessian[diagonal] *= 1.0 + JITTER
+    hessian[diagonal] *= 1.0 + RIDGE_JITTER
     hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
     factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)
     if failed:
@@ -134,8 +135,8 @@ def _newton_step(point: _Point, half: float) -> np.ndarray | None:
 def _line_search(evaluate, point: _Point, step: np.ndarray) -> _Point | None:
     slack = 1e-13 * abs(point.value)
     for length in (1.0, 0.4, 0.15, 0.05):
-        eta = np.maximum(point.eta + length * step, LARGEST_SHRINK * point.eta)
-        keep = (eta > NEGLIGIBLE * eta.max()) | (point.lengths >= 1.0)
+        eta = np.maximum(point.eta + length * step, MAX_SHRINK * point.eta)
+        keep = (eta > ZERO_ROW_TOL * eta.max()) | (point.lengths >= 1.0)
         candidate = evaluate(point.index[keep], eta[keep])
         if candidate is not None and candidate.value <= point.value + slack:
             return candidate

@@ -23,10 +23,10 @@ from scipy import linalg
 
 from .accuracy import EPS, Accuracy, least_objective, rounding
 
-# Columns are told from dependent ones where their errors change W by less than this share.
+# Columns count as independent where their errors change W by less than this share.
 SURE = 0.1
 # More columns than this take too long in exact arithmetic.
-MOST_EXACT = 32
+MAX_EXACT_COLUMNS = 32
 # Bytes of the matrices that are factorised together.
 BATCH_BYTES = 16 << 20
 
@@ -220,7 +220,7 @@ class SupportValues:
         kept = support[self._independent(support)]
         part = self.of(kept[None])
         low = 0.0
-        if self.accuracy.exactly is not None and len(support) <= MOST_EXACT:
+        if self.accuracy.exactly is not None and len(support) <= MAX_EXACT_COLUMNS:
             low = float(self.accuracy.exactly(self.features[support])) * (1.0 - 4 * EPS)
         return float(part.value[0]), min(low, float(part.high[0])), float(part.high[0])
 

@@ -3,8 +3,8 @@
 Two kinds of thresholded steps follow each other. Normalised ones (Blumensath and Davies) move W
 from zero: their length is the best one for the rows in use, and is cut until it decreases the
 objective where it changes them. Once they have come to rest, W is fitted on its rows; from there
-the gradient vanishes on the support, so a step exchanges the shortest rows for those that pull
-hardest, the more of them the longer it is. Steps of growing length are tried, each followed by a
+the gradient vanishes on the support, so a step exchanges the shortest rows with the largest
+gradient, the more of them the longer it is. Steps of growing length are tried, each followed by a
 fit (hard thresholding pursuit, Foucart), as long as one of them lowers the objective.
 """
 
@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ...design import DesignMatrix
 from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
+from .problem import LeastSquares, Rows
 
 # A step that changes the support must decrease the objective by this share of what a quadratic
 # model promises; one that does not is shortened by the second factor.
@@ -27,14 +27,6 @@ SUFFICIENT, SHORTER = 0.01, 0.5
 REST = 10
 # Decreases below this share of ||Y||^2 are rounding.
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
-
-
-@dataclass(frozen=True)
-class LargestRows:
-    """W, and the row norms of the gradient at it."""
-
-    W: np.ndarray
-    pull: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -55,14 +47,17 @@ class TopKIHT:
 
     def solve(
         self,
-        design: DesignMatrix,
-        Y: np.ndarray,
-        start: np.ndarray,
+        problem: LeastSquares,
+        start: Result[Rows] | None = None,
         callback: Callback | None = None,
-    ) -> Result[LargestRows]:
-        """Start from W = 0 with ``start`` as its support; the fit on ``start`` is the worst end."""
-        run = _Run(design, Y, callback)
-        best = run.fit(np.sort(start))
+    ) -> Result[Rows]:
+        """Thresholded steps from W = 0; the fit on the rows of the start is the worst end.
+
+        By default that has the rows that explain most of Y on their own.
+        """
+        run = _Run(problem, callback)
+        first = None if start is None else np.flatnonzero(start.solution.W.any(axis=1))
+        best = run.fit(run.first_rows(self.n_rows) if first is None else first)
         optimality = 0.0
         if best.value > run.floor:  # else there is nothing left to lower
             support, optimality = self._threshold(run, best.support)
@@ -71,7 +66,7 @@ class TopKIHT:
         run.tell(best.value, optimality)
         if len(run.trace) < self.max_iter and best.value > run.floor:
             best, optimality = self._pursue(run, best)
-        solution = LargestRows(best.W, row_norms(run.gradient(best.W, best.support)))
+        solution = Rows(best.W, 2.0 * row_norms(run.gradient(best.W, best.support)))
         done = optimality <= self.tol
         return Result(solution, best.value, optimality, len(run.trace), done, run.trace)
 
@@ -91,7 +86,8 @@ class TopKIHT:
             step = float(np.vdot(inside, inside)) / curvature
             while True:
                 V = W - step * gradient
-                kept = np.sort(np.argsort(-row_norms(V), kind="stable")[: self.n_rows])
+                sizes = np.where(run.eligible, row_norms(V), -1.0)
+                kept = np.sort(np.argsort(-sizes, kind="stable")[: self.n_rows])
                 following = np.zeros_like(W)
                 following[kept] = V[kept]
                 if np.array_equal(kept, support):
@@ -127,13 +123,14 @@ class TopKIHT:
 def _best_step(run: _Run, start: _Fit) -> _Fit:
     """The best fit after a thresholded step from ``start``, over lengths of the step."""
     support = start.support
-    pull = row_norms(run.gradient(start.W, support))
-    pull[support] = -1.0
+    sizes = row_norms(run.gradient(start.W, support))
+    sizes[support] = -1.0
+    sizes[~run.eligible] = -1.0
     shortest = support[np.argsort(row_norms(start.W[support]), kind="stable")]
-    most = min(len(support), len(pull) - len(support))
-    wanted = np.argsort(-pull, kind="stable")[:most]
+    most = min(len(support), int(run.eligible.sum()) - len(support))
+    entering = np.argsort(-sizes, kind="stable")[:most]
     fits = [
-        run.fit(np.sort(np.concatenate([shortest[count:], wanted[:count]])))
+        run.fit(np.sort(np.concatenate([shortest[count:], entering[:count]])))
         for count in 2 ** np.arange(most.bit_length())
     ]
     return min(fits, key=lambda fit: fit.value, default=start)
@@ -150,11 +147,21 @@ class _Fit(NamedTuple):
 class _Run:
     """A problem on the way to its solution, with the objective after every step."""
 
-    def __init__(self, design: DesignMatrix, Y: np.ndarray, callback: Callback | None):
-        self.design, self.Y, self.callback = design, Y, callback
+    def __init__(self, problem: LeastSquares, callback: Callback | None):
+        self.design, self.Y, self.callback = problem.design, problem.Y, callback
+        self.eligible = problem.is_eligible
         self.trace: list[float] = []
         self.stopped = False
-        self.floor = ROUNDING[np.dtype(Y.dtype)] * float(np.vdot(Y, Y))
+        self.floor = ROUNDING[np.dtype(self.Y.dtype)] * float(np.vdot(self.Y, self.Y))
+
+    def first_rows(self, count: int) -> np.ndarray:
+        """The rows with the largest ratio of explained to unexplained sum of squares."""
+        explained = row_norms(self.design.rmatmul(self.Y)).astype(np.float64) ** 2
+        total = self.design.column_sq_norms().astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = explained / np.maximum(total - explained, 1e-300)
+        ratio = np.where(self.eligible, np.nan_to_num(ratio, nan=-1.0), -1.0)
+        return np.sort(np.argsort(-ratio, kind="stable")[:count])
 
     def decrease(self, value: float, new_value: float) -> float:
         """What a step gained, relative to what is left."""

@@ -11,9 +11,9 @@ from ...penalties import row_norms
 
 # A new row has to fit this many gaps to be nonzero for good, and to stay clear of its strength by
 # this share of what the gap allows to be zero for good; a tenth suffices in practice.
-PASSING, WANTING = 1.0, 0.1
+SUPPORT_CERT_NONZERO, SUPPORT_CERT_ZERO = 1.0, 0.1
 # Where rows are in doubt, by how much the gap falls at once, and the smallest share to go on from.
-SHARPER, SHARPEST = 1e-2, 1e-11
+GAP_DECREASE, MIN_GAP_SHARE = 1e-2, 1e-11
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Goal:
         """The gap that is enough at this objective."""
         return max(self.share * max(objective, self.floor), self.least)
 
-    def sharper(self) -> Goal:
+    def tightened(self) -> Goal:
         """The next goal where rows are in doubt; the last one asks for no decision any more."""
-        share = SHARPER * self.share
-        return replace(self, share=share, least=0.0, decided=share > SHARPEST)
+        share = GAP_DECREASE * self.share
+        return replace(self, share=share, least=0.0, decided=share > MIN_GAP_SHARE)
 
 
 class WorkingSet:
@@ -77,7 +77,7 @@ class WorkingSet:
         columns[:, : self.size] = self.columns
         self._columns = columns
 
-    def room(self) -> int:
+    def batch_size(self) -> int:
         """How many features are worth adding at once."""
         raise NotImplementedError
 
@@ -97,22 +97,27 @@ class WorkingSet:
         raise NotImplementedError
 
     def in_doubt(
-        self, squares: np.ndarray, spread: np.ndarray, pull: np.ndarray, alpha: float, gap: float
+        self,
+        squares: np.ndarray,
+        spread: np.ndarray,
+        dual_norms: np.ndarray,
+        alpha: float,
+        gap: float,
     ) -> bool:
         """Whether a new row is nonzero, or zero, by less than the gap can tell.
 
-        A gap bounds the error of the residual by its root, and that of a row's pull by
-        2 ``spread`` times as much: a zero row whose pull comes that close to the strength may
-        have to be nonzero, and a nonzero row that fits no more than the gap may be so in
-        passing. ``squares`` are those of the columns' norms.
+        A gap bounds the error of the residual by its root, and that of a row's dual
+        norm by 2 ``spread`` times as much: a zero row whose dual norm comes that close to the
+        strength may have to be nonzero, and a nonzero row that fits no more than the gap may have
+        to be zero. ``squares`` are those of the columns' norms.
         """
         new = ~self.seen[self.features]
         lengths = row_norms(self.W)
         nonzero = lengths > 0
-        passing = nonzero & (squares * lengths**2 <= PASSING * gap)
-        near = WANTING * 2.0 * spread * np.sqrt(max(gap, 0.0))
-        wanting = ~nonzero & (squares > 0) & (alpha - pull <= near)
-        return bool((new & (passing | wanting)).any())
+        doubtful = nonzero & (squares * lengths**2 <= SUPPORT_CERT_NONZERO * gap)
+        near = SUPPORT_CERT_ZERO * 2.0 * spread * np.sqrt(max(gap, 0.0))
+        doubtful |= ~nonzero & (squares > 0) & (alpha - dual_norms <= near)
+        return bool((new & doubtful).any())
 
     def active(self) -> np.ndarray:
         """Rows with a nonzero coefficient."""

@@ -2,8 +2,7 @@
 
 At an optimum every weight has the sign of its reduced cost, so a feature takes part as a column
 of known sign with a nonnegative variable: w_j = sign_j p_j, |w_j| = p_j. That halves the program.
-A feature without cost has a free variable. Rows are written down column by column, because the
-block of p is dense and everything else nearly empty.
+A feature without cost has a free variable.
 
 With a ridge, one scalar s >= ||w|| serves both classes: N_i = ||(Z_i w, sqrt(ridge_i) s)||.
 """
@@ -15,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..engines.conic import ConeProgram, ConeSolution
+from ..engines.conic import ConeProgram
 from .moments import TwoClassMoments
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Features in play: each with a sign, or 0 for a free variable."""
+    """The working set: features, each with a sign, or 0 for a free variable."""
 
     features: np.ndarray
     signs: np.ndarray
@@ -47,12 +46,12 @@ class Columns:
 
 @dataclass(frozen=True)
 class PrimalDual:
-    """A solved restricted program: weights, and the multipliers that price all features.
+    """A solved restricted program: weights, and the multipliers that give reduced costs.
 
     ``duals`` are (u1, u2), one per row of the class factors; ``ridge_dual`` is what the ridge
-    adds to the reduced cost of the columns in play, ``ridge_rows`` the multipliers of its rows
-    in the two cones; ``strength`` multiplies the mean difference. ``slack`` is the value of the
-    artificial variable: positive where the features at hand cannot do the job. ``tight`` holds
+    adds to the reduced cost of the columns of the program, ``ridge_rows`` the multipliers of its
+    rows in the two cones; ``strength`` multiplies the mean difference. ``slack`` is the value of
+    the artificial variable: positive where the features at hand cannot do the job. ``tight`` holds
     the multipliers of the two cones and (if there are any) of the two linear constraints.
     """
 
@@ -77,13 +76,13 @@ def solve_weighted_l1(
 ) -> PrimalDual | None:
     """Minimise costs'|w| s.t. both classes at least max(kappa N_i, 1) on their side of b.
 
-    ``artificial_cost`` prices a variable that separates the classes by itself, so that the
+    ``artificial_cost`` is that of a variable that separates the classes by itself, so that the
     program is feasible whatever the features; None leaves it out. None is returned on failure.
     """
-    play = _Play(moments, columns)
+    inside = _WorkingSet(moments, columns)
     has_artificial = artificial_cost is not None
-    n_extra = 1 + has_artificial + play.has_ridge  # b, then the artificial variable, then s
-    margins = np.vstack([-play.of(moments.means[0]), play.of(moments.means[1])])
+    n_extra = 1 + has_artificial + inside.has_ridge  # b, then the artificial variable, then s
+    margins = np.vstack([-inside.of(moments.means[0]), inside.of(moments.means[1])])
     # The extra variables in w'mu1 - b and b - w'mu2, as entries of A.
     sides = np.zeros((2, n_extra))
     sides[:, 0] = (1.0, -1.0)
@@ -98,27 +97,22 @@ def solve_weighted_l1(
     extra_cost = np.zeros(n_extra)
     if has_artificial:
         extra_cost[1] = artificial_cost
-    program = play.program(
-        costs / play.units, extra_cost, linear, linear_extra, bound, margins, sides, kappa, tol
+    program = inside.program(
+        costs / inside.units, extra_cost, linear, linear_extra, bound, margins, sides, kappa, tol
     )
-    answer = program.solve()
-    if answer.status != "solved":
-        return None
-    z = play.split(answer, len(linear))
-    slack = float(answer.x[len(columns) + 1]) if has_artificial else 0.0
-    return play.restricted(answer, z, float(z.linear[0] + z.heads[0]), slack)
+    return inside.solution(program, len(linear), has_artificial)
 
 
 def solve_ratio(
     moments: TwoClassMoments, columns: Columns, lam: np.ndarray, tol: float
 ) -> PrimalDual | None:
     """Minimise N1(w) + N2(w) s.t. D'w - lam'|w| >= 1 on these features; None on failure."""
-    play = _Play(moments, columns)
-    n_extra = 2 + play.has_ridge  # N1, N2, s
-    linear = (lam[columns.features] / play.units - play.of(moments.difference))[None, :]
+    inside = _WorkingSet(moments, columns)
+    n_extra = 2 + inside.has_ridge  # N1, N2, s
+    linear = (lam[columns.features] / inside.units - inside.of(moments.difference))[None, :]
     extra_cost = np.zeros(n_extra)
     extra_cost[:2] = 1.0
-    program = play.program(
+    program = inside.program(
         np.zeros(len(columns)),
         extra_cost,
         linear,
@@ -129,24 +123,11 @@ def solve_ratio(
         1.0,
         tol,
     )
-    answer = program.solve()
-    if answer.status != "solved":
-        return None
-    z = play.split(answer, 1)
-    return play.restricted(answer, z, float(z.linear[0]), 0.0)
+    return inside.solution(program, 1)
 
 
-@dataclass(frozen=True)
-class _Multipliers:
-    linear: np.ndarray
-    heads: np.ndarray
-    duals: tuple[np.ndarray, np.ndarray]
-    ridge_rows: np.ndarray
-    ridge_dual: np.ndarray
-
-
-class _Play:
-    """The columns in play, in units that put numbers near one whatever the data."""
+class _WorkingSet:
+    """The columns of a program, in units that put numbers near one whatever the data."""
 
     def __init__(self, moments: TwoClassMoments, columns: Columns):
         features = columns.features
@@ -174,93 +155,63 @@ class _Play:
         self, cost, extra_cost, linear, linear_extra, bound, heads, heads_extra, kappa, tol
     ) -> ConeProgram:
         """Rows: p >= 0, the linear rows, a cone (head, kappa R p) per class, the ridge cone."""
-        k, n_extra = len(self.columns), len(extra_cost)
-        blocks, extras, sizes = [linear], [linear_extra], []
-        for which, R in enumerate(self.factors):
-            body = np.zeros((1 + len(R) + self.has_ridge, k))
-            body[0] = heads[which]
-            body[1 : 1 + len(R)] = -kappa * R
-            tail = np.zeros((len(body), n_extra))
-            tail[0] = heads_extra[which]
-            if self.has_ridge:
-                tail[-1, -1] = -kappa * np.sqrt(self.ridges[which])
-            blocks.append(body)
-            extras.append(tail)
-            sizes.append(len(body))
-        dense = np.vstack(blocks)
+        k, n_variables = len(self.columns), len(cost) + len(extra_cost)
         signed = np.flatnonzero(self.columns.signs)
-        first_dense, n_dense = len(signed), len(dense)
-        n_rows = first_dense + n_dense + (k + 1 if self.has_ridge else 0)
-
-        # One column of p: its own sign row, the dense rows, its row in the ridge cone.
-        rows = np.empty((k, n_dense + 2), dtype=np.int64)
-        data = np.empty((k, n_dense + 2))
-        used = np.ones((k, n_dense + 2), dtype=bool)
-        used[:, 0] = self.columns.signs != 0.0
-        rows[signed, 0] = np.arange(len(signed))
-        data[:, 0] = -1.0
-        rows[:, 1:-1] = first_dense + np.arange(n_dense)
-        data[:, 1:-1] = dense.T
-        used[:, 1:-1] = dense.T != 0.0
-        used[:, -1] = self.has_ridge
-        rows[:, -1] = first_dense + n_dense + 1 + np.arange(k)
-        data[:, -1] = -1.0 / self.units
-
-        more = np.zeros((n_rows, n_extra))
-        more[first_dense : first_dense + n_dense] = np.vstack(extras)
+        signs = np.zeros((len(signed), n_variables))
+        signs[np.arange(len(signed)), signed] = -1.0
+        blocks, sizes = [signs, np.hstack([linear, linear_extra])], []
+        for which, R in enumerate(self.factors):
+            cone = np.zeros((1 + len(R) + self.has_ridge, n_variables))
+            cone[0] = np.concatenate([heads[which], heads_extra[which]])
+            cone[1 : 1 + len(R), :k] = -kappa * R
+            if self.has_ridge:
+                cone[-1, -1] = -kappa * np.sqrt(self.ridges[which])
+            blocks.append(cone)
+            sizes.append(len(cone))
         if self.has_ridge:
-            more[first_dense + n_dense, -1] = -1.0
-            sizes.append(k + 1)
-        extra_columns = sparse.csc_matrix(more)
-        counts = np.concatenate([used.sum(axis=1), np.diff(extra_columns.indptr)])
-        A = sparse.csc_matrix(
-            (
-                np.concatenate([data[used], extra_columns.data]),
-                np.concatenate([rows[used], extra_columns.indices]),
-                np.concatenate([[0], np.cumsum(counts)]),
-            ),
-            shape=(n_rows, k + n_extra),
-        )
-        b = np.zeros(n_rows)
-        b[first_dense : first_dense + len(bound)] = bound
+            cone = np.zeros((k + 1, n_variables))
+            cone[0, -1] = -1.0
+            np.fill_diagonal(cone[1:], -1.0 / self.units)
+            blocks.append(cone)
+            sizes.append(len(cone))
+        A = sparse.csc_matrix(np.vstack(blocks))
+        b = np.zeros(A.shape[0])
+        n_nonnegative = len(signed) + len(bound)
+        b[len(signed) : n_nonnegative] = bound
         q = np.concatenate([cost, extra_cost])
-        return ConeProgram(q, A, b, first_dense + len(bound), sizes, tol)
+        return ConeProgram(q, A, b, n_nonnegative, sizes, tol)
 
-    def split(self, answer: ConeSolution, n_linear: int) -> _Multipliers:
-        """The multipliers by what they belong to."""
-        position = int(np.count_nonzero(self.columns.signs))
+    def solution(
+        self, program: ConeProgram, n_linear: int, has_artificial: bool = False
+    ) -> PrimalDual | None:
+        """Solve, and give the answer in the units of the caller; None on failure."""
+        answer = program.solve()
+        if answer.status != "solved":
+            return None
+        k, position = len(self.columns), int(np.count_nonzero(self.columns.signs))
         linear = answer.z[position : position + n_linear]
         position += n_linear
-        heads, duals, ridge_rows = [], [], []
-        for Q, R in zip(self.turns, self.factors, strict=True):
+        heads, duals, ridge_rows, ridge_dual = [], [], [0.0, 0.0], np.zeros(k)
+        for which, (Q, R) in enumerate(zip(self.turns, self.factors, strict=True)):
             heads.append(answer.z[position])
             u = answer.z[position + 1 : position + 1 + len(R)]
             duals.append(u if Q is None else Q @ u)
             position += 1 + len(R)
             if self.has_ridge:
-                ridge_rows.append(answer.z[position])
+                ridge_rows[which] = answer.z[position]
                 position += 1
-        ridge_dual = np.zeros(len(self.columns))
         if self.has_ridge:
             # The multiplier of -p / units, as a part of the reduced cost of w = sign p / units.
             ridge_dual = self.signs * answer.z[position + 1 :]
-        else:
-            ridge_rows = [0.0, 0.0]
-        return _Multipliers(
-            linear, np.array(heads), (duals[0], duals[1]), np.array(ridge_rows), ridge_dual
-        )
-
-    def restricted(self, answer, z: _Multipliers, strength: float, slack: float):
-        """The answer in the units of the caller."""
-        k = len(self.columns)
         return PrimalDual(
             answer.x[:k] * self.signs / self.units,
             answer.objective,
             answer.dual_objective,
-            strength,
-            z.duals,
-            z.ridge_dual,
-            z.ridge_rows,
-            np.concatenate([z.heads, z.linear[:2]]),
-            slack,
+            # A single linear row is D'w - costs'|w| >= 1; of two, the first is one of two sides.
+            float(linear[0]) if n_linear == 1 else float(linear[0] + heads[0]),
+            (duals[0], duals[1]),
+            ridge_dual,
+            np.array(ridge_rows),
+            np.concatenate([heads, linear[:2]]),
+            float(answer.x[k + 1]) if has_artificial else 0.0,
         )

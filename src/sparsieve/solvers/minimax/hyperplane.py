@@ -23,12 +23,19 @@ class Hyperplane:
         be told apart without any spread along w.
     tightness : ndarray of shape (n_features,)
         How close every feature is to being worth its cost: one on the support, below elsewhere.
+    reduced_costs : ndarray of shape (n_features,) or None
+        Of the machines that reach a level: where the next one starts.
+    multipliers : ndarray of shape (4,) or None
+        Of the two cones and the two linear constraints of such a machine, relative to its
+        objective.
     """
 
     weights: np.ndarray
     offset: float
     accuracy: float
     tightness: np.ndarray
+    reduced_costs: np.ndarray | None = None
+    multipliers: np.ndarray | None = None
 
     @property
     def support(self) -> np.ndarray:
@@ -48,15 +55,15 @@ def kappa_of(accuracy: float) -> float:
 
 def class_norms(moments: TwoClassMoments, features, values) -> np.ndarray:
     """N_1 and N_2 of the weights ``values`` on ``features``."""
-    return np.array(
-        [
-            np.sqrt(
-                np.sum((moments.columns(which, features) @ values) ** 2)
-                + moments.ridges[which] * (values @ values)
-            )
-            for which in (0, 1)
-        ]
-    )
+    return spreads([moments.columns(which, features) for which in (0, 1)], moments.ridges, values)
+
+
+def spreads(factors, ridges, w) -> np.ndarray:
+    """N_i(w) = sqrt(||Z_i w||^2 + ridge_i ||w||^2) of both classes."""
+    squares = [
+        np.sum((Z @ w) ** 2) + ridge * (w @ w) for Z, ridge in zip(factors, ridges, strict=True)
+    ]
+    return np.sqrt(squares)
 
 
 def achieved_accuracy(moments: TwoClassMoments, weights: np.ndarray, offset: float) -> float:

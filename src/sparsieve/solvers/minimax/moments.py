@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -17,11 +18,11 @@ import scipy.linalg
 from ...design import DesignMatrix
 
 # Dense factors up to this size are held as arrays; larger ones are applied lazily.
-HELD_BYTES = 64 << 20
+MAX_HELD_BYTES = 64 << 20
 # Rows or columns are brought into memory in blocks of about this many numbers.
 BLOCK_NUMBERS = 1 << 21
 # No chosen ridge is below this share of the mean variance.
-LEAST_SHARE = 1e-6
+MIN_RIDGE_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class TwoClassMoments:
     Parameters
     ----------
     design : DesignMatrix
-        All samples, centred and scaled as the model wants them.
+        All samples, centred and scaled as the model is stated.
     positive, negative : SampleGroup
         The two classes.
     ridge : float, "auto" or "ledoit_wolf"
@@ -107,7 +108,7 @@ class TwoClassMoments:
 
     @property
     def precision(self) -> float:
-        """Relative accuracy of ``price``: single where the data are and stay single."""
+        """Relative accuracy of ``rmatmul``: single where the data are and stay single."""
         lazy = any(held is None for held in self.factors)
         return float(np.finfo(self.design.dtype if lazy else np.float64).eps)
 
@@ -131,7 +132,7 @@ class TwoClassMoments:
         other.difference, other.sizes = self.difference[features], self.sizes[features]
         return other
 
-    def price(self, u_positive: np.ndarray, u_negative: np.ndarray) -> np.ndarray:
+    def rmatmul(self, u_positive: np.ndarray, u_negative: np.ndarray) -> np.ndarray:
         """Z1'u1 + Z2'u2 for all features: at most one pass over the data."""
         total = np.zeros(self.n_features)
         spread = None
@@ -151,18 +152,19 @@ class TwoClassMoments:
 
     def gram(self) -> np.ndarray:
         """M M' for the rows M of both factors and of the mean difference, by column blocks."""
-        size = sum(self.n_rows) + 1
+
+        def rows(features):
+            factors = [self.columns(which, features) for which in (0, 1)]
+            return np.vstack([*factors, self.difference[None, features]])
+
+        return self._gram(rows, sum(self.n_rows) + 1)
+
+    def _gram(self, rows, size: int) -> np.ndarray:
+        """M M', where ``rows(features)`` gives these columns of M, of so many rows."""
         total = np.zeros((size, size))
         width = max(16, BLOCK_NUMBERS // size)
         for start in range(0, self.n_features, width):
-            features = np.arange(start, min(start + width, self.n_features))
-            block = np.vstack(
-                [
-                    self.columns(0, features),
-                    self.columns(1, features),
-                    self.difference[None, features],
-                ]
-            )
+            block = rows(np.arange(start, min(start + width, self.n_features)))
             total += block @ block.T
         return total
 
@@ -178,7 +180,7 @@ class TwoClassMoments:
         if len(group.rows) >= self.n_features:
             return self._triangular_factor(which)
         array = getattr(self.design, "array", None)
-        if array is None or 8 * len(group.rows) * self.n_features > HELD_BYTES:
+        if array is None or 8 * len(group.rows) * self.n_features > MAX_HELD_BYTES:
             return None
         factor = array[group.rows].astype(np.float64)
         factor -= self.means[which]
@@ -213,14 +215,14 @@ class TwoClassMoments:
         if ridge == "auto":
             if group.size > self.n_features:
                 return 0.0
-            return max(auto_share * float(variances.mean()), LEAST_SHARE * overall)
+            return max(auto_share * float(variances.mean()), MIN_RIDGE_SHARE * overall)
         share = self._ledoit_wolf_share(which)
         held, shrink = self.factors[which], np.sqrt(1.0 - share)
         if held is None:
             self.groups[which] = replace(group, roots=group.roots * shrink)
         else:
             self.factors[which] = held * shrink
-        return max(share * float(variances.mean()), LEAST_SHARE * overall)
+        return max(share * float(variances.mean()), MIN_RIDGE_SHARE * overall)
 
     def _ledoit_wolf_share(self, which: int) -> float:
         """The s of Ledoit and Wolf, which needs S only through traces.
@@ -230,14 +232,11 @@ class TwoClassMoments:
         """
         group, d = self.groups[which], self.n_features
         held = self.factors[which]
-        if held is not None:
-            gram = held @ held.T
-        else:
-            gram = np.zeros((len(group.rows),) * 2)
-            width = max(16, BLOCK_NUMBERS // len(group.rows))
-            for start in range(0, d, width):
-                block = self.columns(which, np.arange(start, min(start + width, d)))
-                gram += block @ block.T
+        gram = (
+            self._gram(partial(self.columns, which), len(group.rows))
+            if held is None
+            else held @ held.T
+        )
         squares = float(np.vdot(gram, gram))
         lengths = np.diag(gram)
         if held is not None and len(group.rows) >= d:  # rows of the triangle are no samples

@@ -1,9 +1,9 @@
-"""Newton's last mile: from the accuracy of a cone solver to that of the machine.
+"""Polishing by Newton's method: from the accuracy of a cone solver to that of the machine.
 
 An interior-point method that stops at eight digits of the objective has four of the weights. Once
 it is known which features are used, with which sign, and which constraints are tight, the optimum
 solves smooth equations, and Newton's method finishes in a few steps, even from a loose solution.
-Features that turn out to want the other sign are left out on the way.
+Features whose weights turn to the other sign are left out on the way.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def polish_weighted_l1(
         for which in np.flatnonzero(tight[:2]):
             if norms[which] <= 0.0:
                 return None
-            pull = covariances[which] @ weights / norms[which]
+            slope = covariances[which] @ weights / norms[which]
             share = active[len(values)] * kappa / norms[which]
             hessian += share * covariances[which]
-            hessian -= np.outer(share * pull, pull)
-            gradients.append(np.append(means[which] - kappa * pull, OFFSET_SIGNS[which]))
+            hessian -= np.outer(share * slope, slope)
+            gradients.append(np.append(means[which] - kappa * slope, OFFSET_SIGNS[which]))
             values.append(
                 means[which] @ weights + OFFSET_SIGNS[which] * offset - kappa * norms[which]
             )

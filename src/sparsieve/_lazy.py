@@ -1,0 +1,45 @@
+"""Public names that are imported from where they live at their first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+#: Below selectors/, one per kind of problem.
+FAMILIES = ("least_squares", "robust", "hinge", "minimax", "kernel")
+
+
+def lazy_names(
+    package: dict[str, Any], modules: tuple[str, ...], *own: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package whose names live in ``modules`` below it.
+
+    ``package`` is its ``globals()``, and ``own`` are public names that it defines itself. They are
+    imported in their order, and no further than needed: a method does not wait for the others.
+    """
+    home = package["__name__"]
+    parts = {module.partition(".")[0] for module in modules}
+
+    def imported(module: str) -> Any:
+        return import_module(f"{home}.{module}")
+
+    def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            publics = {public for module in modules for public in imported(module).__all__}
+            package[name] = sorted(publics.union(own))
+            return package[name]
+        if name in parts:
+            return imported(name)
+        if not name.startswith("_"):
+            for module in modules:
+                members = imported(module)
+                if name in members.__all__:
+                    package[name] = getattr(members, name)
+                    return package[name]
+        raise AttributeError(f"module {home!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*package, *__getattr__("__all__")})
+
+    return __getattr__, __dir__

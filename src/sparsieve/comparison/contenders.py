@@ -1,0 +1,92 @@
+"""Which methods are compared, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import clone
+
+from ..registry import all_methods, find_selector, method_name
+from ..selectors.base import BaseSelector
+
+# Fast ones of different families, in this order as far as they take the data: greedy and convex
+# least squares, one feature at a time, relevance against redundancy, neighbours, large margins;
+# the others step in for those that do not.
+FAMILIES = (
+    "ridge-forward",
+    "l21",
+    "f-statistic",
+    "mrmr",
+    "relieff",
+    "svmrfe",
+    "rfs",
+    "info-gain",
+    "rlsr",
+)
+DEFAULT_NUMBER = 6
+
+
+def contenders(methods: Any, X: Any, task: str) -> dict[str, BaseSelector]:
+    """Unfitted selectors by name; refuses in one sentence what cannot be compared."""
+    if methods is None:
+        known = [all_methods()[name] for name in FAMILIES]
+        able = [
+            method.cls
+            for method in known
+            if ("regression" in method.purposes or task == "classification")
+            and ("sparse" in method.purposes or not sparse.issparse(X))
+        ]
+        methods = able[:DEFAULT_NUMBER]
+    if isinstance(methods, str):
+        methods = [name.strip() for name in methods.split(",")]
+    if not isinstance(methods, Sequence) or not len(methods):
+        raise ValueError(
+            "methods must be a list of names, selectors or (name, selector) pairs, got "
+            f"{methods!r}; sparsieve.all_selectors() has them all"
+        )
+    found: dict[str, BaseSelector] = {}
+    for method in methods:
+        name, selector = _named(method)
+        if name in found:
+            raise ValueError(
+                f"two methods are called {name!r}; tell them apart by (name, selector) pairs"
+            )
+        found[name] = selector
+    _check_task(found, task)
+    return found
+
+
+def _named(method: Any) -> tuple[str, BaseSelector]:
+    if isinstance(method, tuple) and len(method) == 2 and isinstance(method[0], str):
+        return method[0], _named(method[1])[1]
+    if isinstance(method, str):
+        method = find_selector(method)
+    if isinstance(method, type) and issubclass(method, BaseSelector):
+        method = method()
+    if not isinstance(method, BaseSelector):
+        given = method.__name__ if isinstance(method, type) else type(method).__name__
+        raise TypeError(
+            f"a method is a name, a selector or a (name, selector) pair, got {given}; "
+            "sparsieve.all_selectors() has them all"
+        )
+    if "n_features_to_select" not in method.get_params(deep=False):
+        raise TypeError(
+            f"{type(method).__name__} chooses the number of features itself; compare the selector "
+            "that it is made around"
+        )
+    return method_name(type(method).__name__), clone(method)
+
+
+def _check_task(found: dict[str, BaseSelector], task: str) -> None:
+    if task == "classification":
+        return
+    unable = [name for name, selector in found.items() if not selector._accepts_regression]
+    if unable:
+        verb = "selects" if len(unable) == 1 else "select"
+        raise ValueError(
+            f"{', '.join(unable)} {verb} for class labels only, but y is read as numbers; leave "
+            f'{"it" if len(unable) == 1 else "them"} out, or pass task="classification" if y '
+            "holds classes"
+        )

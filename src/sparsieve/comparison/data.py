@@ -1,0 +1,154 @@
+"""What is compared on: validated data and the splits that all methods share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
+from ..meta.trials import check_folds, is_number_of_folds, splitter
+from ..scoring.folds import Fold, possible_folds
+from ..scoring.protocol import Folds
+from ..validation.containers import plain_matrix, plain_vector
+from ..validation.dataframes import frame_library
+from ..validation.external import check_in_memory
+from ..validation.target import TASKS, is_categorical, read_task
+from ..validation.values import canonical, check_finite, check_finite_target
+
+
+@dataclass(frozen=True)
+class ComparisonData:
+    """Plain data with names.
+
+    Attributes
+    ----------
+    X : array or CSR matrix
+    y : ndarray
+    names : ndarray of str
+    task : {"classification", "regression"}
+    groups : ndarray or None
+    library : str or None
+        The library of the data frame that X was.
+    n_given : int
+        Samples given, of which ``len(y)`` are used.
+    """
+
+    X: Any
+    y: np.ndarray
+    names: np.ndarray
+    task: str
+    groups: np.ndarray | None
+    library: str | None
+    n_given: int
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        task: str = "auto",
+        groups: Any = None,
+        feature_names: Any = None,
+        max_samples: int | None = None,
+        seed: int = 0,
+    ) -> ComparisonData:
+        """Validate once for all methods."""
+        check_choice("task", task, TASKS)
+        check_in_memory("compare", X)
+        X = plain_matrix(X)
+        library, names = frame_library(X), feature_names
+        if names is None:
+            names = getattr(X, "columns", None)
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            ensure_min_samples=4,
+        )
+        names = np.array(
+            [f"x{j}" for j in range(X.shape[1])] if names is None else [str(n) for n in names],
+            dtype=object,
+        )
+        if len(names) != X.shape[1]:
+            raise ValueError(
+                f"feature_names holds {len(names)} names for {X.shape[1]} features; give one each"
+            )
+        check_finite(X, names)  # no model that scores takes gaps
+        given, y = y, np.asarray(plain_vector("y", y))
+        check_consistent_length(X, y)
+        check_finite_target(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.ndim > 1 and task == "classification":
+            raise ValueError("compare reads one column of class labels, got a y of several columns")
+        if task == "auto":
+            whole = given if is_categorical(given) else y
+            task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole)
+            if doubt:
+                warn_user(doubt)
+        if groups is not None:
+            groups = np.asarray(plain_vector("groups", groups))
+            check_consistent_length(X, groups)
+        X = canonical(X)
+        n_given = len(y)
+        if max_samples is not None:
+            check_integer("max_samples", max_samples, minimum=20)
+            if n_given > max_samples:
+                some = _drawn(y, task, max_samples, seed)
+                X, y = X[some], y[some]
+                groups = None if groups is None else groups[some]
+        return cls(X, y, names, task, groups, library, n_given)
+
+    def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
+        """Training and test samples of every split.
+
+        A number of folds makes those of a study with this seed; a splitter or pairs of training
+        and test samples are used as they are.
+        """
+        check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
+        if not is_number_of_folds(cv):
+            return self._given_splits(cv)
+        check_integer("cv", cv, minimum=2)
+        n_folds = int(cv)
+        if self.groups is not None and (n_groups := len(np.unique(self.groups))) < n_folds:
+            raise ValueError(f"{n_groups} groups are too few for {n_folds} folds; ask for fewer")
+        is_classes = self.task == "classification"
+        if is_classes:
+            if len(np.unique(self.y)) < 2:
+                raise ValueError("y has only one class; at least 2 are needed to compare methods")
+            n_folds = possible_folds(self.y, n_folds)
+            if n_folds < 2:
+                raise ValueError(
+                    "a class of y has a single sample, so that none can be held out; leave it out"
+                )
+        elif len(self.y) < 2 * n_folds:
+            raise ValueError(f"{len(self.y)} samples are too few for {n_folds} folds")
+        protocol = Folds(n_folds, n_repeats, grouped=self.groups is not None)
+        made = protocol.splits(self.y, self.groups, seed=seed, stratified=is_classes)
+        return [(split.train, split.test) for split in made]
+
+    def _given_splits(self, cv: Any) -> list[Fold]:
+        if len(self.y) < self.n_given:
+            raise ValueError(
+                f"cv counts the {self.n_given} samples given, of which {len(self.y)} were drawn; "
+                "set max_samples=None to compare on all of them"
+            )
+        made = splitter(cv, 1, None).split(self.X, self.y, self.groups)
+        return check_folds(list(made), len(self.y))
+
+
+def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:
+    """Some samples, classes in proportion but with a few of each."""
+    rng = np.random.default_rng(seed)
+    if task != "classification":
+        return np.sort(rng.permutation(len(y))[:n_samples])
+    drawn = []
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        drawn.append(members[: max(10, round(n_samples * len(members) / len(y)))])
+    return np.sort(np.concatenate(drawn))

@@ -1,0 +1,1 @@
+"""X in the chunks of a Dask cluster."""

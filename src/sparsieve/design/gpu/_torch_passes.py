@@ -1,0 +1,125 @@
+"""Passes over a tensor by plain torch, on any device: products and moments of clipped columns.
+
+Blocks of rows are converted and clipped before they are used, so that a second copy of X is never
+held. The faster kernels of ``_triton_kernels`` serve products and moments where they can be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import torch
+
+# Rows that are clipped or converted together take about this much memory.
+BLOCK_BYTES = 256 << 20
+
+
+@contextmanager
+def exactly() -> Iterator[None]:
+    """Products as the dtype promises: no gradients, no mixed precision, no TF32."""
+    precision = torch.get_float32_matmul_precision()
+    kind = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        if precision != "highest":
+            torch.set_float32_matmul_precision("highest")
+        with torch.no_grad(), torch.autocast(kind, enabled=False):
+            yield
+    finally:
+        if precision != "highest":
+            torch.set_float32_matmul_precision(precision)
+
+
+@cache
+def _kernels() -> ModuleType | None:
+    """The compiled passes, where Triton is installed."""
+    try:
+        from . import _triton_kernels
+    except ImportError:
+        return None
+    return _triton_kernels
+
+
+def kernels_for(X: torch.Tensor, dtype: torch.dtype) -> ModuleType | None:
+    """The Triton passes where they can read X and compute in ``dtype``."""
+    if not X.is_cuda or dtype != torch.float32:
+        return None
+    kernels = _kernels()
+    return kernels if kernels is not None and kernels.suits(X) else None
+
+
+def blocks(X: torch.Tensor, dtype: torch.dtype, low=None, high=None) -> Iterator[Any]:
+    """(slice, clipped and converted rows) of all of X."""
+    height = _height(X, dtype, low)
+    for start in range(0, len(X), height):
+        rows = slice(start, min(start + height, len(X)))
+        yield rows, converted(X[rows], dtype, low, high)
+
+
+def converted(block: torch.Tensor, dtype: torch.dtype, low=None, high=None) -> torch.Tensor:
+    """Clipped in the precision of X, then in the precision asked for."""
+    if low is not None:
+        block = torch.clamp(block, low.to(block.dtype), high.to(block.dtype))
+    return block.to(dtype)
+
+
+def _height(X: torch.Tensor, dtype: torch.dtype, low) -> int:
+    if low is None and X.dtype == dtype:
+        return max(1, len(X))
+    size = max(1, X.shape[1] * torch.finfo(dtype).bits // 8)
+    return max(1, min(len(X), BLOCK_BYTES // size))
+
+
+def columns_on(X, U, low=None, high=None) -> torch.Tensor:
+    """clip(X)' U of shape (d, c) in the precision of U."""
+    kernels = kernels_for(X, U.dtype)
+    if kernels is not None:
+        return kernels.columns_on(X, U, low, high)
+    total = torch.zeros((U.shape[1], X.shape[1]), dtype=U.dtype, device=X.device)
+    for rows, block in blocks(X, U.dtype, low, high):
+        total.addmm_(U[rows].T, block)
+    return total.T
+
+
+def rows_on(X, W, low=None, high=None) -> torch.Tensor:
+    """clip(X) W of shape (n, c) in the precision of W."""
+    kernels = kernels_for(X, W.dtype)
+    if kernels is not None:
+        return kernels.rows_on(X, W, low, high)
+    return torch.cat([block @ W for _, block in blocks(X, W.dtype, low, high)])
+
+
+def moments(X, weights=None, low=None, high=None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weighted mean and variance of every (clipped) column, in double precision."""
+    kernels = kernels_for(X, torch.float32)
+    if kernels is not None:
+        return kernels.moments(X, weights, low, high)
+    shares = torch.ones(len(X), dtype=torch.float64, device=X.device)
+    shares = shares if weights is None else weights
+    mean = torch.zeros(X.shape[1], dtype=torch.float64, device=X.device)
+    square, size = torch.zeros_like(mean), torch.zeros_like(shares[0])
+    height = max(1, min(len(X), BLOCK_BYTES // max(1, 8 * X.shape[1])))
+    for start in range(0, len(X), height):
+        rows = slice(start, start + height)
+        block, w = converted(X[rows], torch.float64, low, high), shares[rows]
+        part = w.sum()
+        own = (w @ block) / torch.where(part > 0, part, 1.0)
+        gap, size = own - mean, size + part
+        share = part / torch.where(size > 0, size, 1.0)
+        mean = mean + share * gap
+        square = square + w @ (block - own) ** 2 + (size - part) * share * gap**2
+    return mean, square / size
+
+
+def absolute_distances(A, B, per_unit) -> torch.Tensor:
+    """sum_k |a_ik - b_jk| per_unit_k for all pairs of rows, in double precision."""
+    total = torch.zeros((len(A), len(B)), dtype=torch.float64, device=A.device)
+    width = max(1, BLOCK_BYTES // (8 * max(len(A), len(B), 1)))
+    for start in range(0, A.shape[1], width):
+        part = slice(start, start + width)
+        a, b = (block[:, part].double() * per_unit[part] for block in (A, B))
+        total += torch.cdist(a, b, p=1.0)
+    return total

@@ -1,0 +1,121 @@
+"""What designs on a device share; arrays come from the host and go back there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...device import out_of_memory
+from ..base import DesignMatrix
+
+# Columns that are made dense together take about this much memory of the device.
+BLOCK_BYTES = 256 << 20
+
+
+class OnDevice(DesignMatrix):
+    """What designs on a device share: products go through ``project`` and ``apply``."""
+
+    device: Any
+    is_on_device = True
+
+    can_record = False  # whether products can be part of a recording: X itself is on a GPU
+
+    def on_device(self, array: Any, dtype: Any = None) -> Any:
+        """An array beside X, in its own or another precision."""
+        array = np.ascontiguousarray(array, dtype=dtype)
+        return torch.from_numpy(array).to(self.device)
+
+    def ranked(self, scores, first, last):
+        # Taken from zero, since a radix sort could tell a negative zero from a positive one.
+        best = torch.sort(0.0 - self.on_device(scores), stable=True).indices
+        if last is not None and last.any():
+            behind = self.on_device(last)[best]
+            best = torch.cat([best[~behind], best[behind]])
+        if first is not None:
+            ahead = self.on_device(first, np.int64)
+            taken = torch.zeros(len(best), dtype=torch.bool, device=best.device)
+            taken[ahead] = True
+            best = torch.cat([ahead, best[~taken[best]]])
+        ranks = torch.empty_like(best)
+        ranks[best] = torch.arange(1, len(best) + 1, device=best.device)
+        return ranks.cpu().numpy()
+
+    def project(self, U: Any) -> Any:
+        """X' U for a tensor U on the device, as a tensor whose outputs are contiguous."""
+        raise NotImplementedError
+
+    def apply(self, W: Any) -> Any:
+        """X W for a tensor W on the device, as a tensor."""
+        raise NotImplementedError
+
+    def column_block(self, places: Any) -> Any:
+        """These columns (a slice, or indices on the device) as a tensor in double precision."""
+        raise NotImplementedError
+
+    def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
+        """(their places, rows in double precision) of all of X, some at a time."""
+        raise NotImplementedError
+
+    def squares_there(self) -> Any:
+        """Squared norms of the columns as a tensor, in double precision."""
+        raise NotImplementedError
+
+    def column_sq_norms(self):
+        return self.squares_there().cpu().numpy().astype(self.dtype, copy=False)
+
+    def matmul(self, W):
+        return self.apply(self.on_device(W, np.result_type(self.dtype, W))).cpu().numpy()
+
+    def rmatmul(self, R):
+        return self.project(self.on_device(R, np.result_type(self.dtype, R))).cpu().numpy()
+
+    def dense_columns(self, index):
+        # A single column is a slice: no index has to move, and nothing is gathered.
+        if len(index) == 1 and not isinstance(index[0], bool | np.bool_):
+            first = int(index[0]) % self.shape[1]
+            places: Any = slice(first, first + 1)
+        else:
+            places = self._places(index, 1)
+        block = self.column_block(places).T.clone(memory_format=torch.contiguous_format)
+        return block.to(getattr(torch, self.dtype.name)).cpu().numpy().T
+
+    def _gram(self):
+        gram = self._square_of_zeros(self.shape[1])
+        with out_of_memory(self.device, "for the inner products of all features"):
+            for _, block in self._row_blocks():
+                gram.addmm_(block.T, block)
+        return gram.cpu().numpy().astype(self.dtype, copy=False)
+
+    def cross_gram(self):
+        return self._gram_of_rows(range(self.shape[1])).astype(self.dtype, copy=False)
+
+    def outer(self, index):
+        return self._gram_of_rows(np.asarray(index))
+
+    def _gram_of_rows(self, index: Any) -> np.ndarray:
+        """X X' over some columns, added up in double precision on the device."""
+        n_samples = self.shape[0]
+        width = max(1, BLOCK_BYTES // (8 * n_samples))
+        total = self._square_of_zeros(n_samples)
+        with out_of_memory(self.device, "for the inner products of all samples"):
+            for start in range(0, len(index), width):
+                some = index[start : start + width]
+                whole = isinstance(some, range)
+                places = slice(some.start, some.stop) if whole else self._places(some, 1)
+                block = self.column_block(places)
+                total.addmm_(block, block.T)
+        return total.cpu().numpy()
+
+    def _places(self, index: Any, axis: int) -> Any:
+        if isinstance(index, slice):
+            index = np.arange(self.shape[axis])[index]
+        index = np.asarray(index)
+        if index.dtype == bool:
+            index = np.flatnonzero(index)
+        return self.on_device(index, np.int64)
+
+    def _square_of_zeros(self, size: int) -> Any:
+        return torch.zeros((size, size), dtype=torch.float64, device=self.device)

@@ -1,0 +1,1 @@
+"""X in files larger than memory, read in blocks of rows."""

@@ -1,0 +1,106 @@
+"""Few samples that stand for many: least squares sees X and Y only through inner products.
+
+Let G be the matrix of inner products of the centred, scaled, weighted columns of X and Y. The
+columns of any F with F'F = G have the same inner products in no more rows than G has, so that
+every least-squares problem on them is the one on X and Y: the same supports, coefficients and
+objectives. G takes one pass over X beside the one for the moments, whatever the number of
+features selected; worth it where features are few and samples many.
+"""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ..base import DesignMatrix
+from ..dense import DenseDesign
+from ..standardise import Standardisation, clip_bounds, column_standards
+from .class_codes import Outputs, independent, totals
+from .row_blocks import RowBlockedDesign
+
+# Up to this many features (200 MB of inner products in double precision) G is formed.
+MAX_FEATURES = 5000
+# What is left of a column once it falls below this share of its squared norm is rounding.
+ROUNDING = 1e-13
+
+
+def can_condense(design: DesignMatrix, n_outputs: int) -> TypeGuard[RowBlockedDesign]:
+    """Whether X is read in blocks and has few enough features, and enough samples, to condense."""
+    if not isinstance(design, RowBlockedDesign):
+        return False
+    n_samples, n_features = design.shape
+    return n_features <= MAX_FEATURES and n_samples > n_features + n_outputs
+
+
+def condensed(
+    design: RowBlockedDesign,
+    Y: Outputs,
+    *,
+    centre: bool,
+    scale: bool,
+    sample_weight: np.ndarray | None = None,
+    clip: float | None = None,
+) -> tuple[Standardisation, np.ndarray]:
+    """X standardised as by ``standardised`` and Y, weighted, in few rows: two passes over X.
+
+    Y is centred already where it should be, and not weighted yet. The first pass takes the
+    moments of X, the second all inner products of the clipped columns; shifted by the moments
+    of the first pass, they lose no digits to large offsets.
+    """
+    if clip is not None and not centre:
+        raise ValueError("clip counts from the mean, and needs centred columns")
+    means, deviations, constant = column_standards(design, sample_weight)
+    size = float(design.shape[0] if sample_weight is None else sample_weight.sum())
+    spread = np.where(constant, 1.0, deviations)
+    shift = means if centre else np.zeros_like(means)
+    held, zero = design, 0.0
+    if clip is not None:
+        low, high = clip_bounds(means, deviations, clip)
+        held = design.clipped(low, high)
+        if design.is_sparse:
+            zero = np.clip(0.0, low, high)  # clipped up to this shift, see clipped_sparse
+    mix, rotation = independent(Y, sample_weight)
+    gram, cross, sums = held.joint_gram(
+        Y, mix, centre=shift - zero if centre else None, scale=spread, weights=sample_weight
+    )
+    factor = np.ones_like(means)
+    if centre:
+        drift = sums / size  # of clipped columns from the means of the first pass
+        gram -= size * np.outer(drift, drift)
+        cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
+        shift = shift + drift * spread
+        gram[constant] = gram[:, constant] = 0.0
+        cross[constant] = 0.0
+    if clip is not None:
+        factor = np.sqrt(np.maximum(gram.diagonal(), 0.0) / size)
+        factor[factor == 0] = 1.0
+    rescale = 1.0 / factor if scale else spread
+    few, target = _factor(gram * np.outer(rescale, rescale), cross * rescale[:, None])
+    scales = spread * factor if scale else np.ones_like(means)
+    view = DenseDesign(few.astype(design.dtype, copy=False))
+    units = design.unit
+    return Standardisation(view, shift * units, scales * units, constant), target @ rotation
+
+
+def _factor(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(F, T) with F'F = gram, F'T = cross and orthonormal columns of T.
+
+    By Cholesky with pivoting for F; what F leaves of T is put into rows below it.
+    """
+    n_features, n_outputs = cross.shape
+    lengths = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    scaled = np.asfortranarray(gram / np.outer(lengths, lengths))
+    upper, pivots, rank, _ = lapack.dpstrf(scaled, tol=ROUNDING * n_features, overwrite_a=1)
+    order, upper = pivots - 1, np.triu(upper)[:rank]
+    F = np.zeros((rank + n_outputs, n_features), order="F")
+    F[:rank, order] = upper
+    F *= lengths
+    solved = np.zeros((rank, n_outputs))
+    if rank and n_outputs:
+        given = np.asfortranarray((cross / lengths[:, None])[order[:rank]])
+        solved = lapack.dtrtrs(np.asfortranarray(upper[:, :rank]), given, trans=1)[0]
+    values, vectors = np.linalg.eigh(np.eye(n_outputs) - solved.T @ solved)
+    return F, np.vstack([solved, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T])

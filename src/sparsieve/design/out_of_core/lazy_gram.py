@@ -1,0 +1,344 @@
+"""Many features, far away: columns of X'X are fetched as a solver comes to need them.
+
+A least-squares solver combines the target and the columns that it asks for, and nothing else.
+In an orthonormal basis B of what was asked for so far these have few coordinates, and the
+product of any of their combinations B r with X is P r, where P = X'B. Fetching a column x_j means
+one pass over X for X'x_j, from which P gets its next column (the Gram-Schmidt step, without the
+samples). So a fit moves one row of length n_features per feature looked at, and no samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from ..base import CACHE_BLOCK_BYTES, DesignMatrix
+from ..dense import DenseDesign
+from ..standardise import Standardisation, clip_bounds, column_standards
+from .class_codes import Outputs, independent, totals
+from .gram_blocks import row_slices
+from .gram_reduction import can_condense, condensed
+from .row_blocks import RowBlockedDesign
+
+# What the basis leaves of a column, as a share of its squared norm, that is only rounding.
+ROUNDING = 1e-12
+# Columns that a solver may ask for in one fit.
+MAX_COLUMNS = 8192
+# With a column come others that look promising, for they cost little more than one; not where
+# they would take more memory than this.
+COMPANY, COMPANY_BYTES = 16, 64 << 20
+BLOCK = 8  # directions in a pass where the largest singular value is sought
+
+
+def without_samples(
+    design: DesignMatrix,
+    Y: Outputs,
+    *,
+    centre: bool,
+    scale: bool,
+    sample_weight: np.ndarray | None = None,
+    clip: float | None = None,
+) -> tuple[Standardisation, np.ndarray] | None:
+    """X standardised and Y, weighted, in few rows that stand for all; None where X has samples.
+
+    Only for what sees X and Y through inner products: least squares, correlations. All of X'X
+    where features are few, and of a remote X with many features its columns one by one.
+    """
+    how: Any = {"centre": centre, "scale": scale, "sample_weight": sample_weight, "clip": clip}
+    if can_condense(design, Y.shape[1]):
+        return condensed(design, Y, **how)
+    if isinstance(design, RowBlockedDesign) and design.is_remote:
+        return fetched(design, Y, **how)
+    return None
+
+
+def fetched(
+    design: RowBlockedDesign,
+    Y: Outputs,
+    *,
+    centre: bool,
+    scale: bool,
+    sample_weight: np.ndarray | None = None,
+    clip: float | None = None,
+) -> tuple[Standardisation, np.ndarray]:
+    """X standardised as by ``standardised`` and Y, weighted, in the coordinates of a basis.
+
+    Y is centred already where it should be, and not weighted yet. Two passes over X, and one for
+    every few columns later.
+    """
+    means, deviations, constant = column_standards(design, sample_weight)
+    size = float(design.shape[0] if sample_weight is None else sample_weight.sum())
+    held = design if clip is None else design.clipped(*clip_bounds(means, deviations, clip))
+    base = means if centre else np.zeros_like(means)
+    spread = np.where(constant, 1.0, deviations)
+    if clip is not None and design.is_sparse:  # clipped up to a shift, see clipped_sparse
+        base = base - np.clip(0.0, *clip_bounds(means, deviations, clip))
+    mix, rotation = independent(Y, sample_weight)
+    work = partial(_with_target, base, spread, mix)
+    squares, cross, sums = held._reduce(work, cast(Any, Y), sample_weight)
+    factor = np.ones_like(means)
+    if centre:
+        drift = sums / size  # of the clipped columns from the first means, in deviations
+        squares -= size * drift**2
+        cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
+        base = base + drift * spread
+        means = means + drift * spread
+    if clip is not None:
+        factor = np.sqrt(np.maximum(squares, 0.0) / size)
+        factor = np.where(constant | (factor == 0), 1.0, factor)
+    if not scale:
+        factor = 1.0 / spread
+    squares /= factor**2
+    cross /= factor[:, None]
+    if centre:
+        squares[constant] = cross[constant] = 0.0
+    scales = spread * factor
+    source = _Source(held, base if centre or clip is not None else None, scales, sample_weight)
+    view = FetchedDesign(source, squares, cross)
+    target = np.zeros((view.shape[0], Y.shape[1]))
+    target[: len(rotation)] = rotation
+    shift = means if centre else np.zeros_like(means)
+    unit = design.unit
+    return Standardisation(view, shift * unit, scales * unit, constant), target
+
+
+class _Source:
+    """Z'Z M for the standardised, weighted Z, by one pass over X."""
+
+    def __init__(self, design: RowBlockedDesign, centre, scale, weights):
+        self.design, self.weights = design, weights
+        self._view = centre, scale
+
+    def columns(self, index: np.ndarray) -> np.ndarray:
+        """Z'Z of these columns."""
+        return self.design._reduce(partial(_gram_columns, *self._view, index), self.weights)
+
+    def products(self, V: np.ndarray) -> np.ndarray:
+        """Z'Z V."""
+        return self.design._reduce(partial(_normal_products, *self._view, V), self.weights)
+
+
+class FetchedDesign(DesignMatrix):
+    """The coordinates of the columns in a basis that grows with what is asked for.
+
+    The first directions of the basis are those of Y. Vectors over the samples have ``shape[0]``
+    coordinates, of which those beyond the basis are zero; there are no samples to choose from.
+
+    Parameters
+    ----------
+    source : _Source
+        Gives columns of Z'Z.
+    squares : ndarray of shape (n_features,)
+        Their diagonal.
+    cross : ndarray of shape (n_features, n_targets)
+        Z'B with an orthonormal basis B of the target.
+    """
+
+    def __init__(self, source: _Source, squares: np.ndarray, cross: np.ndarray):
+        self._source = source
+        self._squares = squares
+        n_features, self._n_targets = cross.shape
+        self.shape = (self._n_targets + min(n_features, MAX_COLUMNS), n_features)
+        self.dtype = np.dtype(np.float64)
+        self._P = np.asfortranarray(cross)
+        self._size = self._n_targets
+        self._left = squares - np.einsum("ij,ij->i", self._P, self._P)  # outside of the basis
+        self._seen = np.zeros(n_features, dtype=bool)
+        self._asked: list[int] = []
+        self._hinted = np.empty(0, dtype=np.int64)
+
+    @property
+    def passes(self) -> int:
+        return self._source.design.passes
+
+    @property
+    def _products(self) -> np.ndarray:
+        return self._P[:, : self._size]
+
+    def will_need(self, index) -> None:
+        self._hinted = np.asarray(index)
+
+    def matmul(self, W):
+        used = np.flatnonzero(W.any(axis=1))
+        unseen = used[~self._seen[used]]
+        if len(unseen) > W.shape[1]:  # cheaper to fetch the product itself
+            self._add(self._source.products(W), squares=None, combination=W)
+        else:
+            self._fetch(unseen)
+        out = np.zeros((self.shape[0], W.shape[1]))
+        out[: self._size] = self._products[used].T @ W[used]
+        return out
+
+    def rmatmul(self, R):
+        if R[self._size :].any():
+            raise ValueError("a vector outside of what was asked for has no known products")
+        return np.asfortranarray(self._products @ R[: self._size])
+
+    def dense_columns(self, index):
+        index = np.arange(self.shape[1])[index]
+        self._fetch(index[~self._seen[index]])
+        columns = np.zeros((self.shape[0], len(index)), order="F")
+        columns[: self._size] = self._products[index].T
+        return columns
+
+    def rows(self, index):
+        raise TypeError("a design that was fetched column by column has no rows to choose from")
+
+    def columns(self, index):
+        return DenseDesign(self.dense_columns(index))
+
+    def column_moments(self, weights=None):
+        # Only the sum of squares has a meaning without samples.
+        if weights is not None and not (np.asarray(weights) == 1.0).all():
+            raise TypeError("a design that was fetched column by column has no samples to weigh")
+        return np.zeros(self.shape[1]), self._squares / self.shape[0]
+
+    def column_sq_norms(self):
+        return self._squares.copy()
+
+    def column_minima(self):
+        raise TypeError("a design that was fetched column by column has no values")
+
+    def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
+        # Block Lanczos: several directions in a pass take far fewer passes than one.
+        n_features = self.shape[1]
+        start = np.random.default_rng(rng).standard_normal((n_features, min(BLOCK, n_features)))
+        basis = np.empty((n_features, 0))
+        images = np.empty((n_features, 0))
+        block = np.linalg.qr(start)[0]
+        estimate = 0.0
+        for _ in range(max_iter):
+            image = self._source.products(block)
+            basis, images = np.hstack([basis, block]), np.hstack([images, image])
+            inner = basis.T @ images
+            previous, estimate = estimate, float(np.linalg.eigvalsh(0.5 * (inner + inner.T))[-1])
+            if estimate - previous <= 0.1 * tol * estimate or basis.shape[1] >= n_features:
+                break
+            for _ in range(2):  # the second pass removes what rounding left of the first
+                image = image - basis @ (basis.T @ image)
+            block = np.linalg.qr(image)[0][:, : n_features - basis.shape[1]]
+        return float(np.sqrt(max(estimate, 0.0)))
+
+    # --------------------------------------------------------------------------------------------
+
+    def _fetch(self, features: np.ndarray) -> None:
+        """Make these columns combinations of the basis."""
+        features = features[self._squares[features] > 0]  # zeros are
+        if not len(features):
+            return
+        self._asked.extend(features.tolist())
+        index = np.concatenate([features, self._company(COMPANY - len(features))])
+        index = np.asarray(list(dict.fromkeys(index.tolist())))
+        if self._size + len(index) > self.shape[0]:
+            raise ValueError(
+                f"the fit looks at more than {MAX_COLUMNS} features of an X that is too large to "
+                "hold; ask for fewer features, or for a stronger penalty"
+            )
+        products = self._source.columns(index)
+        for k, j in enumerate(index):
+            if not self._seen[j]:
+                self._add(products[:, [k]], squares=self._squares[j], feature=int(j))
+                self._seen[j] = True
+
+    def _add(self, products, *, squares=None, feature=None, combination=None) -> None:
+        """Extend the basis by a column x_j, or by all columns of X W, given X' of them."""
+        width = products.shape[1]
+        self._reserve(width)
+        for k in range(width):
+            coordinates, whole = self._coordinates(products, k, feature, combination, squares)
+            rest = products[:, k] - self._products @ coordinates
+            left = whole - float(coordinates @ coordinates)
+            if feature is not None:
+                left = float(rest[feature])  # the same, with fewer digits lost
+            if left <= ROUNDING * whole:
+                continue
+            rest /= np.sqrt(left)
+            rest[self._seen] = 0.0  # orthogonal to them
+            self._P[:, self._size] = rest
+            self._size += 1
+            self._left -= rest**2
+        # With as many directions as X has samples nothing is left of any column.
+        self._seen |= self._left <= ROUNDING * self._squares
+
+    def _coordinates(self, products, k, feature, combination, squares):
+        """What the basis knows of the new vector, and its squared norm."""
+        if feature is not None:
+            return self._products[feature].copy(), float(squares)
+        w = combination[:, k]
+        return self._products.T @ w, float(w @ products[:, k])
+
+    def _reserve(self, width: int) -> None:
+        if self._size + width <= self._P.shape[1]:
+            return
+        wider = np.empty((len(self._P), max(self._size + width, 2 * self._size)), order="F")
+        wider[:, : self._size] = self._products
+        self._P = wider
+
+    def _company(self, count: int) -> np.ndarray:
+        """Other columns that a solver is likely to ask for next.
+
+        Those that it named, or that say most about what the columns asked for so far leave of the
+        target.
+        """
+        count = min(count, COMPANY_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
+        hinted = self._hinted[~self._seen[self._hinted]]
+        if len(hinted):
+            return hinted[: max(count, 0)]
+        if count <= 0 or not self._n_targets:
+            return np.empty(0, dtype=np.int64)
+        known = [j for j in self._asked if self._seen[j]]
+        target = np.eye(self._size, self._n_targets)
+        columns = self._products[known].T
+        rest = target - columns @ np.linalg.lstsq(columns, target, rcond=1e-8)[0]
+        correlation = np.einsum("ij,ij->i", *[self._products @ rest] * 2)
+        varies = self._squares > 0
+        gain = np.divide(
+            correlation, self._squares, out=np.zeros_like(correlation), where=varies & ~self._seen
+        )
+        best = np.argpartition(-gain, min(count, len(gain) - 1))[:count]
+        return best[gain[best] > 0]
+
+
+# -- what is done with a block; every one can be pickled ---------------------------------------
+
+
+def _slabs(centre, scale, block: DesignMatrix, weights) -> Iterator[tuple[slice, np.ndarray]]:
+    """Standardised rows in double precision, few at a time, times the roots of their weights."""
+    height = max(64, 8 * CACHE_BLOCK_BYTES // (8 * block.shape[1]))
+    for place, rows in row_slices(block, height):
+        Z = np.array(rows, dtype=np.float64, order="C")
+        if centre is not None:
+            Z -= centre
+        Z /= scale
+        if weights is not None:
+            Z *= np.sqrt(weights[place])[:, None]
+        yield place, Z
+
+
+def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights=None):
+    """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
+    squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
+    cross = np.zeros((block.shape[1], mix.shape[1]))
+    for place, Z in _slabs(centre, scale, block, weights):
+        root = np.ones(len(Z)) if weights is None else np.sqrt(weights[place])
+        squares += np.einsum("ij,ij->j", Z, Z)
+        cross += Z.T @ (root[:, None] * (Y[place] @ mix))
+        sums += root @ Z
+    return squares, cross, sums
+
+
+def _gram_columns(centre, scale, index, block: DesignMatrix, weights=None):
+    total = np.zeros((block.shape[1], len(index)))
+    for _, Z in _slabs(centre, scale, block, weights):
+        total += Z.T @ Z[:, index]
+    return total
+
+
+def _normal_products(centre, scale, V, block: DesignMatrix, weights=None):
+    total = np.zeros((block.shape[1], V.shape[1]))
+    for _, Z in _slabs(centre, scale, block, weights):
+        total += Z.T @ (Z @ V)
+    return total

@@ -1,0 +1,124 @@
+"""From arrays to designs, and from designs to standardised designs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from .base import MAX_COPY_BYTES, DesignMatrix
+from .clipped import ClippedDense, clipped_sparse
+from .dense import DenseDesign
+from .double import in_double
+from .out_of_core.row_blocks import RowBlockedDesign
+from .scaled import Scaled
+from .sparse import SparseDesign
+
+# A column whose standard deviation is below this share of its magnitude is constant up to
+# rounding: scaling it up would only amplify noise.
+CONSTANT_TOLERANCE = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
+
+
+def as_design(X) -> DesignMatrix:
+    """Wrap a validated array or sparse matrix; a design passes through."""
+    if isinstance(X, DesignMatrix):
+        return X
+    if sparse.issparse(X):
+        return SparseDesign(X)
+    return DenseDesign(np.asarray(X))
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """A standardised design, how to get back, and which columns are constant.
+
+    Except for clipping, column j of ``design`` is (x_j - centre_j) / scale_j times the square
+    root of the sample weights.
+    """
+
+    design: DesignMatrix
+    centre: np.ndarray
+    scale: np.ndarray
+    constant: np.ndarray
+
+
+def standardised(
+    design: DesignMatrix,
+    *,
+    centre: bool,
+    scale: bool,
+    sample_weight=None,
+    clip: float | None = None,
+    weight_rows: bool = True,
+    dtype: DTypeLike | None = None,
+) -> Standardisation:
+    """Centre to (weighted) mean zero, scale to unit variance and weight the rows.
+
+    Rows are multiplied by the square root of their weight, so that plain sums of squares of
+    the result are the weighted ones; models whose loss is no sum of squares over rows leave the
+    rows alone with ``weight_rows=False``. Constant columns keep their scale; once centred they are
+    exactly zero. With ``clip`` values further than that many standard deviations from the mean
+    are first pulled in, and the columns centred and scaled again. The result is in ``dtype``:
+    that of X by default, or double precision.
+    """
+    unit = design.unit
+    held = np.dtype(design.dtype if dtype is None else dtype)
+    if hasattr(design, "standardised"):  # X on a device, where it is worked on
+        found = design.standardised(
+            centre=centre,
+            scale=scale,
+            sample_weight=sample_weight,
+            clip=clip,
+            weight_rows=weight_rows,
+            dtype=held,
+            tolerance=CONSTANT_TOLERANCE[np.dtype(design.dtype)],
+        )
+        return Standardisation(*found)
+    means, deviations, constant = column_standards(design, sample_weight)
+    if clip is not None:
+        low, high = clip_bounds(means, deviations, clip)
+        if isinstance(design, RowBlockedDesign):
+            design = design.clipped(low, high)
+        elif isinstance(design, SparseDesign):
+            design = clipped_sparse(design, low, high)
+        elif isinstance(design, DenseDesign) and design.array.nbytes <= MAX_COPY_BYTES:
+            design = DenseDesign(np.clip(design.array, low, high).astype(design.dtype, copy=False))
+        elif isinstance(design, DenseDesign):
+            design = ClippedDense(design, low, high)
+        else:
+            raise TypeError(f"cannot clip a {type(design).__name__}")
+        means, deviations, _ = column_standards(design, sample_weight)
+    shift = means if centre else np.zeros_like(means)
+    factor = np.where(constant, 1.0, deviations) if scale else np.ones_like(means)
+    row_scale = np.sqrt(sample_weight) if weight_rows and sample_weight is not None else None
+
+    if not (centre or scale or row_scale is not None):
+        return Standardisation(design, shift * unit, factor * unit, constant)
+    if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= MAX_COPY_BYTES:
+        array = design.array - shift  # in double precision also when X is float32
+        array /= factor
+        if row_scale is not None:
+            array *= row_scale[:, None]
+        if centre:
+            array[:, constant] = 0.0
+        view: DesignMatrix = DenseDesign(array.astype(held, copy=False))
+    else:
+        base = design if held == design.dtype else in_double(design)
+        view = Scaled(base, shift if centre else None, factor if scale else None, row_scale)
+    return Standardisation(view, shift * unit, factor * unit, constant)
+
+
+def clip_bounds(means, deviations, clip: float) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of every column that ``clip`` deviations around its mean are."""
+    return means - clip * deviations, means + clip * deviations
+
+
+def column_standards(design: DesignMatrix, sample_weight):
+    """Weighted means, standard deviations, and which columns are constant up to rounding."""
+    means, variances = design.column_moments(sample_weight)
+    deviations = np.sqrt(variances)
+    largest = np.abs(means) + deviations
+    constant = deviations <= CONSTANT_TOLERANCE[np.dtype(design.dtype)] * largest
+    return means, deviations, constant

@@ -1,0 +1,176 @@
+"""What ReliefF compares of an X in memory: the columns that vary, scaled when they are read.
+
+Of a sparse X two tiles of samples (2 x 256 x n_features numbers) or a narrow block of columns are
+dense at any time, never all of it. An entry that is not stored is a zero like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..design.base import MAX_COPY_BYTES
+from .missing import IncompleteColumns
+
+# Numbers per block when pairs are summed: the block of all samples should stay in cache.
+BLOCK_VALUES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns that vary, scaled: numeric ones to [0, 1], discrete ones to gaps above 1.
+
+    The numeric columns come first; ``order`` names the columns in X, those of ``incomplete``
+    last.
+    """
+
+    X: np.ndarray
+    order: np.ndarray
+    low: np.ndarray
+    span: np.ndarray
+    n_numeric: int
+    n_complete: int
+    n_samples: int
+    incomplete: IncompleteColumns | None
+
+    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """These samples of the complete columns start..stop, transposed."""
+        part = slice(start, self.n_complete if stop is None else stop)
+        block = self._block(samples, self.order[part]) - self.low[part, None]
+        block /= self.span[part, None]
+        return np.ascontiguousarray(block)
+
+    def _block(self, samples, columns: np.ndarray) -> np.ndarray:
+        """These columns of X for these samples, transposed."""
+        block = self.X[samples].T
+        return block if np.array_equal(columns, np.arange(len(block))) else block[columns]
+
+    def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
+        """Between samples as ``scaled`` gives them; of the ``same`` the upper triangle."""
+        from ._relieff_kernels import add_distances
+
+        distances = np.zeros((rows.shape[1], columns.shape[1]))
+        add_distances(rows, columns, self.n_numeric, same, distances)
+        return distances
+
+    def pair_sums(self, pairs: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        """Sum over pairs of samples of weight * difference, for every complete column."""
+        from ._relieff_kernels import add_differences
+
+        csr = (pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp), pairs.data)
+        width = max(8, BLOCK_VALUES // self.n_samples)
+        edges = [*range(0, self.n_numeric, width), self.n_numeric]
+        edges += [*range(self.n_numeric + width, self.n_complete, width), self.n_complete]
+
+        def block_sum(start, stop):
+            block = np.ascontiguousarray(self.scaled(slice(None), start, stop).T)
+            total = np.zeros(stop - start)
+            add_differences(block, start >= self.n_numeric, *csr, total)
+            return total
+
+        blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
+        return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])
+
+
+class ScaledFeatures(Features):
+    """The same where X is the result for all samples: for data small enough to be copied."""
+
+    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
+        return np.ascontiguousarray(self.X[start:stop, samples])
+
+
+@dataclass(frozen=True)
+class SparseFeatures(Features):
+    """The same of a sparse ``X``, which is held by rows and by columns."""
+
+    by_column: sparse.csc_array
+
+    def _block(self, samples, columns: np.ndarray) -> np.ndarray:
+        if isinstance(samples, slice) and samples == slice(None):
+            return self.by_column[:, columns].toarray().T
+        return self.X[samples][:, columns].toarray().T
+
+
+def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Features:
+    """The columns of an array or a sparse matrix that vary, small data as a scaled copy."""
+    is_sparse = sparse.issparse(X)
+    if is_sparse:
+        X, by_column = sparse.csr_array(X), sparse.csc_array(X)
+        low, high = (
+            extreme(axis=0).toarray().ravel().astype(np.float64)
+            for extreme in (by_column.nanmin, by_column.nanmax)
+        )
+        missing = np.zeros(len(low), dtype=bool)
+        missing[np.unique(X.indices[np.isnan(X.data)])] = True
+    else:
+        by_column = X
+        # fmin and fmax skip missing values without a word.
+        low, high = (f.reduce(X, axis=0).astype(np.float64) for f in (np.fmin, np.fmax))
+        missing = np.isnan(X).any(axis=0) if np.isnan(X.sum()) else np.zeros(len(low), dtype=bool)
+
+    def dense(columns: np.ndarray) -> np.ndarray:
+        return by_column[:, columns].toarray() if is_sparse else X[:, columns]
+
+    span = high - low
+    varies = span > 0  # false where nothing is known
+    if discrete.any():
+        span[discrete] = _half_smallest_gaps(dense(np.flatnonzero(discrete)), varies[discrete])
+    numeric = np.flatnonzero(varies & ~missing & ~discrete)
+    coded = np.flatnonzero(varies & ~missing & discrete)
+    gaps = np.flatnonzero(varies & missing)
+    incomplete = None
+    if len(gaps):
+        values = (dense(gaps) - low[gaps]) / span[gaps]
+        incomplete = IncompleteColumns(values, discrete[gaps], groups)
+    order = np.concatenate([numeric, coded, gaps])
+    counts = len(numeric), len(numeric) + len(coded), X.shape[0]
+    parts = (X, order, low[order], span[order], *counts, incomplete)
+    if is_sparse:
+        return SparseFeatures(*parts, by_column)
+    features = Features(*parts)
+    if X.nbytes > MAX_COPY_BYTES:
+        return features
+    return ScaledFeatures(features.scaled(slice(None)), *parts[1:])
+
+
+def _half_smallest_gaps(codes, varies) -> np.ndarray:
+    """Half the smallest gap: different codes then differ by more than 1, which counts as 1."""
+    steps = np.diff(np.sort(codes.astype(np.float64), axis=0), axis=0)
+    smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
+    return np.where(varies, smallest / 2, 1.0)
+
+
+def discrete_mask(discrete_features: Any, n_features: int) -> np.ndarray:
+    """The features that a mask or indices name, as a mask."""
+    mask = np.zeros(n_features, dtype=bool)
+    if discrete_features is None:
+        return mask
+    chosen = np.asarray(discrete_features)
+    if chosen.dtype == bool and chosen.shape == (n_features,):
+        return chosen.copy()
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ValueError(
+            f"discrete_features must be None, a mask of {n_features} booleans or an array of "
+            f"column indices, got {discrete_features!r}"
+        )
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= n_features):
+        raise ValueError(
+            f"discrete_features must be column indices between 0 and {n_features - 1}, got "
+            f"{int(chosen.min())} to {int(chosen.max())}"
+        )
+    mask[chosen.astype(np.intp)] = True
+    return mask
+
+
+def in_threads(function, arguments, n_jobs):
+    """Yield function(*a) for all arguments in order; one thread goes without joblib's overhead."""
+    if effective_n_jobs(n_jobs) == 1:
+        return (function(*a) for a in arguments)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    return parallel(delayed(function)(*a) for a in arguments)

@@ -1,0 +1,11 @@
+"""Selectors around selectors: how many features, how stable, and what do several agree on."""
+
+from .ensemble import EnsembleSelector
+from .selector_cv import SelectorCV
+from .stability import StabilitySelection
+
+__all__ = [
+    "EnsembleSelector",
+    "SelectorCV",
+    "StabilitySelection",
+]

@@ -1,0 +1,199 @@
+"""Whether held-out predictions are better than a guess without features: the one test of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm, t
+
+from ..scoring.statistics import LEVEL
+from ..validation.target import Target
+
+_N_SHUFFLES = 1999
+_MAX_SHUFFLED_SAMPLES = 2000  # samples, beyond which the distribution over shuffles is normal
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class GuessTest:
+    """Answer of :func:`against_guess`.
+
+    Attributes
+    ----------
+    p_value : float
+        Of predictions that agree with the target as well, if features said nothing about it.
+    n_samples : int
+        Samples that were held out, or their groups.
+    enough : bool
+        Whether predictions that get right half of what a guess gets wrong would pass the test. If
+        not, the samples are too few to tell that there is nothing.
+    """
+
+    p_value: float
+    n_samples: int
+    enough: bool
+
+    def passed(self, score: float, guess: float) -> bool:
+        """Whether a score is better than a guess."""
+        return bool(self.p_value <= LEVEL and score > guess)
+
+    def sentence(self, score: float, guess: float, metric: str = "score") -> str:
+        """What a reader must know where the test is not passed, else nothing."""
+        if self.passed(score, guess):
+            return ""
+        level = f"{metric} {guess:.3f}"
+        if self.p_value <= LEVEL:
+            return (
+                f"The {metric} of held-out samples, {score:.3f}, is no higher than that of a guess "
+                f"without features ({guess:.3f}), though predictions do follow the target: look at "
+                "every class on its own."
+            )
+        if not self.enough:
+            return (
+                f"{self.n_samples} samples are too few to tell whether anything predicts better "
+                f"than a guess without features ({level})."
+            )
+        return (
+            f"Nothing predicts better than a guess without features ({level}), by a test at the "
+            "level of 5 %: there may be nothing to find."
+        )
+
+
+def against_guess(
+    predictions: Sequence[np.ndarray],
+    Y: np.ndarray,
+    folds: Sequence[Any],
+    groups: np.ndarray | None = None,
+) -> GuessTest:
+    """Test held-out predictions against the hypothesis that features say nothing of the target.
+
+    Every sample gets the mean of its held-out predictions, each less the mean target of its
+    training part, which is the guess. D, the sum over samples of their products with the target,
+    is compared with its distribution over shuffled targets, after division by sqrt(2 + r), where r
+    is the number of test samples per training sample. For shuffles do not know that folds train on
+    each other's samples: a pair of samples predicts one another, which doubles the variance of D;
+    2 + r is the correction of Nadeau and Bengio (2003) for this. Where samples come in groups the
+    standard error of D over groups counts, if that is larger.
+
+    Predictions at several numbers of features are to be averaged beforehand, and not the best of
+    them taken: then there is no choice to pay for.
+
+    Parameters
+    ----------
+    predictions : list of arrays of shape (n_test, n_outputs)
+        Of every fold: shares of votes for every class, or numbers.
+    Y : array of shape (n_samples, n_outputs)
+        0/1 columns of the classes, or numbers; several of these count the same in any units.
+    folds : list of (train, test)
+    groups : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    test : GuessTest
+
+    References
+    ----------
+    Nadeau, Bengio, "Inference for the generalization error", Machine Learning 52 (2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.folds import make_folds
+    >>> from sparsieve.meta.guess import against_guess
+    >>> y = np.arange(40) % 2
+    >>> Y, folds = np.eye(2)[y], make_folds(y, 5, seed=0)
+    >>> found = against_guess([Y[test] for _, test in folds], Y, folds)
+    >>> found.p_value <= 0.05, found.enough
+    (True, True)
+    """
+    Y = np.asarray(Y, dtype=np.float64)
+    total, times = np.zeros(Y.shape), np.zeros(len(Y))
+    for (train, test), part in zip(folds, predictions, strict=True):
+        total[test] += part - Y[train].mean(axis=0)
+        times[test] += 1
+    share = float(np.mean([len(Y[test]) / len(Y[train]) for train, test in folds]))
+    seen = times > 0
+    A, B = total[seen] / times[seen, None], Y[seen]
+    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
+    if not np.isin(Y, (0.0, 1.0)).all():
+        spread = np.where((B != 0).any(axis=0), B.std(axis=0), 1.0)
+        A, B = A / spread, B / spread
+    groups = None if groups is None else np.asarray(groups)[seen]
+    n_units = len(A) if groups is None else len(np.unique(groups))
+    inflation = 2.0 + share
+    p_value = _shuffled(A, B, inflation)
+    if groups is not None:
+        p_value = max(p_value, _clustered(A, B, groups, inflation))
+    return GuessTest(p_value, n_units, _is_enough(B, n_units, inflation))
+
+
+def against_guess_by_votes(
+    predicted: Sequence[Sequence[np.ndarray]], target: Target, folds: Sequence[Any], groups: Any
+) -> GuessTest:
+    """The same from the predictions of several models on every fold."""
+    votes = [mean_votes(of_fold, target.classes) for of_fold in predicted]
+    groups = None if groups is None else np.asarray(groups)
+    return against_guess(votes, target.Y, folds, groups)
+
+
+def score_without_features(target: Target) -> float:
+    """Score of guessing: the share of the largest class, or the R squared of the mean."""
+    if target.codes is None:
+        return 0.0
+    return float(np.bincount(target.codes).max() / len(target.codes))
+
+
+def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None) -> np.ndarray:
+    """Predictions by several models: the share of votes for every class, or the mean number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.guess import mean_votes
+    >>> mean_votes([np.array(["a", "b"]), np.array(["b", "b"])], np.array(["a", "b"]))
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    if classes is not None:
+        return np.mean([one[:, None] == classes for one in predicted], axis=0)
+    return np.mean([np.reshape(one, (len(one), -1)) for one in predicted], axis=0)
+
+
+def _shuffled(A: np.ndarray, B: np.ndarray, inflation: float) -> float:
+    """Share of shuffles in which the products are as large as these, shrunk."""
+    n_samples = len(A)
+    size = np.sqrt((A**2).sum() * (B**2).sum())
+    if n_samples < 2 or size == 0:
+        return 1.0
+    A, B = A / np.sqrt((A**2).sum()), B / np.sqrt((B**2).sum())
+    found = float((A * B).sum()) / np.sqrt(inflation)
+    if n_samples > _MAX_SHUFFLED_SAMPLES:
+        variance = float(((A.T @ A) * (B.T @ B)).sum()) / (n_samples - 1)
+        return float(norm.sf(found / np.sqrt(variance)))
+    rng = np.random.default_rng(0)
+    shuffles = rng.permuted(np.tile(np.arange(n_samples), (_N_SHUFFLES, 1)), axis=1)
+    sums = (A @ B.T)[np.arange(n_samples), shuffles].sum(axis=1)
+    return float(1 + (sums >= found - _ROUNDING).sum()) / (1 + _N_SHUFFLES)
+
+
+def _clustered(A: np.ndarray, B: np.ndarray, groups: np.ndarray, inflation: float) -> float:
+    """By the standard error over groups, whose samples are not independent."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(codes, weights=(A * B).sum(axis=1))
+    error = np.sqrt(inflation * (sums**2).sum())
+    return float(t.sf(sums.sum() / error, max(len(sums) - 1, 1))) if error > 0 else 1.0
+
+
+def _is_enough(B: np.ndarray, n_units: int, inflation: float) -> bool:
+    """Whether half of the agreement of perfect predictions would be beyond chance."""
+    if n_units < 2:
+        return False
+    gram = B.T @ B
+    power = float((gram**2).sum())
+    if power == 0:
+        return False
+    perfect = np.sqrt((n_units - 1) / inflation * float(np.trace(gram)) ** 2 / power)
+    return bool(0.5 * perfect >= t.ppf(1.0 - LEVEL, n_units - 1))

@@ -1,0 +1,402 @@
+"""Stability selection: what is chosen again and again on halves of the samples."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import _check_method_params, check_is_fitted
+
+from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
+from .._saved import Floats, Ints, Savable
+from ..scoring.selections import ranking_of, reaching
+from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from .base import (
+    MetaSelector,
+    arrays_of,
+    check_weighted_classes,
+    jobs_for,
+    routed,
+)
+from .error_bounds import BOUNDS
+from .halves import SampleUnits
+from .progress import followed, with_callbacks
+
+DEFAULT_THRESHOLD = 0.75
+DEFAULT_FALSE_POSITIVES = 1.0
+
+
+@dataclass(frozen=True)
+class StabilityPath(Savable):
+    """Share of runs that keep a feature, over the number of features a run keeps.
+
+    Attributes
+    ----------
+    ks : ndarray of shape (n_ks,)
+        1, 2, ..., the number of features per run.
+    features : ndarray of shape (n_seen,)
+        Features that any run kept, by index; the others were never kept.
+    probabilities : ndarray of shape (n_seen, n_ks)
+        Selection probabilities.
+    threshold : float
+        What a feature must reach at the last k.
+
+    See Also
+    --------
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector, StabilitySelection
+    >>> X, y = load_wine(return_X_y=True)
+    >>> stable = StabilitySelection(FisherSelector(), n_features_per_run=3, n_subsamples=10)
+    >>> stable.fit(X, y).stability_path_.ks
+    array([1, 2, 3])
+    """
+
+    ks: Annotated[Ints, "ks"]
+    features: Annotated[Ints, "seen"]
+    probabilities: Annotated[Floats, "seen", "ks"]
+    threshold: float
+
+
+class StabilitySelection(MetaSelector):
+    """Keep the features that a selector chooses on most halves of the samples.
+
+    The samples are cut into two halves at random, many times (Shah and Samworth's complementary
+    pairs), with the classes in proportion; the selector keeps a few features of every half, and
+    those that are kept by at least a share ``threshold`` of all runs are kept in the end. The
+    expected number of features kept by mistake has a bound, see ``bound``.
+
+    Of the number of features per run, the threshold and the expected number of false positives,
+    any two give the third; give two, one or none of them.
+
+    Parameters
+    ----------
+    selector : estimator or None, default=None
+        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
+        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`.
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps what reaches the threshold, which may
+        be nothing; no bound holds for a number, which keeps the most probable features.
+    n_features_per_run : int or None, default=None
+        Number of features every run keeps; None is the largest with ``error_bound_`` at most
+        ``expected_false_positives``, but at least 1.
+    threshold : float or None, default=None
+        Share of the runs, above 0.5. None is the smallest that keeps ``error_bound_`` at most
+        ``expected_false_positives`` where ``n_features_per_run`` is given, 0.75 elsewhere.
+    expected_false_positives : float or None, default=None
+        Largest ``error_bound_`` allowed. None is 1 where it is needed.
+    bound : {"unimodal", "worst_case", "r_concave"}, default="unimodal"
+        "worst_case" assumes nothing; the others assume a regular shape of the distribution of
+        how often an unlikely feature is kept, and are smaller: "unimodal" by about half,
+        "r_concave" several times.
+    n_subsamples : int, default=100
+        Number of half-samples, an even number.
+    n_jobs : int or None, default=None
+        Number of parallel jobs; None is 1 and -1 is all cores.
+    random_state : int, RandomState instance or None, default=0
+        Seed of what is random.
+    verbose : int, default=0
+        1 prints every iteration; here a line per pair of halves, with the time left.
+
+    Attributes
+    ----------
+    selection_probabilities_ : ndarray of shape (n_features,)
+        Share of the runs that kept each feature.
+    threshold_ : float
+        The threshold used.
+    n_features_per_run_ : int
+        The number of features per run used.
+    error_bound_ : float
+        Bound of the expected number of features that reach the threshold although a single run
+        keeps them with a chance of at most ``n_features_per_run_ / n_features``. Noise is among
+        those as long as the selector does not prefer it to chance.
+    error_bounds_ : dict
+        The same under each assumption.
+    stability_path_ : StabilityPath
+        Selection probabilities over the number of features per run;
+        :class:`~sparsieve.StabilityPathDisplay` draws it.
+    scores_ : ndarray of shape (n_features,)
+        Selection probability: the share of the runs on half the samples that kept the feature.
+    ranking_ : ndarray of shape (n_features,)
+        By probability, then by mean rank over the runs.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+
+    See Also
+    --------
+    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+    sparsieve.EnsembleSelector : Ranks by what several selectors agree on.
+
+    Notes
+    -----
+    ``sample_weight`` is handed to the selector; a sample of weight two does not count as two
+    samples when halves are drawn. With ``groups`` (patients, say, with several samples each) the
+    halves are of groups, and so are the runs that the bounds speak of: samples of one group are
+    never in both halves of a pair.
+
+    With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` follow
+    every pair: ``StabilitySelection().set_callbacks(ProgressBar()).fit(X, y)``.
+
+    References
+    ----------
+    N. Meinshausen, P. Bühlmann, Stability selection, J. R. Stat. Soc. B 72 (2010).
+    R. D. Shah, R. J. Samworth, Variable selection with error control: another look at stability
+    selection, J. R. Stat. Soc. B 75 (2013).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import StabilitySelection
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 200))
+    >>> y = (X[:, 3] + X[:, 5] > 0).astype(int)
+    >>> stable = StabilitySelection(expected_false_positives=0.5).fit(X, y)
+    >>> stable.get_support(indices=True)
+    array([3, 5])
+    >>> stable.n_features_per_run_, stable.error_bound_ <= 0.5
+    (9, True)
+    >>> stable.summary().partition(",")[0]
+    '2 of 200 features were kept by at least 0.75 of the 100 runs on half the data'
+    """
+
+    _keeps_one: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "Selection probability: the share of the runs on half the samples that kept the feature."
+    )
+
+    n_features_per_run_: int
+    threshold_: float
+    error_bounds_: dict[str, float]
+    selection_probabilities_: Annotated[Floats, "features"]
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        n_features_to_select: Count = None,
+        n_features_per_run: int | None = None,
+        threshold: float | None = None,
+        expected_false_positives: float | None = None,
+        bound: str = "unimodal",
+        n_subsamples: int = 100,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.n_features_per_run = n_features_per_run
+        self.threshold = threshold
+        self.expected_false_positives = expected_false_positives
+        self.bound = bound
+        self.n_subsamples = n_subsamples
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield set(self.error_bounds_) == set(BOUNDS)
+        yield all(isinstance(bound, float) for bound in self.error_bounds_.values())
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("bound", self.bound, BOUNDS)
+        check_integer("n_subsamples", self.n_subsamples, minimum=2, maximum=MAX_REPEATS)
+        if self.n_subsamples % 2:
+            raise ValueError(
+                f"n_subsamples must be even, because halves come in pairs, got {self.n_subsamples}"
+            )
+        check_real("threshold", self.threshold, optional=True)
+        if self.threshold is not None and not 0.5 < self.threshold <= 1:
+            raise ValueError(f"threshold must lie in (0.5, 1], got {self.threshold!r}")
+        check_real(
+            "expected_false_positives",
+            self.expected_false_positives,
+            minimum=0,
+            strict=True,
+            optional=True,
+        )
+        if self.n_features_per_run is not None:
+            check_integer("n_features_per_run", self.n_features_per_run)
+            if self.threshold is not None and self.expected_false_positives is not None:
+                raise ValueError(
+                    "n_features_per_run, threshold and expected_false_positives were all given, "
+                    "but two of them give the third; leave one out"
+                )
+
+    @with_callbacks
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, *, groups: Any = None, **params: Any
+    ) -> StabilitySelection:
+        """Run the selector on all halves and count.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or targets.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of a group stay in one half.
+        **params : dict
+            ``sample_weight`` for the selector.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        # The base class fits without metadata: samples must keep their places until the halves
+        # are drawn, so weights wait here.
+        self._params, self._groups = params, groups
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._params, self._groups
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        params = self._params
+        units = SampleUnits.of(data.target, self._groups)
+        check_weighted_classes(params, data.target)
+        selector = self._selector()
+        arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
+        n_features, n_pairs = data.design.shape[1], self.n_subsamples // 2
+        self.n_features_per_run_, self.threshold_ = self._settings(n_features, n_pairs)
+        q = self.n_features_per_run_
+        bounds = {name: f(q, n_features, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
+        self.error_bounds_ = bounds
+        self.error_bound_ = bounds[self.bound]
+        X, y = arrays_of(data)
+        selector = reaching(selector, q, data.target.task)
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
+        tasks = (
+            delayed(_run_pair)(selector, X, y, units, arguments.selector.fit, q, seed)
+            for seed in seeds
+        )
+        runs = followed(
+            self,
+            tasks,
+            n_pairs,
+            name="pair of halves",
+            verbose=self.verbose,
+            n_jobs=jobs_for(X, self.n_jobs),
+        )
+        kept = np.concatenate([tops for tops, _ in runs])
+        self.stability_path_ = _path(kept, self.threshold_)
+        probabilities = np.zeros(n_features)
+        probabilities[self.stability_path_.features] = self.stability_path_.probabilities[:, -1]
+        self.selection_probabilities_ = probabilities
+        stable = int((probabilities >= self.threshold_ - 1e-9).sum())
+        if stable == 0 and self.n_features_to_select is None:
+            warn_user(
+                f"no feature was kept by a share of {self.threshold_:.3g} of the runs; the most "
+                f"stable one reached {probabilities.max():.3g}"
+            )
+        mean_rank = sum(ranks for _, ranks in runs) / self.n_subsamples
+        return FeatureScores(probabilities, n_kept=stable, ties=-mean_rank)
+
+    def _settings(self, p: int, n_pairs: int) -> tuple[int, float]:
+        """(features per run, threshold) from what was given."""
+        bound, q, threshold = BOUNDS[self.bound], self.n_features_per_run, self.threshold
+        allowed = self.expected_false_positives
+        if q is not None:
+            if q > p:
+                raise ValueError(
+                    f"n_features_per_run={q} is larger than the {p} features of X; ask for at "
+                    f"most {p}"
+                )
+            if threshold is not None or allowed is None:
+                return int(q), threshold or DEFAULT_THRESHOLD
+            return int(q), _smallest_threshold(bound, q, p, n_pairs, allowed)
+        threshold = threshold or DEFAULT_THRESHOLD
+        limit = DEFAULT_FALSE_POSITIVES if allowed is None else allowed
+        # A single feature per run is the least there is.
+        q = _largest(lambda q: bound(q, p, threshold, n_pairs) <= limit, p)
+        if q == 0 and allowed is not None:
+            least = bound(1, p, threshold, n_pairs)
+            raise ValueError(
+                f"expected_false_positives={allowed} cannot be kept at threshold {threshold:.3g} "
+                f"with {p} features: one feature per run already has a bound of {least:.3g}; "
+                "raise one of them"
+            )
+        return max(q, 1), threshold
+
+    def summary(self) -> str:
+        """Say in words what was kept how often, and how much of it may be a mistake."""
+        check_is_fitted(self)
+        n_features, q = len(self.selection_probabilities_), self.n_features_per_run_
+        stable = int((self.selection_probabilities_ >= self.threshold_ - 1e-9).sum())
+        said = (
+            f"{stable} of {n_features} features were kept by at least {self.threshold_:.3g} of "
+            f"the {self.n_subsamples} runs on half the data, each of which keeps {q}. The expected "
+            f"number of them that a run keeps no more often than chance would is at most "
+            f"{self.error_bounds_['worst_case']:.3g} whatever the data, "
+            f"{self.error_bounds_['unimodal']:.3g} and {self.error_bounds_['r_concave']:.3g} where "
+            "the shares of runs are spread as is usual (unimodal, r-concave)."
+        )
+        if self.n_features_to_select is not None:
+            said += (
+                f" {int(self.support_.sum())} features were asked for; no bound holds for those "
+                "below the threshold."
+            )
+        return said
+
+    def get_metadata_routing(self):
+        """Who gets ``sample_weight`` and other metadata."""
+        return self._router(selector=(self._selector(), "fit"))
+
+
+def _largest(holds: Callable[[int], bool], upper: int) -> int:
+    """Largest of 0, ..., upper for which ``holds``, given that it holds up to some point."""
+    return bisect_left(range(1, upper + 1), True, key=lambda number: not holds(number))
+
+
+def _smallest_threshold(bound, q: int, p: int, n_pairs: int, allowed: float) -> float:
+    # Shares of runs are multiples of 1 / (2 n_pairs); count from 1 downwards.
+    def threshold(steps):
+        return 1 - steps / (2 * n_pairs)
+
+    if bound(q, p, 1.0, n_pairs) > allowed:
+        raise ValueError(
+            f"expected_false_positives={allowed} cannot be kept with {q} features per run out of "
+            f"{p}: even a threshold of 1 has a bound of {bound(q, p, 1.0, n_pairs):.3g}; lower "
+            "n_features_per_run"
+        )
+    return threshold(_largest(lambda s: bound(q, p, threshold(s), n_pairs) <= allowed, n_pairs - 1))
+
+
+def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed: int):
+    """(the q best features of either half in order, sum of the two rankings)."""
+    rng = np.random.RandomState(seed)
+    tops, ranks = [], np.zeros(X.shape[1], dtype=np.int64)
+    for half in units.halves(rng):
+        model = clone(selector)
+        for name in model.get_params():
+            if name.rpartition("__")[2] == "random_state":
+                model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
+        model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
+        ranking = ranking_of(model, X.shape[1], q)
+        tops.append(np.argsort(ranking)[:q])
+        ranks += ranking
+    return np.array(tops), ranks
+
+
+def _path(kept: np.ndarray, threshold: float) -> StabilityPath:
+    n_runs, q = kept.shape
+    features, row = np.unique(kept, return_inverse=True)
+    counts = np.zeros((len(features), q))
+    np.add.at(counts, (row.ravel(), np.tile(np.arange(q), n_runs)), 1)
+    return StabilityPath(
+        np.arange(1, q + 1), features, counts.cumsum(axis=1) / n_runs, float(threshold)
+    )

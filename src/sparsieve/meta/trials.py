@@ -1,0 +1,164 @@
+"""What a search for the number of features tries: which numbers, on which folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from .._checks import check_choice, check_integer, warn_user
+from ..scoring.folds import Fold, make_folds, overlap
+from ..validation.target import Target
+
+MAX_AUTO_FEATURES = 100  # ks="auto" ends here: selections people look at are rarely longer
+AUTO_POINTS = 20
+
+
+def numbers_to_try(ks: str | int | Iterable[int], n_features: int, n_always: int = 0) -> np.ndarray:
+    """The numbers of features that ``ks`` stands for, in rising order.
+
+    "auto" begins with those that the selector always keeps.
+    """
+    if isinstance(ks, str):
+        check_choice("ks", ks, ("auto",))
+        first, last = max(n_always, 1), min(n_features, max(MAX_AUTO_FEATURES, n_always))
+        return np.unique(np.geomspace(first, last, AUTO_POINTS).round().astype(np.int64))
+    numbers = list(np.atleast_1d(np.asarray(ks, dtype=object)))
+    if not numbers:
+        raise ValueError('ks is empty; give numbers of features to try, or "auto"')
+    for k in numbers:
+        check_integer("every number in ks", k)
+    if max(numbers) > n_features:
+        raise ValueError(
+            f"ks asks for {max(numbers)} features, larger than the {n_features} "
+            f"feature{'s' * (n_features != 1)} of X; try at most {n_features}"
+        )
+    return np.unique(np.array(numbers, dtype=np.int64))
+
+
+def is_number_of_folds(cv: Any) -> bool:
+    """Whether folds are ours to make, and to repeat."""
+    return isinstance(cv, Integral) and not isinstance(cv, bool)
+
+
+def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None = None) -> Any:
+    """The scikit-learn splitter that ``cv`` stands for."""
+    if not is_number_of_folds(cv):
+        if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+            cv = list(cv)
+            if not all(
+                isinstance(fold, tuple | list | np.ndarray) and len(fold) == 2 for fold in cv
+            ):
+                raise ValueError(
+                    "cv is a list of something else than pairs (train, test) of places of samples; "
+                    "give such pairs, a number of folds or a splitter of scikit-learn"
+                )
+        return check_cv(cv, None if target is None else target.codes)
+    is_classes = target is not None and target.task == "classification"
+    kind, n_splits = RepeatedStratifiedKFold if is_classes else RepeatedKFold, int(cv)
+    if target is not None and target.codes is not None:
+        largest = int(np.bincount(target.codes).max())
+        if largest < 3 and len(target.codes) > 2:
+            # A class in equal shares would leave no two samples of any class to learn from.
+            warn_user(
+                "no class of y has more than two samples: folds are made without regard to "
+                "classes, and classes that are held out as a whole cannot be predicted"
+            )
+            kind, n_splits = RepeatedKFold, min(n_splits, len(target.codes))
+        elif largest < n_splits:
+            warn_user(
+                f"cv={n_splits} asks for more folds than the largest class has samples; "
+                f"{largest} folds are made"
+            )
+            n_splits = largest
+    return kind(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
+
+
+def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
+    """Our own folds such that every training part has two classes, and two samples of one.
+
+    Samples that are missing there are not held out; a fold that holds out nothing is none.
+    """
+    if codes is None:
+        return folds
+    sound = []
+    for train, test in folds:
+        counts = np.bincount(codes[train], minlength=int(codes.max()) + 1)
+        while not is_learnable(counts) and len(test):
+            few = (counts > 0).sum() < 2
+            wanted = np.flatnonzero(counts[codes[test]] == (0 if few else 1))
+            moved = int(wanted[0]) if len(wanted) else 0
+            counts[codes[test[moved]]] += 1
+            train, test = np.sort(np.append(train, test[moved])), np.delete(test, moved)
+        if len(test):
+            sound.append((train, test))
+    if not sound:
+        raise ValueError(
+            f"the {len(codes)} samples of X cannot be divided: whatever is held out, fewer than "
+            "two classes of y or no class of two samples are left to learn from; give more samples"
+        )
+    return sound
+
+
+def is_learnable(counts: np.ndarray) -> bool:
+    """Whether classes of these sizes are two at least, and one of them has two samples."""
+    return bool((counts > 0).sum() > 1 and counts.max() > 1)
+
+
+def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
+    """Folds of a user's own: pairs of samples to train and to test on, by place or by mask."""
+    if not folds:
+        raise ValueError("cv gives no folds; give at least one pair (train, test) of samples")
+    places = []
+    for number, fold in enumerate(folds):
+        try:
+            train, test = (np.arange(n_samples)[np.asarray(part)] for part in fold)
+            sound = train.ndim == test.ndim == 1 and len(train) > 0 and len(test) > 0
+        except (IndexError, TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise ValueError(
+                f"fold {number} of cv is no pair (train, test) of places of samples between 0 and "
+                f"{n_samples - 1}; give a number of folds, a splitter of scikit-learn or such pairs"
+            )
+        places.append((train, test))
+    if sentence := overlap(places, n_samples):
+        warn_user(sentence)
+    return places
+
+
+def grouped_folds(
+    cv: int, n_repeats: int, random_state: Any, target: Target, groups: Any
+) -> list[Fold]:
+    """Repeated folds that keep groups together."""
+    random = check_random_state(random_state)
+    return [
+        fold
+        for _ in range(n_repeats)
+        for fold in make_folds(
+            target.Y[:, 0] if target.codes is None else target.codes,
+            int(cv),
+            seed=int(random.randint(2**31 - 1)),
+            stratified=target.codes is not None,
+            groups=groups,
+        )
+    ]
+
+
+def search_folds(
+    cv: Any, n_repeats: int, random_state: Any, X: Any, y: Any, target: Target, given: dict
+) -> list[Fold]:
+    """The folds of a search; ``given`` is what the splitter is to know, such as groups."""
+    repeated = cv, n_repeats, random_state
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        if is_number_of_folds(cv) and given.get("groups") is not None:
+            return grouped_folds(*repeated, target, given["groups"])
+        folds = list(splitter(*repeated, target).split(X, y, **given))
+        folds = check_folds(folds, X.shape[0])
+        return learnable(folds, target.codes) if is_number_of_folds(cv) else folds

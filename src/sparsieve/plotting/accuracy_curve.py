@@ -1,0 +1,193 @@
+"""Score over the number of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .base import Display, beside, count_axis, fitted_attribute, in_legend, line_style, plain
+
+_MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
+
+
+@dataclass(frozen=True)
+class ScoreCurve:
+    """One line of the picture.
+
+    Attributes
+    ----------
+    label : str
+        What was scored.
+    ks : ndarray of shape (n_ks,)
+        Numbers of features.
+    mean : ndarray of shape (n_ks,)
+        Mean scores over the splits.
+    error : ndarray of shape (n_ks,) or None
+        Their standard errors; None where there was a single split.
+
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : Scores over the number of features.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.plotting.accuracy_curve import ScoreCurve
+    >>> curve = ScoreCurve("fisher", np.array([1, 2]), np.array([0.7, 0.9]), None)
+    >>> int(curve.ks[curve.mean.argmax()])
+    2
+    """
+
+    label: str
+    ks: np.ndarray
+    mean: np.ndarray
+    error: np.ndarray | None
+
+
+@dataclass(eq=False, repr=False)
+class AccuracyCurveDisplay(Display):
+    """Score over the number of features, with bands of one standard error.
+
+    Standard errors of a ``SelectorCV`` allow for the training samples that its folds share (Nadeau
+    and Bengio); those of a study are the standard deviation over the splits divided by the square
+    root of their number, a guide for the eye and not a test.
+
+    Parameters
+    ----------
+    curves : list of ScoreCurve
+        What to draw.
+    score_name : str, default="score"
+        Name of the vertical axis.
+    chosen : dict, default={}
+        Numbers of features to mark, by the name of the rule that chose them.
+    rule : str or None, default=None
+        The rule that was followed; it is marked by a solid line.
+    title : str, default=""
+        Shown above the axes.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    lines_, bands_ : list of matplotlib artists
+        The curves, and a band for each that has an error.
+    marks_ : list of matplotlib artists
+        The vertical lines at ``chosen``.
+
+    See Also
+    --------
+    sparsieve.SelectorCV : Chooses the number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import AccuracyCurveDisplay, SelectorCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> search = SelectorCV(rule="one_se", ks=[1, 2, 5, 10]).fit(X, y)
+    >>> display = AccuracyCurveDisplay.from_estimator(search)
+    >>> display.ax_.get_ylabel()
+    'accuracy (mean ± standard error)'
+    """
+
+    curves: list[ScoreCurve]
+    score_name: str = "score"
+    chosen: dict[str, int] = field(default_factory=dict)
+    rule: str | None = None
+    title: str = ""
+    lines_: Any = field(init=False)
+    bands_: Any = field(init=False)
+    marks_: Any = field(init=False)
+
+    @classmethod
+    def from_estimator(cls, search: Any, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
+        """Draw the curve of a fitted :class:`~sparsieve.SelectorCV`.
+
+        Parameters
+        ----------
+        search : SelectorCV
+            Fitted.
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **line_kw : dict
+            For the line, as in ``matplotlib.axes.Axes.plot``.
+
+        Returns
+        -------
+        display : AccuracyCurveDisplay
+        """
+        results = fitted_attribute(
+            search, "cv_results_", cls, "fit a SelectorCV around it to score numbers of features"
+        )
+        if "param_k" not in results:
+            raise ValueError(
+                f"{type(search).__name__} was not searched over numbers of features; use SelectorCV"
+            )
+        error = results["error_test_score"] if search.n_splits_ > 1 else None
+        curve = ScoreCurve("mean score", results["param_k"], results["mean_test_score"], error)
+        display = cls([curve], _score_name(search), dict(search.k_by_rule_), search.rule)
+        return display.plot(ax=ax, **line_kw)
+
+    def plot(self, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **line_kw : dict
+            For all lines, as in ``matplotlib.axes.Axes.plot``.
+
+        Returns
+        -------
+        display : AccuracyCurveDisplay
+            This object.
+        """
+        ax = self._begin(ax)
+        self.lines_, self.bands_, self.marks_ = [], [], []
+        for i, curve in enumerate(self.curves):
+            style = {
+                "marker": ".",
+                "linestyle": line_style(i),
+                "label": in_legend(curve.label),
+                **line_kw,
+            }
+            (line,) = ax.plot(curve.ks, curve.mean, **style)
+            self.lines_.append(line)
+            if curve.error is not None:
+                span = curve.ks, curve.mean - curve.error, curve.mean + curve.error
+                colour = {"color": line.get_color()}
+                if len(curve.ks) > 1:
+                    band = ax.fill_between(*span, alpha=0.2, lw=0, **colour)
+                else:  # a band of one point would have no width
+                    band = ax.vlines(*span, alpha=0.5, **colour)
+                self.bands_.append(band)
+        self._mark(ax)
+        count_axis(ax, "number of features")
+        spread = " (mean ± standard error)" if self.bands_ else ""
+        ax.set(ylabel=f"{plain(self.score_name)}{spread}", title=plain(self.title))
+        if len(self.curves) > _MAX_INSIDE_LEGEND:
+            beside(ax)
+        else:
+            ax.legend()
+        return self
+
+    def _mark(self, ax: Any) -> None:
+        rules: dict[int, list[str]] = {}  # several rules may have chosen the same number
+        for rule, k in self.chosen.items():
+            rules.setdefault(k, []).append(rule)
+        other_styles = iter(("--", ":", "-."))
+        for k, names in rules.items():
+            style = "-" if self.rule in names else next(other_styles, ":")
+            label = f"{', '.join(names)}: {k}"
+            self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
+
+
+def _score_name(search: Any) -> str:
+    if isinstance(search.scoring, str):
+        return search.scoring.replace("_", " ")
+    if search.scoring is None and search.estimator is None:  # our own ridge models
+        return "accuracy" if hasattr(search, "classes_") else "R²"
+    return "score"

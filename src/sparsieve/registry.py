@@ -1,0 +1,276 @@
+"""The methods of the package: their names, and what each of them says of itself.
+
+There is no list to keep. A selector that its family exports is a method, and its docstring and
+class attributes are what there is to say of it. They are read from the source: importing every
+selector, and scikit-learn with them, takes seconds, which a list of methods or a misspelt name
+need not wait for.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["all_estimators", "all_selectors"]
+
+DEFAULT_METHOD = "ridge-forward"
+FAST_SECONDS = 1.0  # CPU time on 100 x 20,000 that a method for large data may take
+_HERE = Path(__file__).parent
+_PACKAGES = ("selectors", "filters")  # what runs by its name alone; meta needs another selector
+
+PURPOSES = {
+    "regression": "the target is a number: age, dose, survival time, yield",
+    "large": f"20,000 features of 100 samples within {FAST_SECONDS:.0f} second",
+    "sparse": "mostly zeros, such as single-cell counts or words, kept as they are",
+    "nonlinear": "features that matter, but not in proportion: only high and low values, only "
+    "together",
+    "panel": "a small panel: features that hardly repeat each other",
+    "markers": "features that mark single classes, such as cell types",
+    "outliers": "some samples are mislabelled or measured badly",
+    "missing": "values are missing",
+    "unsupervised": "there is no target: features are chosen for what they are among themselves",
+    "p-values": "a p-value for every feature on its own",
+    "proof": "how far the selection is from the best possible one (--certify)",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A selector that runs by its name alone.
+
+    Attributes
+    ----------
+    name, class_name, module : str
+        What the command line calls it, and where it is.
+    description : str
+        First line of the docstring.
+    words : str
+        What it does for somebody who has not read the paper: the paragraph of the docstring that
+        begins with "In short:".
+    seconds : float or None
+        CPU time on 100 x 20,000, where it was measured.
+    purposes : frozenset of str
+        What it takes and what it is for, in the words of ``PURPOSES``.
+    """
+
+    name: str
+    class_name: str
+    module: str
+    description: str
+    words: str
+    seconds: float | None
+    purposes: frozenset[str]
+
+    @classmethod
+    def of(cls, class_name: str) -> Method:
+        """All that a selector says of itself."""
+        module, node = _written()[1][class_name]
+        doc = ast.get_docstring(node) or ""
+        said = re.search(r"^In short: (.*?)(?:\n\n|\Z)", doc, re.M | re.S)
+        description = doc.partition("\n")[0]
+        row = measured().get(method_name(class_name))
+        seconds = None if row is None else float(row["seconds"])
+        facts = {
+            "regression": _attribute(class_name, "_accepts_regression"),
+            "sparse": _attribute(class_name, "_accepts_sparse"),
+            "missing": _attribute(class_name, "_accepts_nan"),
+            "unsupervised": not _attribute(class_name, "_needs_target"),
+            "proof": _attribute(class_name, "certify"),
+            "large": seconds is not None and seconds <= FAST_SECONDS,
+        }
+        own = _attribute(class_name, "_purposes")
+        return cls(
+            name=method_name(class_name),
+            class_name=class_name,
+            module=module,
+            description=description,
+            words=" ".join(said[1].split()) if said else description,
+            seconds=seconds,
+            purposes=frozenset((*own, *(name for name, holds in facts.items() if holds))),
+        )
+
+    @property
+    def cls(self) -> type[Any]:
+        """The selector itself, imported when it is needed."""
+        return getattr(import_module(self.module), self.class_name)
+
+
+@cache
+def all_methods() -> dict[str, Method]:
+    """Every selector that runs without further arguments, by its command-line name.
+
+    Examples
+    --------
+    >>> from sparsieve.registry import all_methods
+    >>> all_methods()["fisher"].cls()
+    FisherSelector()
+    """
+    exported, _ = _written()
+    names = sorted((name for name in exported if name.endswith("Selector")), key=method_name)
+    return {method_name(name): Method.of(name) for name in names}
+
+
+@cache
+def _written() -> tuple[set[str], dict[str, tuple[str, ast.ClassDef]]]:
+    """The names that families export, and module and definition of every class by its name."""
+    exported: set[str] = set()
+    classes = {}
+    for part in (*_PACKAGES, "validation"):  # which has the defaults of class attributes
+        for path in (_HERE / part).rglob("*.py"):
+            module = ".".join((__package__, *path.relative_to(_HERE).with_suffix("").parts))
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    classes[node.name] = module, node
+                elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                    exported.update(ast.literal_eval(node.value))
+    return exported, classes
+
+
+def _attribute(class_name: str, attribute: str) -> Any:
+    """The value of a class attribute, its own or inherited; True for a method, None for nothing."""
+    _, classes = _written()
+    if class_name not in classes:
+        return None  # of another package, which knows nothing of these
+    node = classes[class_name][1]
+    for statement in node.body:
+        if isinstance(statement, ast.AnnAssign) and ast.unparse(statement.target) == attribute:
+            return None if statement.value is None else ast.literal_eval(statement.value)
+        if isinstance(statement, ast.FunctionDef) and statement.name == attribute:
+            return True
+    inherited = (_attribute(ast.unparse(base), attribute) for base in node.bases)
+    return next((value for value in inherited if value is not None), None)
+
+
+@cache
+def measured() -> dict[str, dict[str, str]]:
+    """What benchmarks/method_times.py found, by method; a new method has no line yet."""
+    with (_HERE / "method_times.csv").open(encoding="utf-8", newline="") as rows:
+        return {row["method"]: row for row in csv.DictReader(rows)}
+
+
+def all_selectors() -> dict[str, type[BaseEstimator]]:
+    """All public selectors of the package by class name, sorted.
+
+    Returns
+    -------
+    selectors : dict of str to type
+        Estimators that select features, wrappers included.
+
+    See Also
+    --------
+    sparsieve.all_estimators : Every estimator by name, classifiers included.
+
+    Examples
+    --------
+    >>> from sparsieve import all_selectors
+    >>> "FisherSelector" in all_selectors()
+    True
+    """
+    from sklearn.feature_selection import SelectorMixin
+
+    return {n: cls for n, cls in all_estimators().items() if issubclass(cls, SelectorMixin)}
+
+
+def all_estimators() -> dict[str, type[BaseEstimator]]:
+    """All public estimators of the package, selectors and classifiers, by class name.
+
+    Returns
+    -------
+    estimators : dict of str to type
+        Sorted by name.
+
+    See Also
+    --------
+    sparsieve.all_selectors : Every selector by name.
+
+    Examples
+    --------
+    >>> from sparsieve import all_estimators
+    >>> "MPMClassifier" in all_estimators()
+    True
+    """
+    packages = [import_module(f"{__package__}.{part}") for part in (*_PACKAGES, "meta")]
+    found = {name: getattr(package, name) for package in packages for name in package.__all__}
+    return dict(sorted(found.items()))
+
+
+def find_selector(name: str) -> type[BaseEstimator]:
+    """The selector meant by ``ridge-forward``, ``ridge_forward`` or ``RidgeForwardSelector``.
+
+    Examples
+    --------
+    >>> from sparsieve.registry import find_selector
+    >>> find_selector("ridge-forward").__name__
+    'RidgeForwardSelector'
+    """
+    selectors = all_selectors()
+    return selectors[find_class_name(name, selectors)]
+
+
+def find_class_name(
+    name: str,
+    known: Iterable[str],
+    *,
+    kind: str = "method",
+    shown: Callable[[str], str] = lambda class_name: repr(method_name(class_name)),
+    where: str = "sparsieve.all_selectors() has them all",
+) -> str:
+    """The class that any way to write the name of a method means; the only look-up by name.
+
+    Parameters
+    ----------
+    name : str
+        As somebody wrote it.
+    known : iterable of str
+        Names of classes.
+    kind, where : str
+        What is looked for and where all are listed, for the ValueError on a name that none has.
+    shown : callable
+        How its hint writes the name of a class.
+
+    Examples
+    --------
+    >>> from sparsieve.registry import find_class_name
+    >>> find_class_name("ridge forward", ["FisherSelector", "RidgeForwardSelector"])
+    'RidgeForwardSelector'
+    """
+    by_key = {_key(class_name): class_name for class_name in known}
+    if _key(name) in by_key:
+        return by_key[_key(name)]
+    close = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.5)
+    hint = f"did you mean {shown(by_key[close[0]])}? " if close else ""
+    text = repr(name)
+    text = text if len(text) <= 80 else f"{text[:77]}..."
+    raise ValueError(f"unknown {kind} {text}; {hint}{where}")
+
+
+def method_name(class_name: str) -> str:
+    """``RidgeForwardSelector`` becomes ``ridge-forward``.
+
+    A word begins at a capital after a small letter or digit, and at the last capital of a run
+    before a small letter. Runs of capitals stay one word, and a single capital at the end
+    belongs to the word before it: MRMR is mrmr, L0MKL is l0-mkl, ReliefF is relieff.
+
+    Examples
+    --------
+    >>> [method_name(f"{name}Selector") for name in ("RobustL20", "ReliefF", "L0MKL", "FTest")]
+    ['robust-l20', 'relieff', 'l0-mkl', 'f-test']
+    """
+    stem = class_name.removesuffix("Selector")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z].)|(?<=[A-Z])(?=[A-Z][a-z])", "-", stem).lower()
+
+
+def _key(name: str) -> str:
+    """What all ways to write the name of a method have in common."""
+    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")

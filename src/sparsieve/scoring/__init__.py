@@ -1,0 +1,45 @@
+"""Honest comparison of selectors: metrics, protocols, curves, tuning, statistics."""
+
+from .curves import accuracy_curve
+from .metrics import (
+    classification_scores,
+    recovery_at,
+    redundancy_rate,
+    regression_scores,
+    sparsity_level,
+)
+from .over_splits import split_difference
+from .protocol import Folds, RepeatedSplits, TimeOrdered
+from .resources import measure
+from .stability import jaccard_stability, kuncheva_stability, nogueira_stability
+from .statistics import (
+    average_ranks,
+    bootstrap_interval,
+    friedman_nemenyi,
+    holm,
+    paired_wilcoxon,
+)
+from .tuning import tune
+
+__all__ = [
+    "Folds",
+    "RepeatedSplits",
+    "TimeOrdered",
+    "accuracy_curve",
+    "average_ranks",
+    "bootstrap_interval",
+    "classification_scores",
+    "friedman_nemenyi",
+    "holm",
+    "jaccard_stability",
+    "kuncheva_stability",
+    "measure",
+    "nogueira_stability",
+    "paired_wilcoxon",
+    "recovery_at",
+    "redundancy_rate",
+    "regression_scores",
+    "sparsity_level",
+    "split_difference",
+    "tune",
+]

@@ -1,0 +1,267 @@
+"""Scores over the number of features: one selection, every k, every model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
+
+from .._checks import check_choice, check_integer, listed
+from ..selectors.base import BaseSelector
+from ..validation.target import with_task
+from .engine import score_columns
+from .metrics import (
+    ALL_METRICS,
+    TASK_METRICS,
+    recovery_of,
+    redundancy_rate,
+)
+from .models import DEFAULT_METRICS, MODELS, TASKS
+from .selections import fit_selection
+
+OWN = "own"  # instead of numbers of features: what the model itself keeps
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores of one selection at every number of features.
+
+    Attributes
+    ----------
+    scores : list of dict
+        One for every number of features and model: ``k`` (None for the model's own number),
+        ``n_selected``, ``classifier`` (or regressor) and the metrics.
+    selections : list of dict
+        One for every number of features: ``k``, ``n_selected``, ``redundancy_signed`` and
+        ``redundancy_absolute`` on the training part, and where the relevant features are known
+        ``precision`` and ``recall``.
+    features : list of int
+        Columns of the largest selection, best first where the selector ranks them; those of the
+        preprocessed data where there was a preprocessor.
+    seconds, peak_mib, memory_source
+        What the fit of the selector took, see :func:`measure`.
+    warnings : list of str
+        What the selector warned of.
+    n_columns : int
+        Columns that the selector saw.
+    feature_names : list of str
+        Of ``features``, as the preprocessor names its output; empty without one.
+
+    See Also
+    --------
+    sparsieve.scoring.accuracy_curve : Scores at every number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.scoring import accuracy_curve
+    >>> X, y = load_wine(return_X_y=True)
+    >>> curve = accuracy_curve(FisherSelector(), X[::2], y[::2], X[1::2], y[1::2], ks=[2])
+    >>> len(curve.features), curve.n_columns
+    (2, 13)
+    """
+
+    scores: list[dict]
+    selections: list[dict]
+    features: list[int]
+    seconds: float
+    peak_mib: float
+    memory_source: str
+    warnings: list[str] = field(default_factory=list)
+    n_columns: int = 0
+    feature_names: list[str] = field(default_factory=list)
+
+    def mean(self, metric: str = "accuracy") -> float:
+        """Mean of a metric over all numbers of features and models."""
+        return float(np.mean([row[metric] for row in self.scores]))
+
+
+def accuracy_curve(
+    selector: BaseSelector,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    ks: Sequence[int] | str = OWN,
+    task: str = "classification",
+    classifiers: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    zscore: bool = True,
+    preprocessor: Any = None,
+    groups: Any = None,
+    relevant: Any = None,
+) -> Curve:
+    """Select on the training part once, then score every number of features on the test part.
+
+    The test part is seen by nothing but the scores: preprocessor, scaling, selector and models
+    learn from the training part alone.
+
+    Parameters
+    ----------
+    selector : BaseSelector
+        It is copied, not changed.
+    X_train, y_train, X_test, y_test : arrays
+        Class labels as y, or numbers (also in several columns) for regression.
+    ks : sequence of int or "own", default="own"
+        Numbers of features; those beyond the number of columns, or beyond what the selector
+        ranks with its parameters, are left out. "own" scores what the model itself keeps.
+    task : {"classification", "regression"}, default="classification"
+        How y is read.
+    classifiers : sequence of str, default=None
+        The models, all of the task if not given. For classes "1nn", "5nn" (nearest neighbours),
+        "svm" (linear, C=1) and "softmax" (C=1); for numbers "ridge" (strength 1), "5nn" and
+        "svr" (linear, C=1, on the standardised target).
+    metrics : sequence of str, default=None
+        "accuracy", "balanced_accuracy", "mcc" and "f1" for classes, all but the second if not
+        given; "r2", "mae" and "spearman" for numbers, see :func:`regression_scores`.
+    zscore : bool, default=True
+        Centre and scale all columns by the training part first; sparse data are only scaled.
+    preprocessor : transformer, default=None
+        Comes before scaling and selection, such as an imputer; it is copied. The columns that it
+        makes are what is selected from.
+    groups : array, default=None
+        Of the training samples, for selectors that split them again.
+    relevant : array of int, default=None
+        The truly relevant features, where they are known; recovery is not scored behind a
+        preprocessor, whose columns are others.
+
+    Returns
+    -------
+    curve : Curve
+        Scores of every number of features and model.
+
+    See Also
+    --------
+    sparsieve.scoring.curves.Curve : What is returned.
+    sparsieve.compare : Several methods on the same folds.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.scoring import accuracy_curve
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
+    >>> curve = accuracy_curve(FisherSelector(), X, y, X_test, y_test, ks=[1, 5],
+    ...                        classifiers=["svm"])
+    >>> [(row["k"], round(row["accuracy"], 2)) for row in curve.scores]
+    [(1, 0.64), (5, 0.96)]
+    """
+    check_choice("task", task, TASKS)
+    models = list(MODELS[task]) if classifiers is None else list(classifiers)
+    metrics = DEFAULT_METRICS[task] if metrics is None else metrics
+    check_asked(ks, models, metrics, task=task)
+    y_train, y_test = np.asarray(y_train), np.asarray(y_test)
+    made_names = None
+    if preprocessor is not None:
+        preprocessor = clone(preprocessor)
+        X_train = preprocessor.fit_transform(X_train, y_train)
+        X_test = preprocessor.transform(X_test)
+        made_names, relevant = preprocessor.get_feature_names_out(), None
+    if zscore:
+        scaler = StandardScaler(with_mean=not hasattr(X_train, "tocsr")).fit(X_train)
+        X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
+    counts = _counts(ks, X_train.shape[1])
+    # Which numbers are classes was decided by whoever saw the whole of y, not by this part of it.
+    selector = with_task(selector, task)
+    splits = getattr(selector, "_splits_samples", False) or has_fit_parameter(selector, "groups")
+    found = fit_selection(
+        *(selector, X_train, y_train, counts),
+        fit_params={"groups": groups} if splits and groups is not None else {},
+        measured=True,
+        record_warnings=True,
+    )
+    parts = X_train, y_train, X_test, y_test
+    scored = score_columns(*parts, found.columns, models=models, task=task, metrics=metrics)
+    rows: list[dict] = []
+    facts: dict[str, float] = {}
+    features = np.zeros(0, dtype=np.int64)
+    for k, now in found.columns.items():
+        if not facts or not np.array_equal(now, features):  # without selection always the same
+            facts = _facts(X_train, now, relevant)
+        features = now
+        rows.append({"k": k, "n_selected": len(features), **facts})
+    return Curve(
+        scores=[
+            {
+                "k": row["k"],
+                "n_selected": row["n_selected"],
+                "classifier": name,
+                **scored.scores[name, row["k"]],
+            }
+            for row in rows
+            for name in models
+        ],
+        selections=rows,
+        features=features.tolist(),
+        seconds=found.seconds,
+        peak_mib=found.peak_mib,
+        memory_source=found.memory_source,
+        warnings=found.warnings,
+        n_columns=X_train.shape[1],
+        feature_names=[] if made_names is None else [str(made_names[j]) for j in features],
+    )
+
+
+def check_asked(
+    ks: Sequence[int] | str,
+    models: Sequence[str],
+    metrics: Sequence[str],
+    *,
+    task: str | None = "classification",
+) -> None:
+    """Refuse unknown models and metrics, and numbers of features that are none.
+
+    Without a task the metrics may be of any.
+    """
+    models_are = "regressors" if task == "regression" else "classifiers"
+    for kind, names, known in (
+        (models_are, models, list(MODELS[task or TASKS[0]])),
+        ("metrics", metrics, list(TASK_METRICS[task] if task else ALL_METRICS)),
+    ):
+        unknown = [name for name in names if name not in known]
+        if unknown or isinstance(names, str) or not len(names):
+            raise ValueError(
+                f"{kind} must be a list out of {', '.join(known)}; "
+                + (f"unknown: {listed(unknown)}" if unknown else f"got {names!r}")
+            )
+    if isinstance(ks, str):
+        if ks != OWN:
+            raise ValueError(f'ks must be a list of numbers of features or "{OWN}", got {ks!r}')
+        return
+    if not len(ks):
+        raise ValueError("ks is empty; name at least one number of features")
+    for k in ks:
+        check_integer("every k of ks", k)
+
+
+def _counts(ks, n_features: int) -> list:
+    if isinstance(ks, str):
+        return [None]
+    counts = sorted({int(k) for k in ks if k <= n_features})
+    if not counts:
+        raise ValueError(
+            f"every k of ks is larger than the {n_features} features; ask for fewer features"
+        )
+    return counts
+
+
+def _facts(X_train: Any, features: np.ndarray, relevant: Any) -> dict[str, float]:
+    redundancy = redundancy_rate(X_train[:, np.sort(features)])
+    facts = {
+        "redundancy_signed": redundancy.signed,
+        "redundancy_absolute": redundancy.absolute,
+    }
+    if relevant is not None:
+        support = np.isin(np.arange(X_train.shape[1]), features)
+        facts.update(recovery_of(support, relevant)._asdict())
+    return facts

@@ -1,0 +1,283 @@
+"""The one engine that says how good the features at k are.
+
+A selector is fitted on the training part of a fold. At every number k the features are those of
+``at(k)``, which is what a user gets who asks for k of them. Models are fitted to these columns of
+the training part and scored on the test part. Whatever scores selections calls :func:`score_fold`,
+or :func:`score_columns` where the columns are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import _check_method_params
+
+from ..validation.external import is_tensor
+from ..validation.values import check_finite
+from .metrics import classification_scores, regression_scores
+from .models import MODELS
+from .selections import Selection, fit_selection
+
+ALL_FEATURES = "all features"  # instead of a number: the model without any selection
+SCORE = "score"  # the metric that a scorer of scikit-learn measures
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """What models give on the test part of a fold, and the selection behind them.
+
+    Keys are (name of the model, k).
+
+    Attributes
+    ----------
+    scores : dict of tuple to dict of str to float
+        By metric.
+    predictions : dict of tuple to ndarray
+        Of the test samples; none where a scorer of scikit-learn was asked.
+    decisions : dict of tuple to ndarray
+        Values of ``decision_function``, where they were asked for and the model has them.
+    selection : Selection
+        Without the fitted selector, which may be large; empty where the columns were given.
+    model_seconds : float
+        Of all models.
+    """
+
+    scores: dict[tuple[str, Any], dict[str, float]] = field(default_factory=dict)
+    predictions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
+    decisions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
+    selection: Selection = field(default_factory=lambda: Selection(None, {}, 0.0))
+    model_seconds: float = 0.0
+
+    @property
+    def columns(self) -> dict[Any, np.ndarray]:
+        """The features at every number that was scored, best first."""
+        return self.selection.columns
+
+    def curve(self, model: str, metric: str = SCORE) -> np.ndarray:
+        """A score of a model at every number of features."""
+        return np.array([self.scores[model, k][metric] for k in self.columns])
+
+
+def score_fold(
+    selector: Any,
+    X: Any,
+    y: np.ndarray,
+    train: Any,
+    test: Any,
+    *,
+    ks: Iterable[int | None],
+    prepare: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    model_params: Mapping[str, Any] | None = None,
+    score_params: Mapping[str, Any] | None = None,
+    need_all: bool = False,
+    record_warnings: bool = False,
+    baseline: bool = False,
+    **how: Any,
+) -> FoldScores:
+    """Select on the training samples once, and score every number of features on the others.
+
+    Parameters
+    ----------
+    selector : estimator
+        It is copied, not changed.
+    X : array, sparse matrix or tensor of shape (n_samples, n_features)
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+    train, test : array of int
+        The samples of the fold.
+    ks : list of int, or [None]
+        Numbers of features in rising order; [None] is what the model itself keeps.
+    prepare : transformer, default=None
+        Makes what everything else sees from X; fitted on the training samples of every fold.
+    fit_params, model_params, score_params : dict, default=None
+        Metadata of all samples for the selector, the models and the scorer.
+    need_all, record_warnings : bool, default=False
+        See :func:`~sparsieve.scoring.selections.fit_selection`.
+    baseline : bool, default=False
+        Score the models on all features too, under the number ``ALL_FEATURES``.
+    **how : dict
+        Of :func:`score_columns`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.scoring.engine import score_fold
+    >>> X, y = load_wine(return_X_y=True)
+    >>> even, odd = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    >>> found = score_fold(FisherSelector(), X, y, even, odd, ks=[1, 5], task="classification",
+    ...                    models=["svm"], metrics=["accuracy"], standardize=True)
+    >>> found.curve("svm", "accuracy").round(2)
+    array([0.79, 0.96])
+    """
+    X = fitted_on(prepare, X, train)[1]
+    train, test = (np.arange(X.shape[0])[part] for part in (train, test))
+    parts = X[train], y[train], X[test], y[test]
+    found = fit_selection(
+        *(selector, *parts[:2], ks),
+        fit_params=_check_method_params(X, fit_params or {}, indices=train),
+        need_all=need_all,
+        record_warnings=record_warnings,
+    )
+    start = perf_counter()
+    columns: dict[Any, np.ndarray] = dict(found.columns)
+    if baseline:
+        columns[ALL_FEATURES] = np.arange(X.shape[1])
+    scored = score_columns(
+        *(*parts, columns),
+        model_params=_check_method_params(X, model_params or {}, indices=train),
+        score_params=_check_method_params(X, score_params or {}, indices=test),
+        **how,
+    )
+    seconds = perf_counter() - start
+    return replace(scored, selection=replace(found, fitted=None), model_seconds=seconds)
+
+
+def score_columns(
+    X_train: Any,
+    y_train: np.ndarray,
+    X_test: Any,
+    y_test: np.ndarray,
+    columns: Mapping[Any, np.ndarray],
+    *,
+    models: Sequence[str] | Mapping[str, Any],
+    task: str = "classification",
+    metrics: Sequence[str] = (),
+    scorer: Callable[..., float] | None = None,
+    standardize: bool = False,
+    dense: bool = False,
+    path: Callable[..., list[np.ndarray]] | None = None,
+    model_params: Mapping[str, Any] | None = None,
+    score_params: Mapping[str, Any] | None = None,
+    decisions_at: Any = (),
+) -> FoldScores:
+    """Fit models to some columns of the training part and score them on the test part.
+
+    Without any column the prediction is the most frequent class, or the mean.
+
+    Parameters
+    ----------
+    X_train, y_train, X_test, y_test : arrays
+        The two parts.
+    columns : dict of key to array of int
+        The features by number, or by whatever names a set of them.
+    models : list of str, or dict of str to estimator
+        Names of :data:`~sparsieve.scoring.models.MODELS`, or estimators, which are copied.
+    task : {"classification", "regression"}, default="classification"
+        How y is read.
+    metrics : list of str, default=()
+        Of the predictions, see :mod:`sparsieve.scoring.metrics`.
+    scorer : callable, default=None
+        One of scikit-learn, instead of metrics.
+    standardize : bool, default=False
+        Centre and scale the columns by the training part; sparse ones are only scaled.
+    dense : bool, default=False
+        Hand sparse columns to the models as arrays.
+    path : callable, default=None
+        ``path(X_train, y_train, X_test, counts, **model_params)`` predicts like the one model from
+        the first ``counts`` columns. Used where every set of columns holds the one before.
+    model_params, score_params : dict, default=None
+        Arguments of the models' ``fit``, and of the scorer.
+    decisions_at : list, default=()
+        Keys for which the values of ``decision_function`` are kept.
+    """
+    params, found = model_params or {}, FoldScores()
+
+    def keep(place: tuple[str, Any], prediction: np.ndarray) -> None:
+        prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
+        measure = regression_scores if task == "regression" else classification_scores
+        found.scores[place] = measure(y_test, prediction, metrics)
+
+    order = None if path is None or scorer is not None else _order_of_entry(columns)
+    if path is not None and order is not None:
+        counts = [len(features) for features in columns.values()]
+        train, test = columns_of(X_train, order, dense), columns_of(X_test, order, dense)
+        guesses = path(train, y_train, test, counts, **params)
+        for k, prediction in zip(columns, guesses, strict=True):
+            keep((next(iter(models)), k), prediction)
+        return found
+    same: dict[tuple[int, ...], list[Any]] = {}  # without selection all numbers have the same
+    for k, features in columns.items():
+        same.setdefault(tuple(np.sort(features).tolist()), []).append(k)
+    for some, keys in same.items():
+        features = np.array(some, dtype=np.int64)  # in the order in which ``transform`` gives them
+        train, test = columns_of(X_train, features, dense), columns_of(X_test, features, dense)
+        if standardize and len(features):
+            scaler = StandardScaler(with_mean=not hasattr(train, "tocsr")).fit(train)
+            train, test = scaler.transform(train), scaler.transform(test)
+        with _checked_once(models, train, test):
+            for name in models:
+                model = _unfitted(models, name, task, train.shape).fit(train, y_train, **params)
+                if scorer is not None:
+                    score = {SCORE: scorer(model, test, y_test, **(score_params or {}))}
+                    found.scores.update({(name, k): score for k in keys})
+                    continue
+                prediction = model.predict(test)
+                for k in keys:
+                    keep((name, k), prediction)
+                    if k in decisions_at and hasattr(model, "decision_function"):
+                        found.decisions[name, k] = model.decision_function(test)
+    return found
+
+
+def fitted_on(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
+    """(a copy of the transformer fitted on these rows, all of X transformed by it).
+
+    Without a transformer None and X.
+    """
+    if prepare is None:
+        return None, X
+    fitted = clone(prepare).fit(X[rows])
+    made = fitted.transform(X)
+    if made.shape != X.shape:
+        raise ValueError(
+            f"{type(prepare).__name__} makes {made.shape[1]} columns of {X.shape[1]}; it must keep "
+            "the columns of X"
+        )
+    return fitted, made
+
+
+def columns_of(X: Any, features: np.ndarray, dense: bool) -> Any:
+    """Some columns as the models take them: on the host, and dense where that is asked for."""
+    if is_tensor(X):
+        return X[:, features].detach().cpu().numpy()
+    part = X[:, features]
+    return part.toarray() if dense and hasattr(part, "toarray") else part
+
+
+def _order_of_entry(columns: Mapping[Any, np.ndarray]) -> np.ndarray | None:
+    """The features such that every set consists of the first of them; None if no order does."""
+    order = np.zeros(0, dtype=np.int64)
+    for features in columns.values():
+        if not np.isin(order, features).all():
+            return None
+        order = np.append(order, features[~np.isin(features, order)])
+    return order
+
+
+def _unfitted(models: Any, name: str, task: str, shape: tuple[int, int]) -> Any:
+    if shape[1] == 0:
+        dummy = DummyRegressor if task == "regression" else DummyClassifier
+        return dummy(strategy="mean" if task == "regression" else "most_frequent")
+    if isinstance(models, Mapping):
+        return clone(models[name])
+    return MODELS[task][name](shape[0])
+
+
+def _checked_once(models: Any, train: Any, test: Any) -> Any:
+    """Our own models need not check their columns again at every fit."""
+    if isinstance(models, Mapping):
+        return nullcontext()
+    check_finite(train)
+    check_finite(test)
+    return config_context(assume_finite=True, skip_parameter_validation=True)

@@ -1,0 +1,218 @@
+"""The one cross-validation loop: how folds are made, and work done on each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib.parallel import get_active_backend
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+# How often the data of one call may be lost with a worker of a cluster.
+MAX_LOST_WORKERS = 5
+
+Fold = tuple[np.ndarray, np.ndarray]
+Outcome = TypeVar("Outcome")
+
+
+def make_folds(
+    y: Any, n_folds: int, *, seed: int | None, stratified: bool = True, groups: Any = None
+) -> list[Fold]:
+    """Rows to train and to test on, for every fold.
+
+    Parameters
+    ----------
+    y : array
+        Class labels, or anything of that length where folds are not stratified.
+    n_folds : int
+        Number of folds. A class smaller than that is missing from some of them.
+    seed : int or None
+        How samples are shuffled; None leaves them in the order of the file.
+    stratified : bool, default=True
+        Give every fold its share of every class.
+    groups : array, default=None
+        Samples of a group stay together; classes are then stratified as far as possible. There
+        must be as many groups as folds.
+
+    Returns
+    -------
+    folds : list of (train, test)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.folds import make_folds
+    >>> [len(test) for _, test in make_folds(np.arange(10) % 2, 5, seed=0)]
+    [2, 2, 2, 2, 2]
+    """
+    if groups is not None:
+        groups = checked_groups(groups, len(y), n_folds, f"{n_folds} folds")
+        kind = StratifiedGroupKFold if stratified else GroupKFold
+    else:
+        kind = StratifiedKFold if stratified else KFold
+    splitter = kind(n_folds, shuffle=seed is not None, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(splitter.split(np.zeros(len(y)), y, groups))
+
+
+def checked_groups(groups: Any, n_samples: int, n_needed: int, what: str) -> np.ndarray:
+    """Groups as numbers 0, 1, ...: one for every sample, none missing, and enough of them."""
+    groups = np.asarray(groups)
+    if groups.shape != (n_samples,):
+        raise ValueError(
+            f"groups must say for each of the {n_samples} samples where it belongs, got shape "
+            f"{groups.shape}"
+        )
+    missing = np.array([value is None or value != value for value in groups.tolist()], dtype=bool)
+    if missing.any():
+        times = int(missing.sum())
+        raise ValueError(
+            f"the group of {times} sample{'s' * (times != 1)} is missing (first of sample "
+            f"{int(np.argmax(missing))}); give every sample its group, if need be one of its own"
+        )
+    codes = np.unique(groups.astype(str) if groups.dtype == object else groups, return_inverse=True)
+    n_groups = len(codes[0])
+    if n_groups < n_needed:
+        raise ValueError(
+            f"{what} need at least {n_needed} groups, but there "
+            f"{'is' if n_groups == 1 else 'are'} {n_groups}; ask for fewer, or leave out groups"
+        )
+    return codes[1]
+
+
+def overlap(folds: Iterable[Fold], n_samples: int) -> str:
+    """A sentence where a fold is tested on samples that it is trained on, else nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.folds import overlap
+    >>> overlap([(np.arange(5), np.arange(3, 8))], 8).partition(":")[0]
+    'fold 0 of cv is trained on 2 of the 5 samples that it is tested on'
+    """
+    every = np.arange(n_samples)
+    for number, (train, test) in enumerate(folds):
+        tested = np.unique(every[test])
+        if times := len(np.intersect1d(every[train], tested)):
+            return (
+                f"fold {number} of cv is trained on {times:,} of the {len(tested):,} samples that "
+                "it is tested on: such scores say nothing about other samples; give folds whose "
+                "training and test samples are different ones"
+            )
+    return ""
+
+
+def seed_of(random_state: Any) -> int:
+    """The whole number that stands for a random state: itself, or one drawn from it.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.folds import seed_of
+    >>> seed_of(5)
+    5
+    """
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state must be at least 0, got {random_state}")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def possible_folds(y: Any, n_folds: int) -> int:
+    """The number of folds, at most the size of the smallest class."""
+    return min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
+
+
+def each_fold(
+    work: Callable[[np.ndarray, np.ndarray], Outcome], folds: Iterable[Fold]
+) -> list[Outcome]:
+    """What ``work(train, test)`` returns on every fold, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.folds import each_fold, make_folds
+    >>> folds = make_folds(np.arange(10) % 2, 5, seed=0)
+    >>> each_fold(lambda train, test: len(train), folds)
+    [8, 8, 8, 8, 8]
+    """
+    return list(one_by_one((delayed(work)(*fold) for fold in folds), None))
+
+
+def one_by_one(tasks: Iterable[Any], n_jobs: int | None, *, ordered: bool = True) -> Iterable[Any]:
+    """Results of delayed calls as they come, where the backend of joblib can do that.
+
+    Examples
+    --------
+    >>> from sklearn.utils.parallel import delayed
+    >>> from sparsieve.scoring.folds import one_by_one
+    >>> list(one_by_one([delayed(abs)(-1), delayed(abs)(2)], n_jobs=1))
+    [1, 2]
+    """
+    backend = get_active_backend()[0]
+    if type(backend).__name__ == "DaskDistributedBackend":
+        return _on_cluster(list(tasks), n_jobs)
+    able = getattr(backend, "supports_return_generator", False)
+    how = "list" if not able else "generator" if ordered else "generator_unordered"
+    return Parallel(n_jobs=n_jobs, return_as=how)(tasks)
+
+
+def _on_cluster(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Results of delayed calls in order, from workers of Dask that may die.
+
+    joblib lays large arrays on one worker. When that one dies they are lost and joblib gives up;
+    what is missing is done again, with new copies of them.
+    """
+    from distributed import CancelledError
+
+    done = losses = 0
+    while True:
+        try:
+            for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks[done:]):
+                done += 1
+                yield result
+            return
+        except CancelledError:
+            losses += 1
+            if losses > MAX_LOST_WORKERS:
+                raise RuntimeError(
+                    f"workers of the Dask cluster died with the data {losses} times and nothing "
+                    "was fitted; start workers with more memory and call fit again"
+                ) from None
+
+
+def error_over_splits(scores: Any, test_share: float) -> Any:
+    """Standard error of the mean over splits of one data set, along the last axis.
+
+    Training samples are shared between splits, so the variance over J splits is multiplied by
+    1/J + test_share instead of 1/J (Nadeau and Bengio 2003).
+
+    Parameters
+    ----------
+    scores : array of shape (..., n_splits)
+        Scores, or differences of scores, on every split.
+    test_share : float
+        Samples to test on per sample to train on, 1/4 for five folds.
+
+    Returns
+    -------
+    error : float or array
+        0 for a single split.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.folds import error_over_splits
+    >>> round(float(error_over_splits([0.8, 0.9, 0.7, 0.8, 0.8], 0.25)), 4)
+    0.0474
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    n_splits = scores.shape[-1]
+    if n_splits < 2:
+        return np.zeros(scores.shape[:-1])
+    return scores.std(axis=-1, ddof=1) * np.sqrt(1.0 / n_splits + test_share)

@@ -1,0 +1,382 @@
+"""What a selection is worth: redundancy, recovery of known features, sparsity, test scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
+
+from .._checks import check_integer, check_real
+
+_BLOCK = 256  # features at a time in the redundancy rate
+
+
+class Redundancy(NamedTuple):
+    """Redundancy rate of a set of features, see :func:`redundancy_rate`.
+
+    Attributes
+    ----------
+    signed : float
+        Half the mean correlation of a pair; opposite signs cancel.
+    absolute : float
+        Half the mean absolute correlation.
+
+    See Also
+    --------
+    sparsieve.scoring.redundancy_rate : How much features repeat each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring import redundancy_rate
+    >>> a = np.arange(5.0)
+    >>> found = redundancy_rate(np.column_stack([a, -a]))
+    >>> round(found.signed, 6), round(found.absolute, 6)
+    (-0.5, 0.5)
+    """
+
+    signed: float
+    absolute: float
+
+
+class Recovery(NamedTuple):
+    """How well a selection recovers known features, see :func:`recovery_at`.
+
+    Attributes
+    ----------
+    precision : float
+        Share of the selected features that are relevant.
+    recall : float
+        Share of the relevant features that are selected.
+
+    See Also
+    --------
+    sparsieve.scoring.recovery_at : Precision and recall where the truth is known.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring import recovery_at
+    >>> recovery_at([3, 1, 2, 4], relevant=[1, 3], k=2).precision  # ranks, not columns
+    0.5
+    """
+
+    precision: float
+    recall: float
+
+
+def _accuracy(confusion: np.ndarray) -> float:
+    return np.trace(confusion) / confusion.sum()
+
+
+def _balanced_accuracy(confusion: np.ndarray) -> float:
+    sizes = confusion.sum(axis=1)
+    present = sizes > 0
+    return np.mean(np.diag(confusion)[present] / sizes[present])
+
+
+def _mcc(confusion: np.ndarray) -> float:
+    n, true, predicted = confusion.sum(), confusion.sum(axis=1), confusion.sum(axis=0)
+    covariance = np.trace(confusion) * n - true @ predicted
+    spread = (n * n - true @ true) * (n * n - predicted @ predicted)
+    return covariance / np.sqrt(spread) if spread > 0 else 0.0
+
+
+def _f1(confusion: np.ndarray) -> float:
+    # Every class is in the truth or the prediction, so no denominator is zero.
+    return np.mean(2 * np.diag(confusion) / (confusion.sum(axis=0) + confusion.sum(axis=1)))
+
+
+# Functions of the confusion matrix (truth x prediction): scikit-learn's answers without its
+# checks, which would take longer than most fits when every k and classifier is scored.
+# Accuracy on the test samples is what some papers call TSA; F1 is the mean over the classes.
+METRICS = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "mcc": _mcc,
+    "f1": _f1,
+}
+
+
+def _r2(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    left = ((true - predicted) ** 2).sum(axis=0)
+    power = ((true - true.mean(axis=0)) ** 2).sum(axis=0)
+    flat = power == 0  # as in scikit-learn: 1 or 0 where the target does not vary
+    return np.where(flat, left == 0, 1.0 - left / np.where(flat, 1.0, power))
+
+
+def _mae(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return np.abs(true - predicted).mean(axis=0)
+
+
+def _spearman(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    first, second = (rankdata(part, axis=0) for part in (true, predicted))
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    power = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
+    return (first * second).sum(axis=0) / np.where(power > 0, power, 1.0)
+
+
+# Functions of the true and the predicted numbers, one score for every output.
+REGRESSION_METRICS = {"r2": _r2, "mae": _mae, "spearman": _spearman}
+TASK_METRICS: Mapping[str, Mapping] = {"classification": METRICS, "regression": REGRESSION_METRICS}
+ALL_METRICS = (*METRICS, *REGRESSION_METRICS)
+LOWER_IS_BETTER = frozenset(["mae"])
+# In the unit of the target: such scores of two data sets cannot be averaged.
+IN_UNITS = frozenset(["mae"])
+_NAMES = {
+    "balanced_accuracy": "balanced accuracy",
+    "r2": "R²",
+    "mae": "mean absolute error",
+    "spearman": "Spearman correlation",
+}
+
+
+def metric_name(metric: str) -> str:
+    """A metric as a reader knows it.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import metric_name
+    >>> metric_name("mae"), metric_name("accuracy")
+    ('mean absolute error', 'accuracy')
+    """
+    return _NAMES.get(metric, metric)
+
+
+def gain(metric: str, value):
+    """A score turned so that larger is better.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import gain
+    >>> gain("accuracy", 0.9), gain("mae", 2.5)
+    (0.9, -2.5)
+    """
+    return -value if metric in LOWER_IS_BETTER else value
+
+
+def redundancy_rate(X) -> Redundancy:
+    """Redundancy rate of the columns of X, with and without the sign of the correlations.
+
+    RED = 1 / (m (m - 1)) * sum over pairs i > j of corr_ij for m features: half the mean
+    correlation of a pair, so that m copies of one feature have a rate of 1/2. The signed rate
+    lets negative correlations cancel positive ones, although both mean redundancy; the absolute
+    rate does not.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_selected)
+        The selected features only.
+
+    Returns
+    -------
+    redundancy : Redundancy
+        ``signed`` and ``absolute``. A constant feature is correlated with nothing; fewer than two
+        features have a rate of 0.
+
+    See Also
+    --------
+    sparsieve.scoring.recovery_at : Precision and recall where the truth is known.
+    sparsieve.MRMRSelector : Relevant features that differ from each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring import redundancy_rate
+    >>> x = np.array([1.0, 2.0, 4.0])
+    >>> rate = redundancy_rate(np.column_stack([x, -x]))
+    >>> round(rate.signed, 6), round(rate.absolute, 6)
+    (-0.5, 0.5)
+    """
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    n_selected = X.shape[1]
+    if n_selected < 2:
+        return Redundancy(0.0, 0.0)
+    # A common shift changes no correlation but keeps large offsets from costing digits.
+    centred = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    norms = np.linalg.norm(centred, axis=0)
+    # Centring a constant column leaves rounding errors, not a signal.
+    noise = 8 * np.finfo(np.float64).eps * np.abs(X).max(axis=0) * np.sqrt(len(X))
+    varies = norms > noise
+    centred[:, varies] /= norms[varies]
+    centred[:, ~varies] = 0.0
+    # Every ordered pair but a feature with itself; by blocks, for all of 20,000 features have
+    # 400 million correlations.
+    signed = absolute = -float(varies.sum())
+    for start in range(0, n_selected, _BLOCK):
+        correlation = centred[:, start : start + _BLOCK].T @ centred
+        signed += correlation.sum()
+        absolute += np.abs(correlation, out=correlation).sum()
+    n_pairs = n_selected * (n_selected - 1)
+    return Redundancy(float(signed / (2 * n_pairs)), float(absolute / (2 * n_pairs)))
+
+
+def recovery_at(ranking, relevant, k: int) -> Recovery:
+    """Precision and recall of the k best features when the relevant ones are known.
+
+    Parameters
+    ----------
+    ranking : array of shape (n_features,)
+        ``ranking_`` of a fitted selector: 1 for the best feature.
+    relevant : array of int
+        Columns of the relevant features.
+    k : int
+        How many features are selected.
+
+    Returns
+    -------
+    recovery : Recovery
+        ``precision``, the share of relevant ones among the k, and ``recall``, the share of the
+        relevant ones that are among the k.
+
+    See Also
+    --------
+    sparsieve.scoring.redundancy_rate : How much features repeat each other.
+    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring import recovery_at
+    >>> recovery_at([3, 1, 2, 4], relevant=[1, 3], k=1)
+    Recovery(precision=1.0, recall=0.5)
+    """
+    ranking = np.asarray(ranking)
+    check_integer("k", k)
+    if k > len(ranking):
+        raise ValueError(f"k={k} is larger than the number of features, {len(ranking)}")
+    return recovery_of(ranking <= k, relevant)
+
+
+def recovery_of(support, relevant) -> Recovery:
+    """Precision and recall of a selection given as a mask.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import recovery_of
+    >>> recovery_of([True, True, False], relevant=[0])
+    Recovery(precision=0.5, recall=1.0)
+    """
+    support = np.asarray(support, dtype=bool)
+    relevant = np.unique(np.asarray(relevant, dtype=np.int64))
+    if not len(relevant):
+        raise ValueError("relevant is empty; recovery needs at least one relevant feature")
+    if relevant[0] < 0 or relevant[-1] >= len(support):
+        beyond = int(relevant[-1] if relevant[-1] >= len(support) else relevant[0])
+        raise ValueError(f"relevant holds column {beyond}, but there are {len(support)} features")
+    hits = float(support[relevant].sum())
+    n_selected = int(support.sum())
+    return Recovery(hits / n_selected if n_selected else 0.0, hits / len(relevant))
+
+
+def sparsity_level(coef, tolerance=0.0) -> int:
+    """Number of features whose coefficients are larger than a tolerance.
+
+    Parameters
+    ----------
+    coef : array of shape (n_outputs, n_features) or (n_features,)
+        ``coef_`` of a fitted selector.
+    tolerance : float, default=0.0
+        A feature counts when the Euclidean norm of its coefficients exceeds it. The level may
+        depend a lot on the tolerance, so report several.
+
+    Returns
+    -------
+    level : int
+        Number of features.
+
+    See Also
+    --------
+    sparsieve.scoring.recovery_at : Precision and recall where the truth is known.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring import sparsity_level
+    >>> sparsity_level([[3.0, 0.0, 1e-5], [4.0, 0.0, 0.0]], tolerance=1e-3)
+    1
+    """
+    check_real("tolerance", tolerance, minimum=0)
+    coef = np.atleast_2d(np.asarray(coef))
+    return int((np.linalg.norm(coef, axis=0) > tolerance).sum())
+
+
+def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")) -> dict:
+    """Score predicted labels, by name of the metric.
+
+    Parameters
+    ----------
+    y_true, y_predicted : array of shape (n_samples,)
+        Class labels.
+    metrics : sequence of {"accuracy", "balanced_accuracy", "mcc", "f1"}
+        F1 is the mean over the classes.
+
+    Returns
+    -------
+    scores : dict of str to float
+        Value by name of the metric.
+
+    See Also
+    --------
+    sparsieve.scoring.regression_scores : Scores of predicted numbers.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring import classification_scores
+    >>> classification_scores([0, 0, 1, 1], [0, 1, 1, 1], ["accuracy"])
+    {'accuracy': 0.75}
+    """
+    y_true, y_predicted = np.asarray(y_true), np.asarray(y_predicted)
+    if y_true.shape != y_predicted.shape or y_true.ndim != 1 or not len(y_true):
+        raise ValueError(
+            "y_true and y_predicted must be labels of the same samples, got shapes "
+            f"{y_true.shape} and {y_predicted.shape}"
+        )
+    labels, codes = np.unique(np.concatenate([y_true, y_predicted]), return_inverse=True)
+    n_classes, n_samples = len(labels), len(y_true)
+    pairs = codes[:n_samples] * n_classes + codes[n_samples:]
+    confusion = np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+    confusion = confusion.astype(np.float64)  # products of counts may exceed integers
+    return {name: float(METRICS[name](confusion)) for name in metrics}
+
+
+def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) -> dict:
+    """Score predicted numbers, by name of the metric; those of several outputs are averaged.
+
+    Parameters
+    ----------
+    y_true, y_predicted : array of shape (n_samples,) or (n_samples, n_outputs)
+        At least two samples.
+    metrics : sequence of {"r2", "mae", "spearman"}
+        R squared, at most 1 and 0 for guessing the mean of ``y_true``; mean absolute error, in
+        the unit of y, where smaller is better; Spearman's rank correlation, 0 where either
+        does not vary.
+
+    Returns
+    -------
+    scores : dict of str to float
+        Value by name of the metric.
+
+    See Also
+    --------
+    sparsieve.scoring.classification_scores : Scores of predicted labels.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring import regression_scores
+    >>> regression_scores([1.0, 2.0, 3.0], [1.0, 2.0, 6.0])
+    {'r2': -3.5, 'mae': 1.0, 'spearman': 1.0}
+    """
+    true, predicted = (np.asarray(part, dtype=np.float64) for part in (y_true, y_predicted))
+    if true.shape != predicted.shape or true.ndim not in (1, 2):
+        raise ValueError(
+            "y_true and y_predicted must be numbers of the same samples, got shapes "
+            f"{true.shape} and {predicted.shape}"
+        )
+    if len(true) < 2:
+        raise ValueError(
+            f"R squared and rank correlations need at least two test samples, got {len(true)}; "
+            "use fewer folds or a smaller training part"
+        )
+    true, predicted = true.reshape(len(true), -1), predicted.reshape(len(true), -1)
+    return {name: float(REGRESSION_METRICS[name](true, predicted).mean()) for name in metrics}

@@ -1,0 +1,99 @@
+"""The one table of models that score selections, and what a task brings along by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from .._checks import check_choice
+from .metrics import TASK_METRICS
+
+TASKS = ("classification", "regression")
+
+
+class EveryOutput(MultiOutputRegressor):
+    """One model per output, also where there is a single one."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EveryOutput:
+        """Fit a model to every column of y."""
+        self.is_single_ = np.ndim(y) == 1
+        return super().fit(X, np.reshape(y, (len(y), -1)), sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict in the shape of y."""
+        found = super().predict(X)
+        return found[:, 0] if self.is_single_ else found
+
+
+def _support_vector_regression() -> Any:
+    # On the standardised target: C and epsilon would mean something else in every unit of y.
+    return TransformedTargetRegressor(
+        EveryOutput(SVR(kernel="linear", C=1.0)), transformer=StandardScaler()
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the table: how it is made, and what pages call it."""
+
+    make: Callable[[], Any]  # anew for every use, so that nothing learnt is carried along
+    words: str
+
+    def __call__(self, n_samples: int | None = None) -> Any:
+        """A new model for so many training samples, where that is known."""
+        made = self.make()
+        if n_samples is not None and n_samples < getattr(made, "n_neighbors", 0):
+            made.set_params(n_neighbors=n_samples)
+        return made
+
+
+CLASSIFIERS: dict[str, Model] = {
+    "1nn": Model(lambda: KNeighborsClassifier(1), "nearest neighbour"),
+    "5nn": Model(lambda: KNeighborsClassifier(5), "5 nearest neighbours"),
+    "svm": Model(lambda: SVC(kernel="linear", C=1.0), "linear SVM"),
+    "softmax": Model(lambda: LogisticRegression(C=1.0, max_iter=1000), "softmax regression"),
+}
+REGRESSORS: dict[str, Model] = {
+    "ridge": Model(lambda: Ridge(alpha=1.0), "ridge regression"),
+    "5nn": Model(lambda: KNeighborsRegressor(5), "5 nearest neighbours"),
+    "svr": Model(_support_vector_regression, "linear support vector regression"),
+}
+MODELS: Mapping[str, Mapping[str, Model]] = {
+    "classification": CLASSIFIERS,
+    "regression": REGRESSORS,
+}
+MODEL_WORDS = {name: model.words for name, model in {**REGRESSORS, **CLASSIFIERS}.items()}
+# The first of them is the one that headlines speak of.
+DEFAULT_METRICS = {
+    "classification": ("accuracy", "mcc", "f1"),
+    "regression": ("r2", "mae", "spearman"),
+}
+
+
+def main_model(names: Sequence[str]) -> str:
+    """The model that headlines speak of: the linear SVM where there is one, else the first."""
+    return "svm" if "svm" in names else names[0]
+
+
+def metrics_of(task: str, metrics: Sequence[str]) -> list[str]:
+    """Those of the metrics that suit a task; its usual ones where none does.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.models import metrics_of
+    >>> metrics_of("regression", ["accuracy", "mae"])
+    ['mae']
+    >>> metrics_of("regression", ["accuracy"])
+    ['r2', 'mae', 'spearman']
+    """
+    check_choice("task", task, TASKS)
+    return [name for name in metrics if name in TASK_METRICS[task]] or list(DEFAULT_METRICS[task])

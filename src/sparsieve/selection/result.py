@@ -1,0 +1,267 @@
+"""What ``sparsieve.select`` found: the features, how they were checked, and their pages."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ..diagnosis import Diagnosis, diagnose
+from ..diagnosis.null import PermutationNull, looks_at_target
+from ..meta import SelectorCV
+from ..meta.held_out import HeldOutCheck, checked
+from ..selectors.table import as_frame, selection_columns
+from ..validation.dataframes import frame_library
+from .view import selection_view
+
+if TYPE_CHECKING:
+    from ..plotting import RankingDisplay
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SelectedFeatures:
+    """What :func:`~sparsieve.select` found.
+
+    Attributes
+    ----------
+    selector : selector
+        Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
+    X, y : array-like
+        The data, as given; of an AnnData object its matrix and the labels.
+    names : ndarray of str or None
+        Names of all features, where X itself has none.
+    features : list of str
+        The kept features, the best first.
+    table : DataFrame or dict
+        One row for each of them: rank, feature, score, meaning, coefficients and p-values where
+        the method has them, substitutes. A frame of the library that X came from.
+    accuracy : float
+        Accuracy (R squared for numbers) on samples that neither the selection nor the model has
+        seen, by cross-validation with a ridge model; found when first asked for, and with
+        ``k="auto"`` by the search itself, which makes it a little too good.
+    leaks : list of str
+        Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
+        much, on ids and on raw counts; found when first asked for or shown.
+    prepare : transformer or None
+        What ``prepare`` of :func:`~sparsieve.select` stands for, fitted on all samples.
+    groups : array-like or None
+        Groups of samples that cross-validation keeps together.
+    check : HeldOutCheck or None
+        What held-out samples say: ``score`` with its interval, the level of a ``guess``, whether
+        the score is better than that, and the ``stability`` of the list. Made when first asked for
+        or shown; None where that was declined or would take more than 20 s.
+    asked : bool or "auto"
+        Whether to check on held-out samples, as ``check`` of :func:`~sparsieve.select` said.
+    fit_seconds : float
+        How long the fit took.
+    null : PermutationNull or None
+        What scores noise reaches, where ``permutations`` were asked for.
+    certificate : Certificate or None
+        What is proven about the selection, where that was asked for.
+    interrupted : bool
+        Whether the user interrupted the fit: the selection is the best found until then.
+
+    See Also
+    --------
+    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.report.selector_report : Report on a fitted selector.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selected = sparsieve.select(X, y, k=3)
+    >>> print(selected)  # doctest: +NORMALIZE_WHITESPACE
+    3 of 13 features by RidgeForwardSelector: proline, od280/od315_of_diluted_wines, color_intensity
+    On held-out samples: accuracy 93.0 % (95 % interval 88.3 % to 97.7 %), a guess 39.9 %; stability
+    of the list 0.69 (1: the same in every fold); 10 folds.
+    """
+
+    selector: Any
+    X: Any
+    y: Any
+    names: np.ndarray | None = None
+    prepare: Any = None
+    groups: Any = None
+    asked: bool | str = AUTO
+    fit_seconds: float = 0.0
+    null: PermutationNull | None = None
+    certificate: Any = None
+    interrupted: bool = False
+
+    @cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The table as arrays by name."""
+        with suppress(ValueError):  # columns with gaps have no correlations
+            self.selector.find_substitutes(self.prepared_X)
+        return selection_columns(self.selector, names=self.names)
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the kept features, the best first."""
+        return self.columns["feature"].tolist()
+
+    @property
+    def table(self) -> Any:
+        """One row per kept feature."""
+        return as_frame(self.columns, getattr(self.selector, "_frame_library", None))
+
+    @property
+    def nothing_found(self) -> str:
+        """A sentence where no number of features beats a guess, as far as that is known."""
+        return "" if self.check is None else self.check.warning
+
+    @property
+    def check(self) -> HeldOutCheck | None:
+        """How the selection does on held-out samples."""
+        return self._checked[0]
+
+    @property
+    def unchecked(self) -> str:
+        """Why there is no check and how to have one, in a sentence; empty where there is one."""
+        return self._checked[1]
+
+    @cached_property
+    def _checked(self) -> tuple[HeldOutCheck | None, str]:
+        if self.asked is False or self.y is None:
+            return None, ""
+        return self._check(None if self.asked is True else self.fit_seconds)
+
+    def _check(self, fit_seconds: float | None) -> tuple[HeldOutCheck | None, str]:
+        if isinstance(self.selector, SelectorCV):
+            return HeldOutCheck.of(self.selector), ""
+        if not self._is_in_memory:
+            return None, "Not checked on held-out samples: X is not in memory."
+        return checked(
+            self.selector,
+            *(self.X, self.y),
+            task=self.task if looks_at_target(self.selector) else AUTO,
+            prepare=self.prepare,
+            groups=self.groups,
+            fit_seconds=fit_seconds,
+            how="select(..., check=True) makes it",
+        )
+
+    @property
+    def _is_in_memory(self) -> bool:
+        held = type(self.X) is np.ndarray or sparse.issparse(self.X)
+        return held or frame_library(self.X) in ("pandas", "polars")
+
+    @property
+    def task(self) -> str:
+        """How y was read: "classification" or "regression"."""
+        classes = getattr(self.method, "classes_", None)
+        return "regression" if classes is None else "classification"
+
+    @cached_property
+    def leaks(self) -> list[str]:
+        """What should make a reader ask whether a feature was known beforehand."""
+        if (found := self._diagnosis(try_models=False)) is None:
+            return []
+        return found.first(groups=self.groups, prepared=self.prepare is not None)
+
+    @cached_property
+    def oddities(self) -> list[str]:
+        """All that :func:`~sparsieve.diagnose` says to who uses this method, models tried."""
+        if (found := self._diagnosis(try_models=True)) is None:
+            return []
+        return found.for_user_of(self.method, prepared=self.prepare is not None)
+
+    def _diagnosis(self, *, try_models: bool) -> Diagnosis | None:
+        if self.y is None or not self._is_in_memory:
+            return None  # X in a file, on a cluster or on a device is not fetched for this
+        names = self.names
+        if names is None and frame_library(self.X) is None:
+            names = np.array([f"x{j}" for j in range(self.X.shape[1])], dtype=object)
+        return diagnose(self.X, self.y, feature_names=names, task=self.task, try_models=try_models)
+
+    @cached_property
+    def accuracy(self) -> float:
+        """Cross-validated score of the selection with a model on top."""
+        check, reason = self.check, ""
+        if check is None:
+            check, reason = self._check(None)
+        if check is None:
+            raise ValueError(reason)
+        return check.score
+
+    @property
+    def prepared_X(self) -> Any:
+        """What the features were selected from: X as given, or what ``prepare`` makes of it."""
+        return self.X if self.prepare is None else self.prepare.transform(self.X)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a report on the selection: one HTML file to open in any browser.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; a file of this name is replaced.
+        **options : dict
+            As in :func:`~sparsieve.report.selector_report`, such as ``title``.
+        """
+        from ..report import selector_report
+        from ..report.check import check_installed
+
+        check_installed()
+        search = self.selector if isinstance(self.selector, SelectorCV) else None
+        selector_report(
+            self.method,
+            self.prepared_X,
+            self.y,
+            feature_names=self.names,
+            null=self.null or AUTO,
+            certify=self.certificate is not None,
+            search=search,
+            check=self.check,
+            **options,
+        ).save(path)
+
+    def plot(self, *, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
+        """Draw the best features as bars.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **bar_kw : dict
+            For the bars, as in ``matplotlib.axes.Axes.barh``.
+
+        Returns
+        -------
+        display : RankingDisplay
+        """
+        from ..plotting import RankingDisplay
+
+        return RankingDisplay.from_estimator(
+            self.selector, feature_names=self.names, ax=ax, **bar_kw
+        )
+
+    @property
+    def method(self) -> Any:
+        """The selector that ranks the features: inside the search where there was one."""
+        return getattr(self.selector, "selector_", self.selector)
+
+    def __repr__(self) -> str:
+        n_features = len(self.selector.get_support())
+        shown, more = self.features[:10], len(self.features) - 10
+        rest = f" and {more} more" if more > 0 else ""
+        names = f": {', '.join(shown)}{rest}" if shown else ""
+        lines = [
+            *(f"note: {sentence}" for sentence in self.leaks),
+            self.nothing_found,
+            f"{len(self.features)} of {n_features} features by {type(self.method).__name__}{names}",
+            self.check.sentence() if self.check is not None else self.unchecked,
+        ]
+        return "\n".join(line for line in lines if line)
+
+    def _repr_html_(self) -> str:
+        return selection_view(self)

@@ -1,0 +1,73 @@
+"""What a notebook shows of a selection made in one line."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..selectors.html_repr import BOX, shortened
+
+if TYPE_CHECKING:
+    from .result import SelectedFeatures
+
+SHOWN = 20
+_CELL = (
+    "padding: 0.1em 1em 0.1em 0; border: none; background: none; color: inherit; text-align: {};"
+)
+_BAR = "display: inline-block; height: 0.7em; background: cornflowerblue; width: {:.1f}%"
+
+
+def selection_view(selected: SelectedFeatures) -> str:
+    """HTML of the kept features with bars, and how well they predict; all text is escaped.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve.selection.view import selection_view
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> "3 of 13 features" in selection_view(sparsieve.select(X, y, k=3))
+    True
+    """
+    columns = selected.columns
+    n_kept, n_features = len(columns["rank"]), len(selected.selector.get_support())
+    rows = [_row(columns, i, _widths(columns["score"])) for i in range(min(n_kept, SHOWN))]
+    more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
+    meaning = escape(selected.selector.score_meaning)
+    held_out = selected.unchecked if selected.check is None else selected.check.sentence()
+    return (
+        f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
+        f"<div><b>{n_kept:,} of {n_features:,} features</b> by "
+        f"{escape(type(selected.method).__name__)}</div>"
+        f'<div style="opacity: 0.8">{escape(held_out)}</div>'
+        f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
+        f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'
+    )
+
+
+def _warning(selected: SelectedFeatures) -> str:
+    said = [selected.nothing_found, *selected.leaks]
+    return "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in said if sentence)
+
+
+def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
+    substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
+    like = f'<span style="opacity: 0.7">like {shortened(substitutes)}</span>' if substitutes else ""
+    cells = (
+        ("right", str(columns["rank"][i])),
+        ("left", shortened(columns["feature"][i])),
+        ("right", f"{columns['score'][i]:.4g}"),
+        ("left; width: 12em", f'<span style="{_BAR.format(widths[i])}"></span>'),
+        ("left", like),
+    )
+    made = [f'<td style="{_CELL.format(side)}">{text}</td>' for side, text in cells]
+    return f"<tr>{''.join(made)}</tr>"
+
+
+def _widths(scores: np.ndarray) -> np.ndarray:
+    """Lengths of the bars in percent; what is infinite is as long as the longest."""
+    sizes = np.nan_to_num(np.maximum(scores, 0.0), nan=0.0, posinf=np.inf)
+    longest = sizes[np.isfinite(sizes)].max(initial=0.0)
+    return 100.0 * np.minimum(np.divide(sizes, longest or 1.0), 1.0)

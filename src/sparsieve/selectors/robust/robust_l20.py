@@ -1,0 +1,326 @@
+"""The robust l2,0 model: few rows under an l2,1 loss (An, Dong and Qin, 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ..._checks import check_flag, check_integer, check_real
+from ..._saved import Bools, Floats, Ints, are_indices
+from ...penalties import row_norms
+from ...solvers.base import Path, Result, Solver
+from ...solvers.robust.greedy import GreedyExchange, SupportPath
+from ...solvers.robust.irls import ReweightedLeastSquares
+from ...solvers.robust.nmapg import NonmonotoneAPG
+from ...solvers.robust.problem import RobustRegression, RobustSolution
+from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
+from ..base import FeatureScores, TrainingData
+from ..settings import HasSolver, resolve_solver
+from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
+
+DEFAULT_COUNT = 10
+DEFAULT_SHARE = 0.5
+# Where lam decides: the first length of a path to try, and how far to look for features that
+# pay together though not alone.
+FIRST_LENGTH, N_NO_IMPROVEMENT = 16, 5
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RobustL20Selector(HasSolver, RobustSelector):
+    """Keep few features in a regression robust to outliers.
+
+    In short: As rfs, with a price for each feature.
+
+    Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W with at most K
+    nonzero rows, or with the price ``lam`` for every nonzero row. Residuals count by their norm,
+    not by its square, so that a sample which does not fit cannot dominate the others. The result
+    is the exact optimum on its support; nothing certifies the support itself.
+
+    Supports of different sizes need not be nested. With ``solver="greedy"``, ``at(k)`` for k
+    below the number fitted gives the best support of k features that the search met on its way;
+    a fit with that k looks at it more thoroughly. With the other solvers it gives the k largest
+    rows of the same solution, fitted again.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps as many as ``lam`` says, or 10.
+    alpha : float or None, default=None
+        Strength of the row penalty. 0 is none at all; None is 0.5 times alpha_max, the largest
+        norm of x_j'L where the rows of L are those of the centred target divided by their norms.
+    lam : float or None, default=None
+        Price of one feature in the objective. Give this (for ``solver="greedy"``) or
+        ``n_features_to_select``.
+    solver : {"greedy", "irls", "nmapg"} or solver object, default="greedy"
+        "greedy" grows and exchanges supports and serves every number of features up to K. The
+        other two replace the limit K by a penalty, take the K largest rows and fit again:
+        "nmapg" is the published method with its proximal map corrected, "irls" reweighted least
+        squares. :class:`RobustGreedySearch`, :class:`NmAPG` and :class:`IRLS` have settings.
+    max_iter : int or None, default=None
+        Iterations of "irls" (None: 300) and "nmapg" (800), of the final fit for "greedy" (200).
+    tol : float, default=1e-6
+        Relative duality gap of the final fit on the support; "irls" and "nmapg" end when their
+        objective changes by less, relatively.
+    fit_intercept : bool, default=True
+        Fit an intercept that is not penalised.
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Norm of the feature's coefficients on standardised columns, relative to the root mean
+        square of the centred target; 0 where the model leaves the feature out.
+    ranking_ : ndarray of shape (n_features,)
+        The support by score, then the others by their correlation with the residual directions.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients in the units of X.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercepts.
+    alpha_, lam_ : float
+        The strength and the price used; ``lam_`` is 0 where no price was given.
+    rho_ : float
+        Where a penalised problem was solved: the strength of its penalty.
+    penalised_objective_ : float
+        Where a penalised problem was solved: its objective before the K largest rows were
+        taken.
+    objective_ : float
+        Objective on the standardised data, under the limit or with the price.
+    optimality_ : float
+        Certified relative duality gap of the fit on the support; for "irls" and "nmapg" the
+        relative change of their objective at the end, where that is larger.
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``.
+    path_ : Path
+        For "greedy": the best support found of every number of features, from none to K, and the
+        objectives as compared during the search (a little above the exact ones).
+    n_iter_ : int
+        Number of features on the path ("greedy") or iterations.
+    history_ : list of float
+        Objective for every number of features ("greedy") or after every iteration.
+
+    See Also
+    --------
+    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
+    sparsieve.RPMFSSelector : Robust, with the number of features instead of a strength.
+    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+
+    References
+    ----------
+    N. T. An, P. D. Dong and X. Qin (2021). Robust feature selection via nonconvex
+    sparsity-based methods. J. Nonlinear Var. Anal. 5(1).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import RobustL20Selector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = RobustL20Selector(4, alpha=5.0).fit(X, y)
+    >>> selector.transform(X).shape
+    (569, 4)
+    >>> int((selector.at(2).coef_ != 0).any(axis=0).sum())
+    2
+    """
+
+    alpha: float | None = None
+    lam: float | None = None
+    solver: str | RobustGreedySearch | IRLS | NmAPG = "greedy"
+    max_iter: int | None = None
+
+    _work_per_number: ClassVar[float] = 1e4
+    _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
+        "greedy": RobustGreedySearch,
+        "irls": IRLS,
+        "nmapg": NmAPG,
+    }
+
+    lam_: float = field(init=False)
+    _model: Annotated[ModelOnSupports, "features"] = field(init=False)
+    _supports: Sequence[Annotated[Ints, "*"]] = field(init=False)
+    _way: Result = field(init=False)
+    _leftover: Annotated[Floats, "features"] = field(init=False)
+    _constant: Annotated[Bools, "features"] = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        for support in self._supports:
+            yield are_indices(support, len(self.ranking_))
+            yield bool(np.isin(support, self._model.features).all())
+
+    def _check_parameters(self) -> None:
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("standardize", self.standardize)
+        check_real("alpha", self.alpha, minimum=0, optional=True)
+        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
+        check_real("tol", self.tol, minimum=0, strict=True)
+        if self.max_iter is not None:
+            check_integer("max_iter", self.max_iter)
+        settings = resolve_solver(self.solver, self._solvers)
+        if self.lam is None:
+            return
+        if self.n_features_to_select is not None:
+            raise ValueError(
+                "lam and n_features_to_select both say how many features to keep; give one of them "
+                "and call at(k) for another number"
+            )
+        if not isinstance(settings, RobustGreedySearch):
+            raise ValueError(
+                f'lam needs solver="greedy", got solver={self.solver!r}; give '
+                "n_features_to_select instead"
+            )
+
+    @property
+    def _accepts_external(self) -> bool:  # type: ignore[override]
+        settings = resolve_solver(self.solver, self._solvers)
+        return isinstance(settings, RobustGreedySearch) and settings.compare is None
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
+            self.__dict__.pop(name, None)
+        settings = resolve_solver(self.solver, self._solvers)
+        problem = self._robust_problem(data)
+        self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
+        problem = replace(problem, data=replace(problem.data, alpha=self.alpha_))
+        self.lam_ = 0.0 if self.lam is None else float(self.lam)
+        count = self._n_own(data, DEFAULT_COUNT)
+        if isinstance(settings, RobustGreedySearch):
+            found = self._search(problem, settings, count)
+            self.path_ = found.solution.path
+            if self.lam is not None:
+                count = int(np.argmin(np.asarray(self.path_.objective)))
+        else:
+            found = self._penalised(problem, settings, count)
+        self._supports = found.solution.path.supports
+        self._leftover, self._constant = found.solution.correlations, problem.constant
+        way: Result = found
+        self._way = replace(way, solution=None)  # a fitted selector stays small
+        self._model = ModelOnSupports.of(
+            problem,
+            np.concatenate(self._supports),
+            self.tol,
+            self._iterations(RobustGreedySearch),
+        )
+        # Scores and ranking belong to a number of features: `_set_support` finds them.
+        nothing = np.zeros(len(problem.constant))
+        return FeatureScores(nothing, n_kept=count, constant=problem.constant, complete=False)
+
+    def _search(
+        self, problem: RobustProblem, settings: RobustGreedySearch, count: int
+    ) -> Result[SupportPath]:
+        """Supports of up to ``count`` features, or of as many as may pay for themselves."""
+        # Constant columns can only fill up a support that asks for more than there is.
+        most = len(problem.data.features)
+        length = min(count, most)
+        search = GreedyExchange()
+        if self.lam is not None:
+            # k features cost at least lam k, more than nothing does beyond this.
+            nothing = search.solve(replace(problem.data, k=0)).objective
+            most = min(most, int(nothing / self.lam_) + 1)
+            length = min(FIRST_LENGTH, most)
+        while True:
+            found = search.solve(replace(problem.data, k=length))
+            path = found.solution.path
+            objective = np.asarray(path.objective) + self.lam_ * path.n_features
+            enough = np.argmin(objective) + N_NO_IMPROVEMENT <= length
+            if self.lam is None or length == most or enough:
+                break
+            length = min(2 * length, most)
+        path = replace(path, objective=objective)
+        if settings.compare is not None and length:
+            path = self._compared(problem, settings.compare, path)
+        trace = np.asarray(path.objective).tolist()
+        solution = replace(found.solution, path=path)
+        return replace(found, solution=solution, objective=trace[-1], trace=trace)
+
+    def _compared(self, problem: RobustProblem, rival: NmAPG | IRLS, path: Path) -> Path:
+        """The path with the best of its last support, the rival's, and the latter improved."""
+        theirs = self._penalised(problem, rival, len(path))
+        improved = GreedyExchange().solve(problem.data, theirs)
+        candidates = [path.features, *(r.solution.path.features for r in (theirs, improved))]
+        model = ModelOnSupports.of(
+            problem, np.concatenate(candidates), self.tol, RobustGreedySearch.max_iter
+        )
+        objectives = [model.fit(features).objective for features in candidates]
+        best = int(np.argmin(objectives))
+        objective = np.array(path.objective)
+        objective[-1] = objectives[best] + self.lam_ * len(path)
+        return Path([*path.supports[:-1], candidates[best]], objective)
+
+    def _penalised(
+        self, problem: RobustProblem, settings: SolverSettings, count: int
+    ) -> Result[SupportPath]:
+        """Rows of the penalised solution, the longest first; sets what is known of it."""
+        assert isinstance(settings, NmAPG | IRLS)
+        data = problem.data
+        k = min(count, len(data.features))
+        self.rho_ = exact_rho(data) if isinstance(settings.rho, str) else float(settings.rho)
+        tol, max_iter = float(self.tol), self._iterations(type(settings))
+        solver: Solver[RobustRegression, RobustSolution] = ReweightedLeastSquares(max_iter, tol)
+        if isinstance(settings, NmAPG):
+            mu, constant = settings.mu, settings.step_constant
+            mu = None if mu is None else float(mu)
+            solver = NonmonotoneAPG(mu, max_iter=max_iter, tol=tol, step_constant=constant)
+        found = solver.solve(replace(data, k=k, rho=self.rho_))
+        self.penalised_objective_ = found.objective
+        norms = np.where(problem.constant, -1.0, row_norms(found.solution.W))
+        order = np.argsort(-norms, kind="stable")[:k]
+        solution = SupportPath(Path.nested(order), np.maximum(norms, 0.0))
+        return Result(
+            solution, found.objective, found.optimality, found.n_iter, found.converged, found.trace
+        )
+
+    def _iterations(self, kind: type[RobustGreedySearch | IRLS | NmAPG]) -> int:
+        """``max_iter`` is meant for the solver that was asked for."""
+        asked = resolve_solver(self.solver, self._solvers)
+        if self.max_iter is not None and isinstance(asked, kind):
+            return int(self.max_iter)
+        return kind.max_iter
+
+    # -- the model at a number of features ---------------------------------------------------
+
+    def _set_support(self) -> None:
+        wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
+        size = min(wanted - self._fixed.n_always, len(self._supports) - 1)
+        support = self._supports[size]
+        fit: Result[UserModel] = self._model.fit(support)
+        # Dependent columns may get zero rows; they were chosen all the same.
+        ties = self._leftover.astype(np.float64)
+        ties[support] += ties.max(initial=0.0) + 1.0
+        scores = fit.solution.importances
+        found = FeatureScores(scores, len(support), ties=ties, constant=self._constant)
+        self._set_ranking(scores, found.ranking())
+        super()._set_support()
+        self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
+        self._keep_result(
+            replace(
+                self._way,
+                objective=fit.objective + self.lam_ * len(support),
+                optimality=max(fit.optimality, self._way.optimality),
+                converged=fit.converged and self._way.converged,
+            )
+        )
+
+
+def exact_rho(problem: RobustRegression) -> float:
+    """max_j sum_i s_i |x_ij| - alpha: from here on the penalty enforces the limit exactly."""
+    n_samples, n_features = problem.design.shape
+    largest_sum = 0.0
+    step = max(1, (8 << 20) // (8 * n_samples))
+    for start in range(0, n_features, step):
+        block = problem.design.dense_columns(np.arange(start, min(start + step, n_features)))
+        largest_sum = max(largest_sum, float((problem.weights @ np.abs(block)).max()))
+    return max(largest_sum - problem.alpha, 0.0)

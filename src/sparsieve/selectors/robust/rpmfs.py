@@ -1,0 +1,180 @@
+"""Exactly k features under an l2,1 loss (Cai, Nie and Huang, 2013)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ..._checks import check_choice
+from ..._saved import Ints
+from ...penalties import row_norms
+from ...solvers.base import Result, printer
+from ...solvers.robust.top_k_alm import TopKLagrangian
+from ..base import FeatureScores, TrainingData
+from .base import ModelOnSupports, RobustSelector
+
+DEFAULT_COUNT = 10
+MAX_ITER_FIT = 200
+SOLVERS = ("scaled", "published")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RPMFSSelector(RobustSelector):
+    """Keep exactly k features of a regression robust to outliers, without a strength to choose.
+
+    In short: As rfs, with exactly as many features as asked for.
+
+    Minimises ``sum_i s_i ||y_i - x_i W - b||`` over W with k nonzero rows, by an augmented
+    Lagrangian method ("robust and pragmatic multi-class feature selection", also known as TopK);
+    the coefficients are then fitted exactly on the k features. The problem is not convex: the
+    method finds a good support, not always the best one. See :class:`RobustL20Selector` for a
+    search that compares supports.
+
+    ``at(k)`` for k below the number fitted keeps the k features of largest score and fits
+    again; a fit with that k may choose other features.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps 10 (or all, if there are fewer).
+    solver : {"scaled", "published"}, default="scaled"
+        "published" is the method to the letter: y as given, mu = 0.1 growing by 1.02 per
+        iteration, both constraints weighing the same. Its selection depends on the units of y
+        (y in thousands, or 0.1 % larger, may select other features), so that it serves to
+        reproduce published results. "scaled" divides the target by the mean length of its
+        centred rows first, which makes the selection independent of units, and gives the
+        copy of W the weight sqrt(n), with which losses are lowest on average. Once the long rows
+        of the sparse copy stay the same, mu grows faster. Where fewer than k rows are longer than
+        a thousandth of the longest, the other places go to the features that lower the loss most,
+        one after the other.
+    tol : float, default=1e-6
+        Relative duality gap of the final fit on the k features; the augmented Lagrangian ends
+        when the two copies of W it works with differ by less than this.
+    max_iter : int, default=2000
+        Iterations of the augmented Lagrangian.
+    fit_intercept : bool, default=True
+        Fit an intercept that is not penalised.
+    standardize : bool, default=True
+        Scale columns to unit variance inside the fit; constant columns are left alone.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates: the others
+        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept: the fit is that without them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+    verbose : int, default=0
+        1 prints every iteration.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Norm of the feature's coefficients on standardised columns, relative to the root mean
+        square of the centred target; 0 where the model leaves the feature out.
+    ranking_ : ndarray of shape (n_features,)
+        By score; features outside by their row in the last iterate.
+    support_ : ndarray of shape (n_features,)
+        Mask of the k kept features.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients in the units of X.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercepts.
+    objective_ : float
+        Loss of the fit on the standardised data.
+    optimality_ : float
+        Certified relative duality gap of the fit on the k features; where the copies of W did
+        not come to agree, by how much they still differ, relatively, if that is larger.
+    converged_ : bool
+        Whether ``optimality_`` came down to ``tol``. The published mode often fails to: its
+        growing mu freezes the copies before they agree.
+    n_iter_ : int
+        Iterations of the augmented Lagrangian.
+    history_ : list of float
+        Loss at the sparse copy of W after every iteration.
+
+    See Also
+    --------
+    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
+    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+
+    References
+    ----------
+    X. Cai, F. Nie and H. Huang (2013). Exact top-k feature selection via l2,0-norm constraint.
+    IJCAI.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sparsieve import RPMFSSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = RPMFSSelector(n_features_to_select=4).fit(X, y)
+    >>> int((selector.coef_ != 0).any(axis=0).sum())
+    4
+    """
+
+    solver: str = "scaled"
+    max_iter: int = 2000
+    verbose: int = 0
+
+    _work_per_number: ClassVar[float] = 1e5
+
+    _kept: Annotated[Ints, "kept"] = field(init=False)
+    _model: Annotated[ModelOnSupports, "features"] = field(init=False)
+    _way: Result = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield bool(np.isin(self._kept, self._model.features).all())
+        first = np.argsort(self.ranking_)[: len(self._kept)]
+        yield bool(np.isin(first, [*self._kept, *np.flatnonzero(self._fixed.always)]).all())
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("solver", self.solver, SOLVERS)
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        problem = self._robust_problem(data)
+        count = self._n_own(data, DEFAULT_COUNT)
+        k = min(count, len(problem.data.features))
+        # The copies cannot agree better than the precision of X lets them.
+        tol = max(float(self.tol), 100 * float(np.finfo(problem.data.design.dtype).eps))
+        kind = TopKLagrangian.published if self.solver == "published" else TopKLagrangian
+        split = kind(max_iter=int(self.max_iter), tol=tol)
+        way: Result = split.solve(
+            replace(problem.data, k=k), callback=printer(self.verbose, type(self).__name__)
+        )
+        self._kept = way.solution.features
+        self._model = ModelOnSupports.of(problem, self._kept, self.tol, MAX_ITER_FIT)
+        # Dependent columns may get zero rows; they were chosen all the same.
+        ties = row_norms(way.solution.candidate)
+        ties[self._kept] += ties.max(initial=0.0) + 1.0
+        self._way = replace(way, solution=None)  # a fitted selector stays small
+        self._fitted = self._model.fit(self._kept)
+        scores = self._fitted.solution.importances
+        return FeatureScores(
+            scores, n_kept=count, ties=ties, constant=problem.constant, complete=False
+        )
+
+    def _refit(self, n_chosen: int) -> None:
+        best = np.argsort(self.ranking_)
+        best = best[~self._fixed.always[best]][: min(n_chosen, len(self._kept))]
+        fit = self.__dict__.pop("_fitted", None)  # of ``fit``, which needs it for the ranking
+        if fit is None or len(best) < len(self._kept):
+            fit = self._model.fit(best)
+        self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
+        # Once they agree as well as their precision allows, the support is what it is.
+        apart, gap = 0.0 if self._way.converged else self._way.optimality, fit.optimality
+        self._keep_result(
+            replace(
+                self._way,
+                objective=fit.objective,
+                optimality=max(apart, gap),
+                converged=self._way.converged and fit.converged,
+            ),
+            measure="copies of W that differ by" if apart > gap else "a relative duality gap of",
+        )

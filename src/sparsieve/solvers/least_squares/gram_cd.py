@@ -1,0 +1,223 @@
+"""Descent on the Gram matrix of a working set.
+
+Every sweep runs in the Gram domain, where a row that stays zero costs nothing to speak of; the
+samples are not touched. The way to go unless samples are few.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...design import DesignMatrix
+from ...penalties import row_norms
+from .entry_newton import newton_entries
+from .independent_rows import independent_rows
+from .row_newton import newton_rows
+from .working_set import Goal, WorkingSet
+
+GAP_FREQ = 5
+# Newton steps that leave this share of the gap, and the sweeps after them, get nowhere.
+STALLED = 0.9
+
+
+class GramSet(WorkingSet):
+    """A working set that keeps the Gram matrix of its columns."""
+
+    def __init__(self, design: DesignMatrix, Y: np.ndarray):
+        super().__init__(design, Y)
+        # With space for more columns. Compiled code takes it whole: a part of it would not be
+        # contiguous, and be compiled a second time.
+        self.gram_storage = np.empty((0, 0))
+        self._compact = np.empty(0, dtype=np.int64), np.empty((0, 0))
+        self.correlation = np.empty((0, Y.shape[1]))  # X_S' Y
+
+    @property
+    def gram(self) -> np.ndarray:
+        return self.gram_storage[: self.size, : self.size]
+
+    def add(self, features: np.ndarray) -> None:
+        old = self.size
+        super().add(features)
+        block = self.columns[:, old:]
+        cross = self.columns[:, :old].T @ block
+        self.gram[:old, old:] = cross
+        self.gram[old:, :old] = cross.T
+        self.gram[old:, old:] = block.T @ block  # symmetric, so at half the price
+        self.correlation = np.vstack([self.correlation, block.T @ self.Y])
+
+    def _reserve(self, capacity: int) -> None:
+        gram = np.empty((capacity, capacity))
+        gram[: self.size, : self.size] = self.gram
+        self.gram_storage = gram
+        super()._reserve(capacity)
+
+    def batch_size(self) -> int:
+        return max(50, 2 * len(self.active()))
+
+    def compact(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that include the active ones, not many more, and their contiguous Gram matrix.
+
+        Copying the matrix takes as long as a sweep, so the last one serves while it fits.
+        """
+        rows, gram = self._compact
+        if len(rows) > 1.1 * len(active) or not np.isin(active, rows, assume_unique=True).all():
+            rows, gram = active, self.gram[np.ix_(active, active)]
+            self._compact = rows, gram
+        return rows, gram
+
+    def refine(self, G: np.ndarray, R: np.ndarray) -> None:
+        G[self.features] = self.residual_correlation().T
+
+    def residual_correlation(self) -> np.ndarray:
+        """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""
+        Q = self.correlation.T.copy()
+        active = self.active()
+        _subtract(self.gram_storage, Q, active, self.W[active])
+        return Q
+
+    def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
+        Q = self.residual_correlation()
+        value, _ = _restricted_gap(self, penalty, Q, certify=False)
+        _accept_if_lower(self, penalty, Q, candidate, value, np.inf, certify=False)
+
+    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+        """Coordinate descent until the duality gap of the restricted problem reaches its goal.
+
+        Sweeps find the support; Newton steps then take over the slow tail, in the row norms
+        where the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are
+        tried whenever the sweeps since the last try cost as much as they would.
+        """
+        if self.size == 0:
+            return 0
+        alpha, beta = (float(s) for s in penalty.row_strengths())
+        W = self.W
+        Q = self.residual_correlation()
+        sweeps = since_newton = n_steps = 0
+        share, before = 0.1, np.inf  # of the goal, for Newton steps; the gap when last they began
+        value, gap = _restricted_gap(self, penalty, Q)
+        while sweeps < max_sweeps:
+            while goal.decided and gap <= goal.gap(value) and self._has_doubts(Q, alpha, gap):
+                goal = goal.tightened()
+            if not gap > goal.gap(value):  # also where it is no number
+                break
+            count = min(GAP_FREQ, max_sweeps - sweeps)
+            active = _sweep(self, Q, alpha, beta, count)
+            sweeps += count
+            since_newton += count
+            value, gap = _restricted_gap(self, penalty, Q)
+            if not np.isfinite(gap):
+                break
+            worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
+            if gap <= goal.gap(value) or not len(active) or since_newton < worth:
+                continue
+            since_newton = 0
+            candidate = np.zeros_like(W)
+            start, stalled, before = W, gap > STALLED * before, gap
+            if stalled and beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
+                start = W.copy()
+                start[active, 0] = independent_rows(self.columns[:, active], W[active, 0])
+                active = np.flatnonzero(start[:, 0])
+            gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
+            if beta == 0:
+                # Between near copies a small gap still leaves much weight in the wrong place.
+                share *= 0.01 if stalled else 1.0
+                accuracy = share * max(goal.gap(value), 0.1 * gap)
+                candidate[active] = newton_rows(
+                    gram, correlation, alpha, start[active], self.power, accuracy
+                )
+            else:
+                candidate[active] = newton_entries(
+                    gram, correlation, alpha, beta, W[active], n_steps
+                )
+                n_steps += 1
+            # With beta > 0 the bound is only sharp after a sweep, so it can wait for the next.
+            value, gap = _accept_if_lower(
+                self, penalty, Q, candidate, value, gap, certify=beta == 0
+            )
+        return sweeps
+
+    def _has_doubts(self, Q: np.ndarray, alpha: float, gap: float) -> bool:
+        squares = np.diagonal(self.gram)
+        return self.in_doubt(squares, np.sqrt(squares), 2.0 * row_norms(Q.T), alpha, gap)
+
+
+def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float, count: int) -> np.ndarray:
+    """One sweep over the working set, the others over its nonzero rows alone; in place.
+
+    Returns the nonzero rows.
+    """
+    W = state.W
+    _epochs(state.gram_storage, W, Q, alpha, beta, 1)
+    active = np.flatnonzero(W.any(axis=1))
+    if len(active):
+        some, gram = state.compact(active)
+        rows, Q_rows = W[some], np.ascontiguousarray(Q[:, some])
+        _epochs(gram, rows, Q_rows, alpha, beta, count - 1)
+        _subtract(state.gram_storage, Q, some, rows - W[some])
+        W[some] = rows
+    return np.flatnonzero(W.any(axis=1))
+
+
+def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
+    from ._block_cd_kernels import PENDING, gram_epochs, subtract_rows
+
+    n_outputs = W.shape[1]
+    rows, deltas = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
+    row = np.empty(n_outputs)
+    count = gram_epochs(gram, W, Q, alpha, beta or None, n_epochs, row, rows, deltas)
+    if count:
+        deltas[count:] = 0.0
+        subtract_rows(gram, Q, rows, deltas)
+
+
+def _subtract(gram, Q, rows, deltas) -> None:
+    """Q -= deltas' gram[rows], without copying the rows."""
+    from ._block_cd_kernels import PENDING, subtract_rows
+
+    count = len(rows)
+    padded = count + -count % PENDING
+    all_rows, all_deltas = np.zeros(padded, dtype=np.int64), np.zeros((padded, Q.shape[0]))
+    all_rows[:count], all_deltas[:count] = rows, deltas
+    subtract_rows(gram, Q, all_rows, all_deltas)
+
+
+def _accept_if_lower(
+    state, penalty, Q, candidate, value: float, gap: float, certify: bool = True
+) -> tuple[float, float]:
+    """Move to a candidate that lowers the objective; return value and gap of where we stand."""
+    before, Q_before = state.W.copy(), Q.copy()
+    state.W[:] = candidate
+    Q[:] = state.residual_correlation()
+    new_value, new_gap = _restricted_gap(state, penalty, Q, certify)
+    if new_value < value:
+        return new_value, new_gap
+    state.W[:], Q[:] = before, Q_before
+    return value, gap
+
+
+def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:
+    """How many sweeps take as long as a round of Newton steps.
+
+    A round of about three steps in the row norms costs 4 n_active^3 flops in LAPACK; one step
+    in the entries costs n_active^3 and about 20 products of 4 n_active^2 n_outputs. A sweep
+    takes 2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
+    """
+    if entries:
+        return (n_active**2 + 80 * n_active * n_outputs) / max(1, 12 * n_rows * n_outputs)
+    return n_active**2 / max(1, 2 * n_rows * n_outputs)
+
+
+def _restricted_gap(state: GramSet, penalty, Q, certify: bool = True) -> tuple[float, float]:
+    """Objective and duality gap of the problem on the working set, without touching samples.
+
+    Without ``certify`` the gap is infinite.
+
+    With Q' = X'R: ||R||^2 = ||Y||^2 - <W, X'Y> - <W, X'R> and <R, Y> = ||Y||^2 - <W, X'Y>.
+    """
+    fit = float(np.vdot(state.W, state.correlation))
+    residual = max(state.power - fit - float(np.vdot(state.W, Q.T)), 0.0)
+    value = residual + penalty.value(state.W)
+    if not certify:
+        return value, np.inf
+    bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
+    return value, max(value - bound, 0.0)

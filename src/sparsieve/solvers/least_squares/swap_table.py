@@ -1,0 +1,161 @@
+"""A support of very many features that knows what every change to it would do."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from scipy.linalg.blas import get_blas_funcs
+
+from ...design import parallel_passes as stream
+from .forward_scores import RANK_TOL
+
+
+class TabledSupport:
+    """A support of a design of any size; a change costs one product with the design at most.
+
+    The table of the exchanges needs Z (n_features x n_selected), C and nu; they follow every
+    change by rank-one updates in the precision of the design. What decides the objective, the
+    few columns of the support with their H and W, is kept in double precision.
+    """
+
+    def __init__(self, design, Y, ridge, candidates, n_steps, n_cheapest):
+        n_samples, n_features = design.shape
+        dtype = np.dtype(design.dtype)
+        self.design, self.ridge, self.n_cheapest = design, ridge, n_cheapest
+        self.Y = Y.astype(np.float64)
+        self.order: list[int] = []
+        self.objective = float(np.vdot(self.Y, self.Y))
+        self._ger = get_blas_funcs("ger", dtype=dtype)
+        self._C = np.asfortranarray(design.rmatmul(Y.astype(dtype, copy=False)))
+        self._norms = design.column_sq_norms().astype(dtype, copy=True)
+        self._nu = self._norms.copy()
+        spent = RANK_TOL[dtype] * self._norms if ridge == 0 else np.zeros(n_features, dtype)
+        # So much must be left of a feature that comes: infinitely much of those that are closed.
+        self._least = np.where(candidates & (self._norms > 0), spent, np.inf).astype(dtype)
+        self._least_open: dict[int, np.floating] = {}  # of the features in the support
+        self._features = np.empty(0, dtype=np.int64)  # in the order of the arrays below
+        self._Z = np.zeros((n_features, n_steps + 1), dtype=dtype, order="F")
+        self._columns = np.zeros((n_samples, n_steps + 1), order="F")
+        self._H = np.zeros((0, 0))
+        self._W = np.zeros((0, Y.shape[1]))
+        self._found: tuple | None = None
+
+    def best_addition(self) -> tuple[int, float]:
+        return self._search()[0]
+
+    def gains(self) -> np.ndarray:
+        squares = np.einsum("ij,ij->i", self._C, self._C, dtype=np.float64)
+        free = self._nu > self._least
+        left = self._nu + np.float64(self.ridge)
+        return np.divide(squares, left, out=np.zeros_like(squares), where=free)
+
+    def add(self, feature: int) -> None:
+        k = len(self._features)
+        column = self.design.dense_columns([feature])[:, 0].astype(np.float64)
+        chosen = self._columns[:, :k]
+        z = self._Z[feature, :k].astype(np.float64)
+        v = column - chosen @ z
+        # One step of refinement takes out what the updates of Z have lost to rounding.
+        correction = self._H @ (chosen.T @ v - self.ridge * z)
+        z += correction
+        v -= chosen @ correction
+        pivot = float(v @ v) + self.ridge * (1.0 + float(z @ z))
+        r = (v @ self.Y) / pivot
+        self._enter(v, pivot, r, z)
+        self._columns[:, k] = column
+        self._W = np.vstack([self._W - z[:, None] * r, r])
+        H = np.empty((k + 1, k + 1))
+        H[:k, :k] = self._H + np.outer(z, z / pivot)
+        H[:k, k] = H[k, :k] = -z / pivot
+        H[k, k] = 1.0 / pivot
+        self._H = H
+        self._features = np.append(self._features, feature)
+        self._least_open[feature] = self._least[feature]
+        self._least[feature] = np.inf
+        self.order.append(feature)
+        self.objective -= float(r @ r) * pivot
+        self._found = None
+
+    def remove(self, feature: int) -> None:
+        last = len(self._features) - 1
+        place = int(np.flatnonzero(self._features == feature)[0])
+        # Close the gap with what is last: the order of the arrays means nothing.
+        kept = np.arange(last + 1)
+        kept[place] = last
+        kept = kept[:last]
+        h, w, row = self._H[place, place], self._W[place].copy(), self._H[place, kept]
+        self._leave(place, h, w, row)
+        self._columns[:, place] = self._columns[:, last]
+        self._W = self._W[kept] - np.outer(row, w / h)
+        self._H = self._H[np.ix_(kept, kept)] - np.outer(row, row / h)
+        self._features = self._features[kept]
+        self._least[feature] = self._least_open.pop(feature)
+        self.order.remove(feature)
+        self.objective += float(w @ w) / h
+        self._found = None
+
+    def _enter(self, v: np.ndarray, pivot: float, r: np.ndarray, z: np.ndarray) -> None:
+        """Let a column with the coefficients z on the support and the rest v enter the table."""
+        k = len(z)
+        q = self.design.rmatmul(v[:, None].astype(self._C.dtype))[:, 0]
+        scaled = (q / pivot).astype(q.dtype)
+        self._update(self._C, -1.0, q, r)
+        self._nu -= q * scaled
+        if k:
+            self._update(self._Z[:, :k], -1.0, scaled, z)
+        self._Z[:, k] = scaled
+
+    def _leave(self, place: int, h: float, w: np.ndarray, row: np.ndarray) -> None:
+        """Let a column leave the table; the last takes its place."""
+        last = len(row)
+        z = self._Z[:, place].copy()
+        self._update(self._C, 1.0, z, w / h)
+        self._nu += z * (z / h).astype(z.dtype)
+        self._Z[:, place] = self._Z[:, last]
+        if last:
+            self._update(self._Z[:, :last], -1.0, z, row / h)
+
+    def cheapest(self) -> int:
+        return int(self._features[np.argmin(self._costs())])
+
+    def best_exchange(self) -> tuple[tuple[int, ...], tuple[int, ...], float]:
+        return self._search()[1]
+
+    def _search(self):
+        """Best addition and best exchange; one pass finds both, so they are kept together."""
+        from ._swap_kernels import BLOCK, best_changes
+
+        if self._found is None:
+            costs = self._costs()
+            places = np.argsort(costs, kind="stable")[: self.n_cheapest]
+            dtype = self._C.dtype
+            work = partial(
+                best_changes,
+                self._C.T,
+                self._Z.T,
+                self._nu,
+                self._least,
+                places,
+                self._W[places].astype(dtype),
+                np.diag(self._H)[places].astype(dtype),
+                costs[places].astype(dtype),
+                dtype.type(self.ridge),
+            )
+            n_features, n_outputs = self._C.shape
+            size = n_features * (n_outputs + len(places))
+            found = stream.in_strips(work, n_features, size, BLOCK)
+            feature, gain = max((one[:2] for one in found), key=lambda one: one[1])
+            into, out, decrease = max((one[2:] for one in found), key=lambda one: one[2])
+            leaving = () if out < 0 else (int(self._features[places[out]]),)
+            self._found = (feature, float(gain)), (leaving, (into,), float(decrease))
+        return self._found
+
+    def _costs(self) -> np.ndarray:
+        return (self._W * self._W).sum(axis=1) / np.diag(self._H)
+
+    def _update(self, A, sign, left, right) -> None:
+        """A += sign * left right', in place."""
+        self._ger(
+            sign, left, right.astype(A.dtype), a=A, overwrite_x=0, overwrite_y=0, overwrite_a=1
+        )

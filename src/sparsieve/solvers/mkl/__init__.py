@@ -1,1 +1,0 @@
-"""Solvers of multiple kernel learning."""

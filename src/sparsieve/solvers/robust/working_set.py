@@ -1,0 +1,139 @@
+"""A working set for sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| over all features.
+
+The interior-point method works on the columns of the working set, in double precision whatever the
+design; the design itself is read once per round, to certify and to find features that violate their
+optimality condition ||x_j' M|| <= alpha. Where these are too many for dense columns of sparse data,
+primal-dual steps on sparse columns take over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..base import Callback, Event, Result, relative
+from .first_order import FirstOrderWorkingSet, needs_first_order
+from .interior_point import InteriorPoint, polished, zero_rows
+from .problem import RobustRegression, RobustSolution, lower_bound
+
+# Inner tolerance as long as a feature outside violates its optimality condition by more than this
+# factor.
+INNER_TOL_LOOSE, KKT_VIOLATION_LOOSE = 1e-2, 1.1
+# Share of alpha: features with larger correlations enter along with those that violate theirs, and
+# zero rows with smaller ones leave. The second is for many samples, where every feature costs.
+ADD_THRESHOLD, ADD_THRESHOLD_TALL, TALL_SAMPLES = 0.9, 0.95, 400
+# Features in the first working set: those that nearly violate their condition without any other,
+# within these limits; every column of a remote X has to be brought here.
+INITIAL_SET_MIN, INITIAL_SET_MAX, INITIAL_SET_REMOTE = 20, 200, 32
+# When there are no more eligible features than this many times the limit, all begin inside.
+ALL_FEATURES_RATIO = 1.5
+# The largest number of features that enter in one round, unless more are inside already.
+ADD_MAX, ADD_MAX_REMOTE = 100, 32
+# Rounds in which features may leave; later they might only come back.
+MAX_PRUNING_ROUNDS = 3
+# When such a share of the eligible features would be inside, all are.
+ADD_ALL_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """Solve to a relative duality gap over all eligible features; alpha must be positive.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int
+        Largest number of interior-point iterations; twenty primal-dual steps count as one.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 200
+
+    def solve(
+        self,
+        problem: RobustRegression,
+        start: Result[RobustSolution] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[RobustSolution]:
+        """Begin with the features of ``start``; the callback is called after every round."""
+        alpha, features = problem.alpha, problem.features
+        remote, tall = problem.design.is_remote, len(problem.Y) > TALL_SAMPLES
+        largest = INITIAL_SET_REMOTE if remote else INITIAL_SET_MAX
+        last = start
+        if start is None and (
+            len(features) > ALL_FEATURES_RATIO * largest
+            or needs_first_order(problem, len(features))
+        ):
+            last = problem.without_features()
+        inside = np.zeros(problem.design.shape[1], dtype=bool)
+        inside[features if last is None else _first_features(problem, last, largest)] = True
+        if last is not None:
+            n_violating = int((last.solution.correlations[features] > alpha).sum())
+            if needs_first_order(problem, n_violating):
+                return FirstOrderWorkingSet(self.tol, self.max_iter).solve(problem, last, callback)
+        threshold = (ADD_THRESHOLD_TALL if tall else ADD_THRESHOLD) * alpha
+        trace: list[float] = []
+        n_iter, n_rounds, violation = 0, 0, np.inf
+        while True:
+            n_rounds += 1
+            outside = problem.is_eligible & ~inside
+            loose = bool(outside.any()) and violation > KKT_VIOLATION_LOOSE
+            solver = InteriorPoint(
+                max(INNER_TOL_LOOSE, self.tol) if loose else 0.3 * self.tol,
+                max(self.max_iter - n_iter, 1),
+                zero_tol=0.9 * self.tol if tall and not loose else None,
+            )
+            part = replace(problem, eligible=inside)
+            inner = solver.solve(part, last)
+            correlations = inner.solution.correlations
+            n_iter += inner.n_iter
+            trace.extend(inner.trace)
+            violation = problem.kkt_violation(correlations)
+            bound = lower_bound(inner) / violation
+            gap = relative(inner.objective - bound, inner.objective)
+            event = Event(n_iter, inner.objective, gap, int(inside.sum()))
+            stop = callback is not None and callback(event)
+            exhausted = not loose and not (outside & (correlations > alpha)).any()
+            if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
+                break
+            entering = np.flatnonzero(outside & (correlations > threshold))
+            size = int(inside.sum())
+            if needs_first_order(problem, size + len(entering)):
+                first_order = FirstOrderWorkingSet(self.tol, max(self.max_iter - n_iter, 1))
+                rest = first_order.solve(problem, inner, callback)
+                return replace(rest, n_iter=n_iter + rest.n_iter, trace=trace + rest.trace)
+            most = max(ADD_MAX_REMOTE if remote else ADD_MAX, size)
+            if len(entering) > most:
+                entering = entering[np.argpartition(-correlations[entering], most - 1)[:most]]
+            inside = inside.copy()
+            if size + len(entering) > ADD_ALL_SHARE * len(features) and not remote:
+                entering = features
+            elif loose and n_rounds <= MAX_PRUNING_ROUNDS:
+                leaving = part.features[zero_rows(part, inner)]
+                inside[leaving[correlations[leaving] <= threshold]] = False
+            inside[entering] = True
+            last = inner
+        found = polished(part, inner, bound=bound, tol=self.tol)
+        return replace(
+            found,
+            solution=replace(found.solution, correlations=correlations / violation),
+            optimality=relative(found.objective - bound, found.objective),
+            n_iter=max(n_iter, 1),
+            converged=relative(found.objective - bound, found.objective) <= self.tol,
+            trace=trace,
+        )
+
+
+def _first_features(
+    problem: RobustRegression, start: Result[RobustSolution], largest: int
+) -> np.ndarray:
+    """The features in use, or those of the largest correlations."""
+    features, correlations = problem.features, start.solution.correlations
+    used = features[start.solution.W[features].any(axis=1)]
+    if len(used) and not needs_first_order(problem, len(used)):
+        return used
+    n_close = int((correlations[features] > ADD_THRESHOLD * problem.alpha).sum())
+    size = min(max(n_close, INITIAL_SET_MIN), largest, len(features))
+    return features[np.argsort(-correlations[features], kind="stable")[:size]]

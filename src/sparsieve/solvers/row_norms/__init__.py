@@ -1,1 +1,0 @@
-"""Solvers of problems with a sum of residual norms."""

@@ -1,0 +1,132 @@
+"""Columns whose fate the user has decided: ``always_keep`` and ``never_keep``."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from .._checks import listed, resolve_count
+from .._saved import Bools, Savable
+
+
+@dataclass(frozen=True)
+class FixedColumns(Savable):
+    """Masks of the columns that are always and never kept.
+
+    The number of features asked for includes those always kept, so a model with m of them has
+    ``n_features_to_select - m`` to choose itself, out of ``n_open`` columns.
+    """
+
+    always: Annotated[Bools, "features"]
+    never: Annotated[Bools, "features"]
+
+    @classmethod
+    def of(cls, selector, n_features: int) -> FixedColumns:
+        """What the parameters of a selector say, where it has them; contradictions refused."""
+        names = getattr(selector, "feature_names_in_", None)
+        always, never = (
+            columns_mask(parameter, getattr(selector, parameter, None), n_features, names)
+            for parameter in ("always_keep", "never_keep")
+        )
+        if (always & never).any():
+            both = listed([int(j) for j in np.flatnonzero(always & never)])
+            raise ValueError(f"always_keep and never_keep both name column {both}")
+        if never.all():
+            raise ValueError("never_keep names every feature; nothing is left to select")
+        return cls(always, never)
+
+    @cached_property
+    def either(self) -> np.ndarray:
+        """Columns that are not the model's to choose."""
+        return self.always | self.never
+
+    @cached_property
+    def n_always(self) -> int:
+        """How many columns are always kept."""
+        return int(np.count_nonzero(self.always))
+
+    @cached_property
+    def n_available(self) -> int:
+        """How many columns may be kept at all."""
+        return len(self.never) - int(np.count_nonzero(self.never))
+
+    @cached_property
+    def n_open(self) -> int:
+        """How many columns the model chooses from."""
+        return len(self.always) - int(np.count_nonzero(self.either))
+
+    def count(self, wanted, default: int) -> int:
+        """The number of features to keep that an int, a fraction (of all) or None means."""
+        count = resolve_count(wanted, len(self.always), default)
+        if count < self.n_always:
+            raise ValueError(
+                f"always_keep names {self.n_always} features, more than the {count} to select"
+            )
+        if count > self.n_available and not isinstance(wanted, float | np.floating):
+            raise ValueError(
+                f"never_keep leaves {self.n_available} features, fewer than the {count} to select"
+            )
+        return min(count, self.n_available)
+
+    def own_count(self, wanted, default: int) -> int:
+        """How many of them the model chooses itself; by default at most ``default``."""
+        if wanted is None:
+            return min(default, self.n_open)
+        return self.count(wanted, default) - self.n_always
+
+    def rank(self, ranking: np.ndarray) -> np.ndarray:
+        """The same ranking with the columns always kept in front and those never kept last."""
+        if self.n_open == len(ranking):
+            return ranking
+        order = np.lexsort((ranking, self.never, ~self.always))
+        placed = np.empty_like(ranking)
+        placed[order] = np.arange(1, len(ranking) + 1)
+        return placed
+
+    def score(self, scores: np.ndarray) -> np.ndarray:
+        """The same scores; columns kept by request have none of their own, which is zero."""
+        if not self.n_always:
+            return scores
+        return np.where(self.always, 0.0, scores).astype(scores.dtype, copy=False)
+
+
+def columns_mask(parameter: str, columns: Any, n_features: int, names) -> np.ndarray:
+    """The columns meant by a list of indices or names or by a mask, as a mask."""
+    mask = np.zeros(n_features, dtype=bool)
+    if columns is None:
+        return mask
+    if isinstance(columns, str) or not hasattr(columns, "__iter__"):
+        raise ValueError(f"{parameter} must be a list of column indices or names, got {columns!r}")
+    columns = list(columns)
+    if columns and all(isinstance(column, bool | np.bool_) for column in columns):
+        if len(columns) != n_features:
+            raise ValueError(
+                f"{parameter} as a mask needs one entry for each of the {n_features} features, "
+                f"got {len(columns)}"
+            )
+        return np.array(columns, dtype=bool)
+    known = {} if names is None else {name: j for j, name in enumerate(names)}
+    for column in columns:
+        mask[_place(parameter, column, n_features, known)] = True
+    return mask
+
+
+def _place(parameter: str, column, n_features: int, known: dict) -> int:
+    if isinstance(column, str):
+        if column not in known:
+            close = difflib.get_close_matches(column, list(known), n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            where = "is not a column of X" if known else "is a name, but X has no column names"
+            raise ValueError(f"{parameter}: {column!r} {where}{hint}")
+        return known[column]
+    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
+        raise ValueError(f"{parameter} must hold column indices or names, got {column!r}")
+    if not -n_features <= column < n_features:
+        raise ValueError(
+            f"{parameter}: column {column} does not exist, X has {n_features} features"
+        )
+    return int(column)

@@ -1,0 +1,324 @@
+"""From a user's y to the matrix Y that the models regress on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import type_of_target
+
+from ..design import Coded, RowBlockedDesign
+from .scaling import check_target_size
+
+TASKS = ("auto", "classification", "regression")
+NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
+# Whole numbers of more different values than this, on average with fewer samples each than that,
+# could be classes or quantities.
+MAX_CLASSES = 20
+MIN_SAMPLES_PER_CLASS = 5
+# Samples that are sorted together; the values of more are merged.
+SORTED_SAMPLES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Target:
+    """An encoded target.
+
+    Attributes
+    ----------
+    task : {"classification", "multilabel", "regression", "unsupervised"}
+        Of the last, Y has no columns.
+    Y : ndarray or Coded, of shape (n_samples, n_outputs)
+        0/1 one-hot columns in the order of ``classes``, the 0/1 indicator matrix, or the values.
+        Coded are the classes of an X that is read in blocks.
+    classes : ndarray or None
+        Sorted class labels (classification only).
+    codes : ndarray or None
+        Index into ``classes`` for every sample (classification only).
+    """
+
+    task: str
+    Y: Any
+    classes: Any = None
+    codes: Any = None
+
+    def rows(self, index) -> Target:
+        """The target of these samples; classes keep their columns."""
+        codes = None if self.codes is None else self.codes[index]
+        return Target(self.task, self.Y[index], self.classes, codes)
+
+
+def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
+    """How one column of targets is read where nobody said it, and a sentence in case of doubt.
+
+    Text, booleans, categories and whole numbers (also as floats) are classes, numbers with
+    fractions are quantities. Whole numbers of more than 20 different values, on average fewer than
+    five samples each, could be either: estimators refuse them, and who may decide for the user
+    takes them for quantities and shows the sentence. Read the whole of y and hand the answer on to
+    folds and subsamples.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    option : str
+        How a reader says the task, with braces for its value.
+
+    Returns
+    -------
+    task : {"classification", "regression"}
+    sentence : str
+        Empty where there is no doubt.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.target import read_task
+    >>> read_task(["ill", "well", "ill"])
+    ('classification', '')
+    >>> task, sentence = read_task(range(18, 90))
+    >>> print(sentence)
+    y holds 72 different whole numbers in 72 samples and is read as numbers; pass \
+task="classification" if they are classes
+    """
+    if is_categorical(y):
+        return "classification", ""
+    y = np.asarray(y)
+    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
+    values, counts = distinct(y)
+    if not (held := _doubt(values, counts)):
+        return _natural_task(values), ""
+    other = option.format("classification")
+    return "regression", f"{held} and is read as numbers; pass {other} if they are classes"
+
+
+def is_categorical(y: Any) -> bool:
+    """Whether y has the type of pandas for categories, whatever their labels are."""
+    return type(getattr(y, "dtype", None)).__name__ == "CategoricalDtype"
+
+
+def _natural_task(values: np.ndarray) -> str:
+    """How one column of these different values is read, without doubt or in spite of it."""
+    has_fractions = values.dtype.kind == "f" and not (values == np.rint(values)).all()
+    return "regression" if has_fractions else "classification"
+
+
+def _doubt(values: np.ndarray, counts: np.ndarray) -> str:
+    """What y holds, where whole numbers could be classes or quantities, else nothing."""
+    n_values, n_samples = len(values), int(counts.sum())
+    if values.dtype.kind not in "iuf" or _natural_task(values) == "regression":
+        return ""
+    if n_values <= MAX_CLASSES or n_samples >= MIN_SAMPLES_PER_CLASS * n_values:
+        return ""
+    return f"y holds {n_values} different whole numbers in {n_samples} samples"
+
+
+def with_task(selector: Any, task: str) -> Any:
+    """A copy that reads every part of y as the whole was read, where it is left to decide.
+
+    Reaches the steps of a Pipeline and the selectors that others wrap. Selectors for classes
+    only have nothing to decide.
+
+    Examples
+    --------
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.validation.target import with_task
+    >>> with_task(RidgeForwardSelector(), "regression").task
+    'regression'
+    """
+    selector = clone(selector)
+    if task not in ("classification", "regression"):
+        return selector  # columns of targets say themselves what they are
+    if isinstance(selector, Pipeline):
+        steps = {name: with_task(step, task) for name, step in selector.steps if _is_model(step)}
+        return selector.set_params(**steps)
+    if hasattr(selector, "_members_with_task"):
+        return selector.set_params(**selector._members_with_task(task))
+    if _is_model(selector) and selector.get_params(deep=False).get("task") == "auto":
+        selector.set_params(task=task)
+    return selector
+
+
+def _is_model(step: Any) -> bool:
+    return hasattr(step, "get_params") and hasattr(step, "fit")
+
+
+def _number_objects(y: np.ndarray) -> np.ndarray | None:
+    """Python numbers in an object array as a plain array; None for anything else."""
+    if y.dtype.kind != "O":
+        return None
+    if not all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in y.ravel()):
+        return None
+    try:
+        return y.astype(np.int64 if all(isinstance(v, Integral) for v in y.ravel()) else np.float64)
+    except OverflowError:
+        return y.astype(np.float64)
+
+
+def task_of(estimator: Any, y: Any) -> str:
+    """How the estimator was asked to read y, which must still be as the user gave it."""
+    task = getattr(estimator, "task", "auto")
+    return "classification" if task == "auto" and is_categorical(y) else task
+
+
+def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) -> Target:
+    """The target of an estimator for a validated X and y; sets ``classes_``.
+
+    Without a y that the estimator looks at it has no columns.
+    """
+    name = type(estimator).__name__
+    if not estimator._needs_target:
+        target = Target(NO_TARGET, np.empty((X.shape[0], 0), dtype=X.dtype))
+    else:
+        assert y is not None
+        several = y.ndim == 2 and estimator._accepts_several_targets
+        takes_numbers = several or estimator._accepts_regression
+        knows = "numbers" if estimator._needs_numbers else "both"
+        with np.errstate(over="ignore"):  # of float32, and refused below
+            target = encode_target(
+                y,
+                task=task,
+                dtype=X.dtype,
+                owner=name,
+                knows=knows if takes_numbers else "classes",
+                holder=estimator._holder_of_task,
+                coded=isinstance(X, RowBlockedDesign),
+            )
+        if target.task == "regression":
+            check_target_size(y, X.dtype)
+        if target.task != "classification" and not takes_numbers:
+            raise ValueError(
+                f"Unknown label type: {name} needs one column of class labels, but y looks like "
+                f"{target.task}; bin y into classes or use a selector for regression such as "
+                "RidgeForwardSelector"
+            )
+    if target.classes is not None:
+        estimator.classes_ = target.classes
+    elif hasattr(estimator, "classes_"):
+        del estimator.classes_  # of an earlier fit on labels
+    return target
+
+
+def encode_target(
+    y: np.ndarray,
+    *,
+    task: str,
+    dtype: Any,
+    owner: str,
+    knows: str = "both",
+    holder: str = "",
+    coded: bool = False,
+) -> Target:
+    """Encode a validated y; ``owner`` is named in messages.
+
+    ``knows`` is "classes", "numbers" or "both": what the owner can make of whole numbers where
+    ``task`` is "auto". ``holder`` has the parameter ``task``, if not the owner. With ``coded``
+    classes take a few bytes per sample.
+    """
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
+    if y.ndim == 2 or y.dtype.kind == "O":
+        kind = type_of_target(y, input_name="y")
+        if kind == "unknown":
+            raise ValueError(f"Unknown label type: {owner} cannot read y of type {y.dtype}")
+    if y.ndim == 2:
+        return _encode_columns(y, kind, task, dtype)
+    values, counts = distinct(y)
+    natural = _natural_task(values)
+    if task == "auto":
+        task = natural
+        if knows == "both" and (held := _doubt(values, counts)):
+            raise ValueError(
+                f'{held}, which may be classes or quantities; pass task="classification" or '
+                f'task="regression" to {holder or owner}'
+            )
+        if knows == "numbers" and values.dtype.kind in "biuf":
+            task = "regression"
+    if task == "classification" or (knows == "classes" and natural == "classification"):
+        if natural == "regression":
+            raise ValueError(
+                f'Unknown label type: continuous. {owner} was given task="classification" but y '
+                "holds numbers with fractions; bin them into classes or turn them into text"
+            )
+        return _encode_classes(y, values, dtype, coded=coded)
+    return Target("regression", _as_numbers(y, dtype)[:, None])
+
+
+def _encode_classes(y, classes, dtype, *, coded: bool) -> Target:
+    n_samples, n_classes = len(y), len(classes)
+    if n_samples == 1:
+        raise ValueError("Cannot select features from one sample (n_samples = 1)")
+    if n_classes == 1:
+        raise ValueError(
+            f"y has only one class ({classes.tolist()[0]!r}); at least 2 classes are needed to "
+            "select features that tell them apart"
+        )
+    if n_classes == n_samples:
+        raise ValueError(
+            f"y has {n_classes} classes for {n_samples} samples: every class has a single sample; "
+            'give at least one class two samples, or pass task="regression" if y holds numbers'
+        )
+    if coded:
+        codes = places(y, classes, smallest_integer(n_classes))
+        return Target(
+            "classification", Coded(codes, np.eye(n_classes, dtype=dtype)), classes, codes
+        )
+    codes = places(y, classes)
+    Y = np.zeros((n_samples, n_classes), dtype=dtype)
+    Y[np.arange(n_samples), codes] = 1.0
+    return Target("classification", Y, classes, codes)
+
+
+def _encode_columns(y, kind, task, dtype) -> Target:
+    if task == "classification" and kind != "multilabel-indicator":
+        raise ValueError(
+            f'task="classification" needs one column of labels or a 0/1 indicator matrix; y has '
+            f"{y.shape[1]} columns of other values"
+        )
+    values = _as_numbers(y, dtype)
+    is_indicator = kind == "multilabel-indicator" and task != "regression"
+    return Target("multilabel" if is_indicator else "regression", values)
+
+
+def _as_numbers(y, dtype) -> np.ndarray:
+    try:
+        return np.asarray(y).astype(dtype)
+    except (TypeError, ValueError):
+        raise ValueError(
+            'y holds text but is used as numbers; pass task="classification" for class labels'
+        ) from None
+
+
+def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted different values and how often each occurs, as ``numpy.unique`` has them.
+
+    Sorting a copy of all samples takes the time and memory of several passes over them.
+    """
+    values, counts = np.unique(y[:SORTED_SAMPLES], return_counts=True)
+    for start in range(SORTED_SAMPLES, len(y), SORTED_SAMPLES):
+        if len(values) > SORTED_SAMPLES // 2:  # nearly all of them are different
+            return np.unique(y, return_counts=True)
+        others, more = np.unique(y[start : start + SORTED_SAMPLES], return_counts=True)
+        values, place = np.unique(np.concatenate([values, others]), return_inverse=True)
+        counts = np.bincount(place, weights=np.concatenate([counts, more])).astype(np.int64)
+    return values, counts
+
+
+def places(y: np.ndarray, values: np.ndarray, dtype: Any = np.intp) -> np.ndarray:
+    """Where every sample's value stands among the sorted ones."""
+    found = np.empty(len(y), dtype=dtype)
+    for start in range(0, len(y), SORTED_SAMPLES):
+        found[start : start + SORTED_SAMPLES] = np.searchsorted(
+            values, y[start : start + SORTED_SAMPLES]
+        )
+    return found
+
+
+def smallest_integer(count: int) -> np.dtype:
+    """The smallest signed type of the numbers below ``count``."""
+    return np.min_scalar_type(-max(count, 1))

@@ -1,0 +1,100 @@
+"""The one way in: from a user's X, y and weights to validated training data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ..design import DesignMatrix, as_design
+from .capabilities import is_scale_free
+from .columns import FixedColumns
+from .containers import plain_matrix, plain_vector
+from .external import check_same_device, checked_design, resolved_place
+from .scaling import with_usual_columns
+from .target import Target, estimator_target, task_of
+from .values import canonical, check_finite_target, checked_values, naming_arguments
+from .weights import combined_weights, positive_weights
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Validated training data as handed to a model.
+
+    ``sample_weight`` already includes the class weights; it is None when all samples count the
+    same, and never holds zeros: such samples were dropped, and ``used`` are the places in the
+    user's X of those left, None where these are all. ``fixed`` are the columns that
+    ``always_keep`` and ``never_keep`` name.
+    """
+
+    design: DesignMatrix
+    target: Target
+    sample_weight: np.ndarray | None
+    fixed: FixedColumns
+    used: np.ndarray | None = None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The places in the user's X of the samples."""
+        return np.arange(self.design.shape[0]) if self.used is None else self.used
+
+    @property
+    def total_weight(self) -> float:
+        """The number of samples, counted with their weights."""
+        if self.sample_weight is None:
+            return float(self.design.shape[0])
+        return float(self.sample_weight.sum())
+
+
+def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
+    """Validate for an estimator; sets ``classes_``, ``n_features_in_`` and the feature names.
+
+    What the estimator takes are its ``Capabilities``; its parameters ``task``, ``class_weight``,
+    ``always_keep`` and ``never_keep`` are read where it has them.
+    """
+    if not estimator._needs_target:
+        y = sample_weight = None
+    check_same_device(X, {"y": y, "sample_weight": sample_weight})
+    task = task_of(estimator, y)
+    y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
+    X, sizes = resolved_place(estimator, X), None
+    in_memory = not isinstance(X, DesignMatrix)
+    if in_memory:
+        X, y, sizes = checked_values(estimator, plain_matrix(X), y)
+    else:
+        X, y = checked_design(estimator, X, y)
+    if y is not None:
+        check_finite_target(y)
+    sample_weight, used = positive_weights(sample_weight, X.shape[0])
+    if used is not None:
+        X, y, sizes = X[used] if in_memory else X.rows(used), y[used], None
+    unit = None
+    if in_memory:
+        X, unit = with_usual_columns(
+            X, scale_free=is_scale_free(estimator), owner=type(estimator).__name__, sizes=sizes
+        )
+    target = estimator_target(estimator, y, task, X)
+    weights = combined_weights(sample_weight, getattr(estimator, "class_weight", None), target)
+    fixed = FixedColumns.of(estimator, X.shape[1])
+    design = as_design(X)
+    if unit is not None:
+        design.unit = unit
+    return TrainingData(design, target, weights, fixed, used)
+
+
+def transform_data(estimator: Any, X: Any, *, min_samples: int = 1) -> Any:
+    """X in memory with the features of the fit, for ``transform`` and ``predict``."""
+    X = plain_matrix(X)
+    with naming_arguments():
+        X = validate_data(
+            estimator,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc") if estimator._accepts_sparse else False,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if estimator._accepts_nan else True,
+            ensure_min_samples=min_samples,
+        )
+    return canonical(X)

@@ -1,0 +1,101 @@
+"""Weights of samples and of classes, and how much every sample counts with both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from .._checks import listed
+from .target import Target
+
+# Smallest and largest weight of a sample; linear programs take 1e20 for infinity.
+WEIGHT_LIMITS = (1e-50, 1e15)
+
+
+def positive_weights(
+    sample_weight: Any, n_samples: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """(weights without zeros, the samples that they belong to); None stands for all samples."""
+    if sample_weight is None:
+        return None, None
+    as_many = np.broadcast_to(np.int8(0), (n_samples, 1))
+    weights = _check_sample_weight(
+        sample_weight, as_many, dtype=np.float64, ensure_non_negative=True
+    )
+    used = weights > 0
+    if not used.any():
+        raise ValueError("sample_weight is zero for every sample; nothing is left to fit")
+    check_weight_size(weights[used])
+    return (weights, None) if used.all() else (weights[used], np.flatnonzero(used))
+
+
+def combined_weights(
+    sample_weight: np.ndarray | None, class_weight: Any, target: Target
+) -> np.ndarray | None:
+    """The weight of every sample with that of its class; None where all count the same."""
+    if class_weight is None:
+        return sample_weight
+    if target.classes is None:
+        raise ValueError(
+            "class_weight is for class labels, but y is used as numbers; leave class_weight=None "
+            "and pass sample_weight instead"
+        )
+    weights = class_weights(class_weight, target, sample_weight)[target.codes]
+    if sample_weight is not None:
+        weights = weights * sample_weight
+    check_weight_size(weights, "class_weight times sample_weight")
+    return weights
+
+
+def check_weight_size(weights: np.ndarray, name: str = "sample_weight") -> None:
+    """Refuse positive weights of which sums and products are no numbers."""
+    low, high = WEIGHT_LIMITS
+    for value in (float(weights.max()), float(weights.min())):
+        if not low <= value <= high:
+            raise ValueError(
+                f"{name} holds {value:.3g}; weights stand for repeated samples: scale them to lie "
+                f"between {low:g} and {high:g}, or pass 0 to leave a sample out"
+            )
+
+
+def class_weights(class_weight: Any, target: Target, sample_weight=None) -> np.ndarray:
+    """The weight of every class of the target, in their order.
+
+    "balanced" weighs classes by the inverse of their sizes; sizes count samples with their
+    weights, so that a sample of weight two counts as two samples. A class that a dict does not
+    name weighs one; labels that y does not hold are a mistake unless all of its classes are named
+    (a part of the samples may lack a class).
+    """
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                f'class_weight must be a dict, "balanced" or None, got {class_weight!r}'
+            )
+        sizes = np.bincount(target.codes, weights=sample_weight)
+        return sizes.sum() / (len(sizes) * sizes)
+    if not isinstance(class_weight, Mapping):
+        raise TypeError(
+            'class_weight must be a dict from class labels to weights, "balanced" or None, got a '
+            f"{type(class_weight).__name__}"
+        )
+    labels = target.classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown and any(label not in class_weight for label in labels):
+        raise ValueError(
+            f"class_weight names {listed(unknown)}, which y does not hold; its classes are "
+            f"{listed(labels)}"
+        )
+    for label, weight in class_weight.items():
+        if isinstance(weight, bool | np.bool_) or not isinstance(weight, Real):
+            raise TypeError(f"class_weight of {label!r} must be a number, got {weight!r}")
+        if not 0.0 < float(weight) < math.inf:
+            raise ValueError(
+                f"class_weight of {label!r} must be positive and finite, got {weight!r}; leave "
+                "out the samples of a class that is not to count"
+            )
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])

@@ -1,0 +1,1 @@
+"""Experiments with sparsieve: studies over data sets, and those of the five papers."""

@@ -1,0 +1,1 @@
+"""The commands ``sparsieve study`` and ``sparsieve reproduce``."""

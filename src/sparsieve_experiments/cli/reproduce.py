@@ -1,0 +1,283 @@
+"""``sparsieve reproduce``: a paper's experiments on the data at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sparsieve.cli.errors import ExitCode, UsageError
+from sparsieve.cli.live import live
+from sparsieve.cli.options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
+from sparsieve.cli.output import check_page, command_line, print_json, print_rows, progress, say
+
+from .reproduction_plan import print_plan, say_plan, times_in
+
+_STORES = {
+    "quick": "{}-quick.sqlite",
+    "standard": "{}.sqlite",
+    "full": "{}-full.sqlite",
+}
+_SHOWN = 60  # rows of one table on a terminal; longer ones are shown in short
+
+
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="robust-l20, l20, exclusive-l21, l0-mkl or l0-mpm."),
+    ],
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A part of the data sets, repeats and settings: minutes."),
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Exactly the paper's protocol: hours or days."),
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help='Only experiments whose name contains this, such as "figure 4"; repeatable.',
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the data files are; the folder named by SPARSIEVE_DATA if not given.",
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="SQLite file of the results, one for every level; PAPER.sqlite, "
+            "PAPER-quick.sqlite or PAPER-full.sqlite in this folder if not given.",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write an HTML report as well."),
+    ] = None,
+    plan_only: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Compute nothing: print what would be computed and how long it takes."
+        ),
+    ] = False,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded",
+            help="Compute nothing: show what the experiments gave when they were last recorded.",
+        ),
+    ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write what came of it into FOLDER/PAPER, as the package keeps its records.",
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Solve all splits of a data set as one batch on this device, such as cuda "
+            "(robust-l20 only; needs torch).",
+        ),
+    ] = None,
+    halving: Annotated[
+        bool,
+        typer.Option(
+            "--halving",
+            help="Search the 3125 points of --full l0-mkl by successive halving: a third goes on "
+            "after the first split, a third of these after the third.",
+        ),
+    ] = False,
+    jobs: Jobs = 1,
+    retry_failed: RetryFailed = False,
+    as_json: AsJson = False,
+    quiet: NoProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Do a paper's experiments again and print our numbers beside the published ones.
+
+    All data sets at hand, all methods and the paper's way of splitting, with coarser grids: at
+    most 25 minutes on two cores. Data sets that are not at hand are left out, with the reason.
+    Interrupt or kill it at any time and run it again: nothing finished is lost or computed twice.
+    Leaves with code 1 when a computation failed.
+
+    Example: sparsieve reproduce l20 --recorded --report l20.html
+    """
+    check_jobs(jobs)
+    check_page(report)
+    _check_combination(
+        quick=quick,
+        full=full,
+        plan=plan_only,
+        recorded=recorded,
+        only=only,
+        record=record,
+        device=device,
+    )
+    level = "quick" if quick else "full" if full else "standard"
+    if data is not None:
+        if not data.is_dir():
+            raise UsageError(f"--data: there is no folder {data}")
+        os.environ["SPARSIEVE_DATA"] = str(data.resolve())  # other processes look there too
+    from sparsieve.io.errors import DataError
+
+    with progress("Loading"):
+        from .. import papers
+        from ..studies import StoreError, StudyError
+    try:
+        preset = papers.find_preset(paper)
+        papers.check_device(preset, device)
+        papers.check_halving(preset, level, halving)
+    except (ValueError, RuntimeError) as error:
+        raise UsageError(str(error)) from None
+    if not quiet:
+        say(preset.citation)
+    file = store if store is not None else Path(_STORES[level].format(paper))
+    try:
+        if plan_only:
+            planned = papers.plan(paper, level, only or (), halving=halving)
+            print_plan(planned, preset, file, as_json=as_json)
+            return
+        if recorded:
+            found = papers.read_record(paper)
+            _show_record(found, report, as_json=as_json)
+            return
+        with live(quiet) as tell:
+            outcome = papers.reproduce(
+                paper,
+                file,
+                level=level,
+                only=only or (),
+                n_jobs=jobs,
+                retry_failed=retry_failed,
+                on_progress=tell,
+                on_exhibit=None if as_json else _print_exhibit,
+                on_plan=None if quiet else lambda planned: say_plan(planned, preset, jobs),
+                device=device,
+                halving=halving,
+            )
+    except KeyboardInterrupt:
+        say(f"what is finished is in {file}: run it again to go on")
+        raise
+    except (StudyError, StoreError, papers.RecordError) as error:
+        raise DataError(str(error)) from error
+    if not any(exhibit.rows for exhibit in outcome.exhibits) and not outcome.errors:
+        from sparsieve.datasets import get_data_home
+
+        raise DataError(
+            f"none of the data sets that this needs is in {get_data_home()}; name their folder "
+            f"with --data, and see: sparsieve datasets"
+        )
+    if as_json:
+        print_json(_as_dict(outcome))
+    _say_what_is_missing(outcome)
+    _write_report(outcome, report)
+    if outcome.errors:
+        raise typer.Exit(int(ExitCode.BAD_DATA))
+    if record is not None:
+        planned = papers.plan(paper, level)
+        papers.save_record(outcome, planned, times_in(file, planned), record / paper)
+        say(f"wrote the record into {record / paper}")
+
+
+def _check_combination(**given: Any) -> None:
+    """Refuse options of which one would be ignored."""
+    asked = [f"--{name}" for name, value in given.items() if value]
+    apart = [
+        ("--quick", "--full"),
+        ("--recorded", "--plan"),
+        *(("--recorded", o) for o in ("--quick", "--full", "--only", "--record", "--device")),
+        # A record tells how long the work takes on a CPU.
+        *(("--record", other) for other in ("--plan", "--only", "--device")),
+        ("--plan", "--device"),
+    ]
+    for one, other in apart:
+        if one in asked and other in asked:
+            raise UsageError(f"{one} and {other} exclude each other: leave one away")
+
+
+def _show_record(found: Any, report: Path | None, *, as_json: bool) -> None:
+    outcome = found.reproduction
+    if as_json:
+        made = {"date": found.date, "version": found.version, "out_of_date": found.remarks}
+        print_json({**_as_dict(outcome), "store": None, "recorded": made})
+    else:
+        for exhibit in outcome.exhibits:
+            _print_exhibit(exhibit)
+    for name, reason in outcome.missing.items():
+        say(f"left out {name}: {reason}")
+    say(found.in_words)
+    for remark in found.remarks:
+        say(f"the record is out of date: {remark}")
+    _write_report(outcome, report)
+
+
+def _write_report(outcome: Any, report: Path | None) -> None:
+    if report is None:
+        return
+    from sparsieve_experiments.report import reproduction_report
+
+    with progress("Writing the report"):
+        reproduction_report(outcome, command=command_line()).save(report)
+    say(f"wrote {report}")
+
+
+def _print_exhibit(exhibit: Any) -> None:
+    rows = exhibit.rows if len(exhibit.rows) <= _SHOWN else exhibit.summary or exhibit.rows
+    print(f"\n{exhibit.name}: {exhibit.title}")
+    if rows:
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        shown = [[_text(row.get(name)) for name in columns] for row in rows[:_SHOWN]]
+        numeric = [
+            name
+            for name in columns
+            if any(isinstance(row.get(name), (int, float)) for row in rows[:_SHOWN])
+        ]
+        print_rows(
+            [name.replace("_", " ") for name in columns],
+            shown,
+            right=[name.replace("_", " ") for name in numeric],
+        )
+        if len(rows) > _SHOWN:
+            print(f"... and {len(rows) - _SHOWN} more rows; --report or --json gives all")
+    if exhibit.note:
+        print(exhibit.note)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _say_what_is_missing(outcome: Any) -> None:
+    for name, reason in outcome.missing.items():
+        say(f"left out {name}: {reason}")
+    for error in outcome.errors:
+        say(f"failed: {error}")
+    say(f"results in {outcome.store}")
+
+
+def _as_dict(outcome: Any) -> dict:
+    return {
+        "paper": outcome.preset.paper,
+        "citation": outcome.preset.citation,
+        "level": outcome.level,
+        "exhibits": [
+            {"name": e.name, "title": e.title, "note": e.note, "rows": list(e.rows)}
+            for e in outcome.exhibits
+        ],
+        "left_out": outcome.missing,
+        "failed": outcome.errors,
+        "store": outcome.store,
+    }

@@ -1,0 +1,111 @@
+"""What ``sparsieve reproduce`` would compute, and how long that takes, in words and as a table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from sparsieve.cli.output import print_json, print_rows, say
+
+
+def times_in(store: Path, plan: Any) -> dict[tuple[str, str, str], float]:
+    """Seconds of one cell of every kind of a plan, as far as a store has measured them."""
+    from ..papers.planning import measured_times
+
+    return measured_times(store, dict.fromkeys(kind.work for kind in plan.kinds))
+
+
+def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
+    """The cells by experiment, data set and method, with an estimate where one was measured.
+
+    Times come from the store, and else from the record that comes with the package when that is
+    of the same level: cells of another level cost something else.
+    """
+    recorded = _recorded_times(plan)
+    plan = plan.timed(recorded).timed(times_in(store, plan))
+    if as_json:
+        listed = [
+            {**vars(kind), "seconds_in_all": None if kind.seconds is None else _of(kind)}
+            for kind in plan.kinds
+        ]
+        print_json(
+            {
+                "paper": plan.paper,
+                "level": plan.level,
+                "cells": plan.cells,
+                "seconds": plan.seconds,
+                "cells_without_estimate": plan.unknown,
+                "not_counted": plan.later,
+                "coarser": preset.coarser.get(plan.level),
+                "kinds": listed,
+            }
+        )
+        return
+    together: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for kind in plan.kinds:
+        together[kind.experiment, kind.dataset or "-"].append(kind)
+    rows = []
+    for (experiment, dataset), kinds in together.items():
+        methods = list(dict.fromkeys(kind.method for kind in kinds if kind.method))
+        known = [_of(kind) for kind in kinds if kind.seconds is not None]
+        missing = sum(kind.cells for kind in kinds if kind.seconds is None)
+        minutes = f"{sum(known) / 60:.1f}" if known else ""
+        rows.append(
+            [
+                experiment,
+                dataset,
+                ", ".join(methods) or "-",
+                f"{sum(kind.cells for kind in kinds):,}",
+                f"{minutes} and more" if known and missing else minutes or "not measured",
+            ]
+        )
+    print_rows(
+        ["experiment", "data set", "methods", "cells", "minutes of a core"],
+        rows,
+        right=["cells", "minutes of a core"],
+    )
+    say_plan(plan, preset, 1)
+
+
+def say_plan(plan: Any, preset: Any, jobs: int) -> None:
+    """How much there is to do, in sentences on standard error."""
+    say(f"{plan.level} level: {plan.cells:,} cells{_estimate(plan, jobs)}")
+    if plan.later:
+        say(f"not counted, because it follows from other results: {', '.join(plan.later)}")
+    if preset.coarser.get(plan.level):
+        say(preset.coarser[plan.level])
+
+
+def _estimate(plan: Any, jobs: int) -> str:
+    if plan.seconds is None:
+        return ""
+    text = f", about {_duration(plan.seconds)} of one core"
+    if jobs > 1:
+        text += f", {_duration(plan.seconds / jobs)} with {jobs} processes"
+    if plan.unknown:
+        text += f", without {plan.unknown:,} cells that were not measured"
+    return text
+
+
+def _duration(seconds: float) -> str:
+    """Examples: 45 s, 12 minutes, 3.5 hours, 2.1 days."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.1f} hours" if seconds < 172800 else f"{seconds / 86400:.1f} days"
+
+
+def _recorded_times(plan: Any) -> dict[tuple[str, str, str], float]:
+    from ..papers import RecordError, read_record
+
+    try:
+        record = read_record(plan.paper)
+    except RecordError:
+        return {}
+    return record.times if record.reproduction.level == plan.level else {}
+
+
+def _of(kind: Any) -> float:
+    return kind.cells * kind.seconds

@@ -1,0 +1,288 @@
+"""What a paper's experiments are made of, and the bench they are done on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from sparsieve.datasets import list_datasets
+from sparsieve.datasets.registry import DatasetInfo
+from sparsieve.scoring.outcomes import Progress
+
+from ..studies.exhibits import Exhibit
+from ..studies.jobs import run_jobs
+from ..studies.results import result_rows
+from ..studies.run import run_study
+from ..studies.store_reader import StoreReader
+from ..studies.study import Study
+from .fingerprints import fingerprint_of
+
+T = TypeVar("T")
+LEVELS = ("quick", "standard", "full")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper.
+
+    Parameters
+    ----------
+    name : str
+        The figures or tables that it gives, such as "figures 2 and 3".
+    title : str
+        What it shows, in a line.
+    run : callable
+        Takes a :class:`Bench` and gives exhibits.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.Preset : All experiments of a paper.
+    sparsieve_experiments.papers.Bench : Where experiments are done.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import find_preset
+    >>> experiment = find_preset("l0-mpm").experiments[0]
+    >>> callable(experiment.run)
+    True
+    """
+
+    name: str
+    title: str
+    run: Callable[[Bench], Iterable[Exhibit]]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The experiments of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        Its name here, see :data:`sparsieve.datasets.registry.PAPERS`.
+    citation : str
+        Authors, title, year.
+    experiments : sequence of Experiment
+        In the order of the paper.
+    coarser : dict of str to str
+        What the levels "quick" and "standard" leave out of the paper's protocol, in sentences.
+    in_batches : bool
+        Whether some of its methods can be solved in batches on a device.
+    can_halve : bool
+        Whether its full grid can be searched by successive halving.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.find_preset : Finds the experiments of a paper.
+    sparsieve_experiments.papers.Experiment : One experiment.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import find_preset
+    >>> preset = find_preset("l0-mkl")
+    >>> preset.paper, preset.can_halve
+    ('l0-mkl', True)
+    """
+
+    paper: str
+    citation: str
+    experiments: Sequence[Experiment]
+    coarser: Mapping[str, str] = field(default_factory=dict)
+    in_batches: bool = False
+    can_halve: bool = False
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where experiments are done: the data at hand, the store, and how much to compute.
+
+    Parameters
+    ----------
+    paper : str
+        Its name here.
+    store : path
+        SQLite file of all results; what it holds is not computed again.
+    level : {"quick", "standard", "full"}
+        A part of the paper's protocol in minutes, all of its data sets and methods with coarser
+        grids, or exactly its protocol.
+    n_jobs : int
+        Processes.
+    retry_failed : bool
+        Whether cells that failed before are computed again.
+    on_progress : callable or None
+        Called with a title and a :class:`Progress`.
+    errors : list of str
+        Filled with what failed; shown with the exhibits, never counted as a result.
+    device : str or None
+        Where methods that can be solved in batches are, as torch names devices.
+    halving : bool
+        Whether a large grid is searched by successive halving instead of whole.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+    sparsieve_experiments.papers.Experiment : One experiment.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sparsieve_experiments.papers import Bench
+    >>> bench = Bench("l20", Path("l20.sqlite"), "quick")
+    >>> bench.pick(quick=2, standard=5, full=10)
+    2
+    """
+
+    paper: str
+    store: Path
+    level: str = "standard"
+    n_jobs: int = 1
+    retry_failed: bool = False
+    on_progress: Callable[[str, Progress], None] | None = None
+    errors: list[str] = field(default_factory=list)
+    device: str | None = None
+    halving: bool = False
+
+    @property
+    def quick(self) -> bool:
+        """Whether only a part of the data sets is used."""
+        return self.level == "quick"
+
+    def pick(self, *, quick: T, standard: T, full: T) -> T:
+        """The one of three values that belongs to the level.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from sparsieve_experiments.papers import Bench
+        >>> Bench("l20", Path("l20.sqlite"), "full").pick(quick=2, standard=5, full=10)
+        10
+        """
+        return {"quick": quick, "standard": standard, "full": full}[self.level]
+
+    def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """The paper's data sets at hand: printed name to name here, in the paper's order.
+
+        Parameters
+        ----------
+        printed : sequence of str, default=None
+            Only these, by the names that the paper prints.
+        """
+        found = self._printed(printed).items()
+        return {name: info.name for name, info in found if self._at_hand(info)}
+
+    def missing(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """The paper's data sets that are not at hand, and why."""
+        found = self._printed(printed).items()
+        return {name: _reason(info) for name, info in found if not self._at_hand(info)}
+
+    def _printed(self, printed: Sequence[str] | None = None) -> dict[str, DatasetInfo]:
+        found = {info.papers[self.paper]: info for info in list_datasets(paper=self.paper)}
+        return found if printed is None else {name: found[name] for name in printed}
+
+    def stand_ins(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """Sets at hand with the samples of missing ones: a label that says so, and the name."""
+        registered = {info.name: info for info in list_datasets()}
+        missing = self.missing(printed)
+        return {
+            stand_in_label(name, info.stand_in): info.stand_in
+            for name, info in self._printed().items()
+            if name in missing and info.stand_in and self._at_hand(registered[info.stand_in])
+        }
+
+    def study(self, study: Study, *, first: bool = False) -> list[dict]:
+        """Run a study and return its rows, see :func:`sparsieve_experiments.studies.result_rows`.
+
+        Parameters
+        ----------
+        study : Study
+        first : bool, default=False
+            Only the first cell of every selector on every data set, to see what it costs.
+        """
+        run_study(
+            study,
+            self.store,
+            first=first,
+            n_jobs=self.n_jobs,
+            retry_failed=self.retry_failed,
+            on_progress=self._progress_of(study.name),
+        )
+        with StoreReader(self.store) as store:
+            for cell in store.cells(study.name, states=("failed",)):
+                where = f"{cell['spec']['label']} on {cell['spec']['dataset']}"
+                self._failed(f"{study.name}: {where}: {cell['error']}")
+            return result_rows(store, study.name)
+
+    def jobs(
+        self,
+        name: str,
+        function: Callable[..., dict],
+        settings: Sequence[Mapping],
+        *,
+        ahead: Callable[[list[dict]], Sequence] | None = None,
+    ) -> list[dict]:
+        """Call a function with every setting; ``{**setting, **result}`` of those that worked.
+
+        A setting names its data under "dataset"; what was computed from other data than those at
+        hand now is computed again. ``ahead`` is that of
+        :func:`sparsieve_experiments.studies.jobs.run_jobs`.
+        """
+        outcomes = run_jobs(
+            name,
+            function,
+            settings,
+            self.store,
+            fingerprint=_data_of,
+            ahead=ahead,
+            n_jobs=self.n_jobs,
+            retry_failed=self.retry_failed,
+            on_progress=self._progress_of(name),
+        )
+        for outcome in outcomes:
+            if "error" in outcome:
+                self._failed(f"{name}: {outcome['setting']}: {outcome['error']}")
+        return [
+            {**outcome["setting"], **outcome["result"]}
+            for outcome in outcomes
+            if "result" in outcome
+        ]
+
+    def _at_hand(self, info: DatasetInfo) -> bool:
+        return info.status in ("embedded", "present")
+
+    def _failed(self, message: str) -> None:
+        if message not in self.errors:
+            self.errors.append(message)
+
+    def _progress_of(self, name: str):
+        return None if self.on_progress is None else partial(self.on_progress, name)
+
+
+def stand_in_label(printed: str, name: str) -> str:
+    """What to call a data set that stands in for one of the paper's."""
+    return f"{printed} (stand-in {name})"
+
+
+def printed_name(label: str) -> str:
+    """The paper's name of a data set, stand-in or not.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.base import printed_name, stand_in_label
+    >>> printed_name(stand_in_label("LUNG", "lung_203")), printed_name("Yale")
+    ('LUNG', 'Yale')
+    """
+    return label.split(" (stand-in ")[0]
+
+
+def _data_of(setting: Mapping) -> str:
+    return fingerprint_of(setting["dataset"]) if "dataset" in setting else ""
+
+
+def _reason(info: DatasetInfo) -> str:
+    stand_in = f"; {info.stand_in} holds the same samples" if info.stand_in else ""
+    if info.unavailable:
+        return info.unavailable + stand_in
+    return f"no file in the data folder (public origin: {info.source})" + stand_in

@@ -1,0 +1,51 @@
+"""The paper's data sets as its experiments use them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from sparsieve.datasets import load_dataset
+
+from ..base import Bench, printed_name
+
+
+def data_at_hand(bench: Bench, printed: tuple[str, ...] | None = None) -> dict[str, str]:
+    """Label to name here: the sets asked for, or all with stand-ins for those not to be had."""
+    if printed is not None:
+        return bench.datasets(printed)
+    return {**bench.datasets(), **bench.stand_ins()}
+
+
+def absent(bench: Bench, labels, printed: tuple[str, ...] | None = None) -> str:
+    """Sentences about the sets, out of those printed, that are missing or replaced."""
+    labels = list(labels)
+    replaced = [printed_name(label) for label in labels if printed_name(label) != label]
+    left_out = [name for name in bench.missing(printed) if name not in replaced]
+    text = f" Sets: {', '.join(labels) or 'none at hand'}."
+    if bench.quick:
+        return text + " This quick run leaves out the others."
+    if replaced:
+        text += " Stand-ins hold the same samples with fewer genes, as raw intensities."
+    if left_out:
+        text += f" Not at hand: {', '.join(left_out)}."
+    return text
+
+
+def loaded(name: str):
+    """(X, class codes, number of classes), X dense."""
+    data = load_dataset(name)
+    X = data["X"].toarray() if sparse.issparse(data["X"]) else data["X"]
+    classes, codes = np.unique(data["y"], return_inverse=True)
+    return np.asarray(X, dtype=np.float64), codes, len(classes)
+
+
+def centred_indicators(codes, n_classes: int) -> np.ndarray:
+    """One column per class, centred."""
+    Y = np.eye(n_classes)[codes]
+    return Y - Y.mean(axis=0)
+
+
+def largest_strength(X, Y) -> float:
+    """The l2,1 strength from which on nothing is kept."""
+    return float(2.0 * np.linalg.norm(X.T @ Y, axis=1).max())

@@ -1,0 +1,187 @@
+"""Which sets and parameters are tried for the l0-MKL paper, and which parameters are taken."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base import Bench, printed_name
+from ..numbers import grouped
+from ..published import published
+from .plan import grids, scale_of
+from .work import METHODS, describe, is_l1, norm, try_parameters
+
+# Successive halving: after so many splits one setting in so many goes on.
+RUNGS, ONE_IN = (1, 3), 3
+INNER_CV = "inner cv"
+BEST_ON_TEST = "best on test"
+
+
+Tried = dict[tuple[str, str], list[dict]]  # data set and method: results
+
+
+@dataclass(frozen=True)
+class Source:
+    """A row of the paper's tables and the data that are used for it."""
+
+    printed: str
+    dataset: str
+    label: str
+
+
+def sources(bench: Bench) -> list[Source]:
+    """The paper's sets at hand, in the paper's order, with stand-ins said to be such."""
+    found = {**bench.datasets(), **bench.stand_ins()}
+    order = [row["dataset"] for row in published("l0mkl_table3")]
+    known = [
+        Source(printed_name(label), found[label], label)
+        for label in sorted(found, key=lambda label: order.index(printed_name(label)))
+    ]
+    wanted = scale_of(bench).sets
+    if wanted is None:
+        return known
+    return [source for source in known if source.printed in wanted] or known[:2]
+
+
+def chance(bench: Bench) -> dict[str, float]:
+    """Percent that guessing the larger class gives on the test halves, by label."""
+    used = sources(bench)
+    found = {
+        row["dataset"]: 100 * row["chance"]
+        for row in bench.jobs("l0-mkl sets", describe, [{"dataset": s.dataset} for s in used])
+    }
+    return {source.label: found[source.dataset] for source in used if source.dataset in found}
+
+
+def protocol(bench: Bench) -> str:
+    """What every note begins with."""
+    reduced = bench.pick(
+        quick=" Quick: fewer sets, splits and parameters.",
+        standard=" Standard: fewer splits and parameters.",
+        full=(
+            f" Successive halving: all settings on {RUNGS[0]} split, the better third (by accuracy "
+            f"inside the training half) on {RUNGS[1]}, the better third of these on all."
+            if bench.halving
+            else ""
+        ),
+    )
+    n_repeats, missing = scale_of(bench).n_repeats, ", ".join(bench.missing())
+    return (
+        f"{n_repeats} splits into halves, floor(n/2) of a class to test; first two classes; "
+        "features standardised on the training half; parameters by cross-validation inside it "
+        "unless said to be best on test. l0-MKL and MIK-FS minimise a shifted objective, because "
+        "the published one has no lower bound for indefinite kernels. The weights of l0-MKL go up "
+        f"to 1: theta <= 1 then is the l1 norm and counts as MIK-FS.{reduced}"
+        + (f" Not at hand: {missing}." if missing else "")
+    )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The parameters taken on one set for one method: one candidate per split."""
+
+    source: Source
+    method: str
+    chosen_by: str
+    rows: list[dict]
+
+
+def choose(bench: Bench) -> list[Choice]:
+    """Try all parameters and take some by inner cross-validation, and some on the test halves."""
+    scale = scale_of(bench)
+    tables = {source.printed: grids(scale, source.printed) for source in sources(bench)}
+    for grid in tables.values():
+        for setting in grid["l0-MKL"]:
+            if is_l1(setting):
+                raise ValueError(f"l0-MKL with {setting} has the l1 norm: that is MIK-FS")
+    candidates = {
+        (source.dataset, method): list(grid)
+        for source in sources(bench)
+        for method, grid in tables[source.printed].items()
+    }
+    rungs = [*(RUNGS if bench.halving else ()), scale.n_repeats]
+    tried: Tried = defaultdict(list)
+    first = 0
+    for last in rungs:
+        name = "l0-mkl parameters" + (f", splits {first + 1} to {last}" if bench.halving else "")
+        settings = [
+            {
+                "dataset": dataset,
+                "method": method,
+                "parameters": parameters,
+                "repeat": repeat,
+                "inner_folds": scale.inner_folds,
+            }
+            for (dataset, method), grid in candidates.items()
+            for repeat in range(first, last)
+            for parameters in grid
+        ]
+        for row in bench.jobs(name, try_parameters, settings):
+            tried[row["dataset"], row["method"]].append(row)
+        if last < scale.n_repeats:
+            candidates = {place: _better(grid, tried[place]) for place, grid in candidates.items()}
+        first = last
+    for place, kept_to_the_end in candidates.items():  # what was dropped is out of every choice
+        kept = {_named(parameters) for parameters in kept_to_the_end}
+        tried[place] = [row for row in tried[place] if _named(row["parameters"]) in kept]
+    return [
+        Choice(source, method, chosen_by, rule(tried[source.dataset, method]))
+        for source in sources(bench)
+        for method in METHODS
+        if tried[source.dataset, method]
+        for chosen_by, rule in ((INNER_CV, by_inner_cv), (BEST_ON_TEST, by_test))
+    ]
+
+
+def _better(grid: Sequence[dict], rows: Sequence[dict]) -> list[dict]:
+    """The settings of a grid that were best inside the training halves so far, one in three."""
+    scores = defaultdict(list)
+    for row in rows:
+        scores[_named(row["parameters"])].append(row["inner_accuracy"])
+    found = [parameters for parameters in grid if _named(parameters) in scores]
+    found.sort(key=lambda parameters: -float(np.mean(scores[_named(parameters)])))
+    return found[: math.ceil(len(found) / ONE_IN)]
+
+
+def _named(parameters: dict) -> tuple:
+    return tuple(sorted(parameters.items()))
+
+
+def ran(choices: Sequence[Choice]) -> dict[str, list[str]]:
+    """What was really run under the name of every method."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for choice in choices:
+        found[choice.method] |= {norm(choice.method, row["parameters"]) for row in choice.rows}
+    return {method: sorted(norms) for method, norms in found.items()}
+
+
+def by_inner_cv(rows: Sequence[dict]) -> list[dict]:
+    """For every split the parameters best inside its training half; of equals the sparsest.
+
+    A machine without any feature is taken only where every other is less accurate.
+    """
+
+    def merit(row: dict) -> tuple:
+        return row["inner_accuracy"], row["n_used"] > 0, -row["n_used"]
+
+    return [max(group, key=merit) for _, group in sorted(grouped(rows, "repeat").items())]
+
+
+def by_test(rows: Sequence[dict]) -> list[dict]:
+    """The parameters with the best mean accuracy on the test halves; of equals the sparsest."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row["parameters"].items())].append(row)
+    # Parameters that failed on a split cannot win by being left out where it is hard.
+    complete = max(len(group) for group in groups.values())
+    return max(
+        (group for group in groups.values() if len(group) == complete),
+        key=lambda group: (
+            np.mean([row["accuracy"] for row in group]),
+            -np.mean([row["n_used"] for row in group]),
+        ),
+    )

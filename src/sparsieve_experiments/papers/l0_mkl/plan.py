@@ -1,0 +1,192 @@
+"""How much of the l0-MKL paper's protocol a level computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from ..base import Bench
+from ..published import published_by
+from .work import is_l1
+
+# What the paper tries: five parameters of l0-MKL, C and theta of the linear machines.
+_DECADES = (0.01, 0.1, 1.0, 10.0, 100.0)
+_POWERS = tuple(2.0**power for power in range(-6, 7))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to compute.
+
+    Parameters
+    ----------
+    sets : tuple of str or None
+        Printed names of the data sets; None for all at hand.
+    n_repeats : int
+        Splits into halves.
+    inner_folds : int
+        Of the choice of parameters inside the training half.
+    Cs, linear_thetas : tuple of float
+        Candidates of the linear machines.
+    kernels : tuple of (float, float)
+        Candidates of a and r in the kernel tanh(a u v - r).
+    lambda1s, lambda2s, thetas : tuple of float
+        Candidates of the kernel machines.
+    ks : tuple of int
+        Numbers of features of Figure 1.
+    section_thetas : tuple of float
+        Of Section 5.2.
+    not_as_given : tuple of str
+        Printed names of sets on which the printed algorithms run on standardised features only.
+    """
+
+    sets: tuple[str, ...] | None
+    n_repeats: int
+    inner_folds: int
+    Cs: tuple[float, ...]
+    linear_thetas: tuple[float, ...]
+    kernels: tuple[tuple[float, float], ...]
+    lambda1s: tuple[float, ...]
+    lambda2s: tuple[float, ...]
+    thetas: tuple[float, ...]
+    ks: tuple[int, ...]
+    section_thetas: tuple[float, ...]
+    not_as_given: tuple[str, ...] = ()
+
+    @property
+    def n_kernel_points(self) -> int:
+        """Points of the grid of l0-MKL; every set adds the parameters printed for it."""
+        strengths = len(self.lambda1s) * len(self.lambda2s)
+        return len(self.kernels) * strengths * len(self.thetas)
+
+    @property
+    def n_linear_points(self) -> int:
+        """Points of the grid of PiE-SVM and CAP-SVM."""
+        return len(self.Cs) * len(self.linear_thetas)
+
+
+QUICK = Scale(
+    sets=("ALLAML", "Colon", "Isolet", "Glioma", "Carcinom"),
+    n_repeats=3,
+    inner_folds=2,
+    Cs=(0.25, 1.0, 4.0),
+    linear_thetas=(10.0,),
+    kernels=((0.1, 0.01),),
+    lambda1s=(0.1, 1.0),
+    lambda2s=(0.1, 1.0),
+    thetas=(10.0,),
+    ks=(1, 2, 5, 10, 20, 30, 40),
+    section_thetas=(0.1, 1.0, 5.0, 100.0),
+)
+STANDARD = replace(
+    QUICK,
+    sets=None,
+    Cs=(0.0625, 0.25, 1.0, 4.0, 16.0),
+    linear_thetas=(1.0, 10.0),
+    kernels=((0.1, 0.01), (0.01, 1.0)),
+    ks=(1, 2, 3, 5, 8, 10, 15, 20, 30, 40),
+    not_as_given=("Lung_Cancer",),  # minutes a run
+)
+FULL = Scale(
+    sets=None,
+    n_repeats=10,
+    inner_folds=3,
+    Cs=_POWERS,
+    linear_thetas=_DECADES,
+    kernels=tuple(product(_DECADES, _DECADES)),
+    lambda1s=_DECADES,
+    lambda2s=_DECADES,
+    thetas=_DECADES,
+    ks=(1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40),
+    section_thetas=(0.01, 0.1, 1.0, 5.0, 10.0, 100.0),
+)
+
+
+def scale_of(bench: Bench) -> Scale:
+    """How much this bench computes."""
+    return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
+
+
+def coarser(scale: Scale) -> str:
+    """What a scale leaves out of the paper's protocol, in sentences."""
+    if scale == FULL:
+        return ""
+    sets = "" if scale.sets is None else f"Data sets: only {', '.join(scale.sets)}. "
+    a_and_r = " and ".join(f"({a:g}, {r:g})" for a, r in scale.kernels)
+    return (
+        f"{sets}Splits: {scale.n_repeats} (the paper: {FULL.n_repeats}). Linear machines: C of "
+        f"{_named(scale.Cs)} with theta of {_named(scale.linear_thetas)}, {scale.n_linear_points} "
+        f"points (the paper: {FULL.n_linear_points}). Kernel machines: (a, r) of {a_and_r}, "
+        f"lambda1 of {_named(scale.lambda1s)}, lambda2 of {_named(scale.lambda2s)} and theta of "
+        f"{_named(scale.thetas)}, {scale.n_kernel_points} points (the paper: "
+        f"{FULL.n_kernel_points}) and those printed in Table 7. Figure 1 at {len(scale.ks)} "
+        f"numbers of features instead of {len(FULL.ks)}; Section 5.2 with theta of "
+        f"{_named(scale.section_thetas)}.{_about_scaling(scale)}"
+    )
+
+
+def _about_scaling(scale: Scale) -> str:
+    if not scale.not_as_given:
+        return ""
+    left_out = ", ".join(scale.not_as_given)
+    return f" The printed algorithms: not on the features of {left_out} as given."
+
+
+def _named(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def grids(scale: Scale, printed: str) -> dict[str, list[dict]]:
+    """The parameters that are tried for every method on one of the paper's sets.
+
+    The printed parameters of the set are always among those that are tried. With weights up to
+    one, every theta of at most one makes the capped l1 norm a plain one: it belongs to MIK-FS, and
+    only the product of theta and lambda2 counts.
+    """
+    own = printed_parameters(printed)
+    mkl = [
+        kernel_parameters(a, r, lambda1, lambda2)
+        for (a, r), lambda1, lambda2 in product(scale.kernels, scale.lambda1s, scale.lambda2s)
+    ]
+    mkl += [{name: value for name, value in own.items() if name != "theta"}]
+    capped = [{**setting, "theta": theta} for setting, theta in product(mkl, scale.thetas)]
+    capped = [own, *capped, {**own, "theta": 100.0}]  # as printed, and where theta counts features
+    linear = [{"C": C, "theta": theta} for C, theta in product(scale.Cs, scale.linear_thetas)]
+    plain = [setting for setting in capped if is_l1(setting)]
+    return {
+        "PiE-SVM": linear,
+        "CAP-SVM": linear,
+        "EP-SVM": [{"C": C} for C in scale.Cs],
+        "MIK-FS": _distinct(mkl) + _distinct(plain, _same_l1),
+        "l0-MKL": _distinct([setting for setting in capped if not is_l1(setting)]),
+    }
+
+
+def _same(setting: dict) -> tuple:
+    return tuple(setting.items())
+
+
+def _same_l1(setting: dict) -> tuple:
+    """What tells plain l1 norms apart: kernel, lambda1 and the price of a unit of weight."""
+    price = float(f"{setting['theta'] * setting['lambda2']:.6g}")
+    return setting["gamma"], setting["coef0"], setting["lambda1"], price
+
+
+def _distinct(settings: Sequence[dict], identity: Callable[[dict], tuple] = _same) -> list[dict]:
+    first: dict[tuple, dict] = {}
+    for setting in settings:
+        first.setdefault(identity(setting), setting)
+    return list(first.values())
+
+
+def printed_parameters(printed: str) -> dict:
+    """What Table 7 prints for a set."""
+    row = published_by("l0mkl_table7", "dataset")[printed]
+    kernel = kernel_parameters(*(row[name] for name in ("a", "r", "lambda1", "lambda2")))
+    return {**kernel, "theta": row["theta"]}
+
+
+def kernel_parameters(a: float, r: float, lambda1: float, lambda2: float) -> dict:
+    """The paper's kernel tanh(a u v - r) and strengths, as our selectors call them."""
+    return {"gamma": a, "coef0": -r, "lambda1": lambda1, "lambda2": lambda2}

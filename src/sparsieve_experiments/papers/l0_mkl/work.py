@@ -1,0 +1,214 @@
+"""What the l0-MKL paper computes: machines fitted on half of a set and tried on the other."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import cache, lru_cache
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import f1_score
+
+from sparsieve.datasets import Dataset, load_dataset
+from sparsieve.kernels import KernelBank
+from sparsieve.scoring.folds import each_fold
+from sparsieve.scoring.protocol import Folds, Split
+from sparsieve.selectors import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
+from sparsieve.solvers.kernel.kernel_weights import UnboundedObjectiveError
+
+from ..fingerprints import fingerprint_of
+from ..splits import PaperSplits, fold_rows
+from ..verdicts import fall
+
+METHODS = ("PiE-SVM", "CAP-SVM", "EP-SVM", "MIK-FS", "l0-MKL")
+# Largest kernel weight of our formulation; the paper has none.
+D_MAX = 1.0
+# How many times the number of samples an objective has to lie below zero to have fallen.
+FALL_FACTOR = 1e6
+# Rounds that the printed iteration is given.
+MAX_ITER = 20
+
+# The class called "1" counts as positive, in these sets the one that goes by another name.
+POSITIVE = {"colon_raw": "n", "lung_cancer_181": "mesothelioma", "carcinoma_174": "PR"}
+
+
+def is_l1(parameters: dict) -> bool:
+    """Whether a multiple kernel machine with these parameters has the plain l1 norm.
+
+    On weights up to 1 / theta the capped l1 norm is theta times the plain one.
+    """
+    return parameters.get("theta", 0.0) <= 1.0 / D_MAX
+
+
+def norm(method: str, parameters: dict) -> str:
+    """What stands in for the number of features: what really tells methods apart."""
+    if method not in ("MIK-FS", "l0-MKL"):
+        return method
+    return "l1" if is_l1(parameters) else f"capped l1, theta={parameters['theta']:g}"
+
+
+def try_parameters(setting: dict) -> dict:
+    """Fit one method with one choice of parameters, on one split.
+
+    The setting holds dataset, method, parameters, repeat and inner_folds; with inner_folds = 0
+    nothing is cross-validated. ``seconds`` is the CPU time of the one fit on the training half.
+    """
+    X, y, split = _half(setting)
+    machine = _machine(setting)
+    _compile(setting["method"])
+    start = time.process_time()
+    machine.fit(X[split.train], y[split.train])
+    seconds = time.process_time() - start
+    predicted = machine.predict(X[split.test])
+    positive = _positive(setting["dataset"])
+    return {
+        "accuracy": float(np.mean(predicted == y[split.test])),
+        "f1": float(f1_score(y[split.test], predicted, pos_label=positive, zero_division=0.0)),
+        "n_used": n_used(machine),
+        "seconds": seconds,
+        "inner_accuracy": _inner_accuracy(setting, X[split.train], y[split.train]),
+    }
+
+
+def follow(setting: dict) -> dict:
+    """Fit one method and look closer: accuracy at every number of features, and the objective.
+
+    The setting holds dataset, method, parameters, repeat and ks.
+    """
+    X, y, split = _half(setting)
+    machine = _machine(setting).fit(X[split.train], y[split.train])
+    ks = [k for k in setting["ks"] if k <= X.shape[1]]
+    return {
+        "at": ks,
+        "accuracies": [
+            float(np.mean(machine.at(k).predict(X[split.test]) == y[split.test])) for k in ks
+        ],
+        "history": [float(value) for value in machine.history_],
+    }
+
+
+def run_published(setting: dict) -> dict:
+    """Run the printed algorithms, and say how that ends.
+
+    The setting holds dataset, parameters, repeat and standardize. ``trace`` is the objective at
+    the start and after every round; in a round that falls out of reach after every step of
+    Algorithm 3. A weight step without a minimum ends it with None.
+    """
+    X, y, split = _half(setting)
+    machine = L0MKLSelector(
+        formulation="published",
+        standardize=setting["standardize"],
+        max_iter=MAX_ITER,
+        **setting["parameters"],
+    )
+    trace = [float(len(split.train))]  # with coefficients of zero every sample costs one
+    outcome: dict[str, float | None] = {"n_used": None, "accuracy": None}
+    definite = False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # ends are what is looked at
+            machine.fit(X[split.train], y[split.train])
+    except UnboundedObjectiveError as error:
+        trace += error.trace
+    else:
+        trace += machine.history_
+        definite = _lowest_eigenvalue(machine, X[split.train]) >= 0.0
+        hits = float(np.mean(machine.predict(X[split.test]) == y[split.test]))
+        outcome = {"n_used": n_used(machine), "accuracy": hits}
+    return {
+        "end": fall(trace, definite=definite, steep=FALL_FACTOR),
+        "trace": [value if np.isfinite(value) else None for value in trace],
+        **outcome,
+    }
+
+
+def _lowest_eigenvalue(machine: L0MKLSelector, X: np.ndarray) -> float:
+    """Of the weighted sum of kernels; what rounding made negative is zero."""
+    if machine.standardize:
+        deviations = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    d = machine.kernel_weights_[0]
+    used = np.flatnonzero(d)
+    bank = KernelBank(X[:, used].T, machine.kernel_, centred=False)
+    eigenvalues = np.linalg.eigvalsh(bank.combine(np.arange(len(used)), d[used]))
+    rounding = 1e-9 * float(np.abs(eigenvalues).max())
+    return 0.0 if eigenvalues[0] >= -rounding else float(eigenvalues[0])
+
+
+def describe(setting: dict) -> dict:
+    """Size of a set as it is used here, and what guessing gives on the test halves."""
+    X, y = two_classes(setting["dataset"])
+    tested = np.bincount(y) // 2
+    return {
+        "n_samples": X.shape[0],
+        "n_features": X.shape[1],
+        "majority": float(np.bincount(y).max() / len(y)),
+        "chance": float(tested.max() / tested.sum()),
+    }
+
+
+def n_used(machine) -> int:
+    """Features with a weight; a model without any still reports one as selected."""
+    weights = machine.kernel_weights_ if hasattr(machine, "kernel_weights_") else machine.coef_
+    return int(np.count_nonzero(weights))
+
+
+def two_classes(dataset: str) -> tuple[np.ndarray, np.ndarray]:
+    """The samples of the first two classes."""
+    data = _loaded(dataset)
+    kept = data.y < 2
+    return np.asarray(data.X[kept], dtype=np.float64), data.y[kept]
+
+
+def _loaded(dataset: str) -> Dataset:
+    return _remembered(dataset, fingerprint_of(dataset))
+
+
+@lru_cache(maxsize=2)
+def _remembered(dataset: str, fingerprint: str) -> Dataset:
+    return load_dataset(dataset)
+
+
+def _positive(dataset: str) -> int:
+    names = list(_loaded(dataset).class_names[:2])
+    name = POSITIVE.get(dataset, "1")
+    return names.index(name) if name in names else 1
+
+
+def _half(setting: dict) -> tuple[np.ndarray, np.ndarray, Split]:
+    X, y = two_classes(setting["dataset"])
+    repeat = setting["repeat"]
+    return X, y, list(PaperSplits("1/2", repeat + 1).splits(y, seed=0))[repeat]
+
+
+def _machine(setting: dict):
+    method, parameters = setting["method"], setting["parameters"]
+    if method == "PiE-SVM":
+        return L0SVMSelector(surrogate="exp", **parameters)
+    if method == "CAP-SVM":
+        return L0SVMSelector(surrogate="capped_l1", **parameters)
+    if method == "EP-SVM":
+        return ExactPenaltySVMSelector(**parameters)
+    if "theta" not in parameters:
+        return MIKFSSelector(**parameters)
+    return L0MKLSelector(surrogate="capped_l1", d_max=D_MAX, **parameters)
+
+
+def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float | None:
+    if not setting["inner_folds"]:
+        return None
+
+    def hits(train: np.ndarray, test: np.ndarray) -> int:
+        machine = _machine(setting).fit(X[train], y[train])
+        return int(np.sum(machine.predict(X[test]) == y[test]))
+
+    folds = fold_rows(Folds(setting["inner_folds"]), y, seed=setting["repeat"])
+    return sum(each_fold(hits, folds)) / len(y)
+
+
+@cache
+def _compile(method: str) -> None:
+    """Compile what a machine needs, so that no fit's seconds contain it."""
+    X = np.random.default_rng(0).standard_normal((24, 5))
+    _machine({"method": method, "parameters": {}}).fit(X, np.arange(24) % 2)

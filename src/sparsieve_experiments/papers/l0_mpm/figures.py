@@ -1,0 +1,278 @@
+"""Table 2 and Figures 2 to 4 (Spam over alpha and delta), Figures 6 and 7 (Gaussian kernels)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...studies.exhibits import Drawing, Exhibit, by_method
+from ..base import Bench
+from ..numbers import grouped, mean, wide_rows, with_deviation
+from ..published import published_by
+from ..verdicts import Verdict, chance_levels, lower_verdict, verdict_of
+from .settings import N_FOLDS, PRINTED_DELTA, draws, protocol, scale_of, sets
+from .work import try_kernel, try_linear
+
+ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
+DELTAS = (0.9, 0.7, 0.5, 0.3, 0.1)
+SHARES = (0.95, 0.8, 0.6, 0.4, 0.2)
+METHODS = ("MPM", "L1-MPM", "L0-MPM")
+KERNEL_SETS = ("Ionosphere", "Sonar", "WDBC", "Madelon")
+
+
+# -- Spam over alpha and delta ---------------------------------------------------------------
+
+
+def _spam(bench: Bench, kind: str, levels: Sequence[float]) -> list[dict]:
+    """One row per alpha and level."""
+    dataset = sets(bench).get("Spam")
+    if dataset is None:
+        return []
+    settings = [
+        {**draw, "method": "L0-MPM", "alpha": alpha, "level": [kind, level]}
+        for alpha in ALPHAS
+        for level in levels
+        for draw in draws(bench, "Spam", dataset)
+    ]
+    found = bench.jobs(f"l0-mpm spam {kind}", try_linear, settings)
+    rows = []
+    for (alpha, level), jobs in grouped(
+        [{**row, "level": row["level"][1]} for row in found], "alpha", "level"
+    ).items():
+        kept = [value for job in jobs for value in job["n_kept"] if value is not None]
+        accuracy = [100 * v for job in jobs for v in job["accuracy"] if v is not None]
+        rows.append(
+            {
+                "alpha": alpha,
+                "level": level,
+                "n_features": mean(kept),
+                "percent_features": mean(100 * value / jobs[0]["n_features"] for value in kept),
+                **with_deviation("accuracy", accuracy),
+                "feasible_folds": len(kept),
+                "folds": sum(len(job["n_kept"]) for job in jobs),
+            }
+        )
+    return rows
+
+
+def spam(bench: Bench) -> Iterator[Exhibit]:
+    """Table 2 and Figures 2, 3 and 4."""
+    printed = published_by("l0mpm_table2", "alpha", "delta")
+    rows = [
+        {
+            "alpha": row["alpha"],
+            "delta": row["level"],
+            "n_features": row["n_features"],
+            "published": printed[row["alpha"], row["level"]]["n_features"],
+            "accuracy": row["accuracy"],
+            "feasible_folds": row["feasible_folds"],
+            "folds": row["folds"],
+        }
+        for row in _spam(bench, "delta", DELTAS)
+    ]
+    reached = {
+        delta: f"{delta:g} in {rows_at[0]['feasible_folds']} of {rows_at[0]['folds']}"
+        for delta in DELTAS
+        if (rows_at := [row for row in rows if row["delta"] == delta])
+    }
+    yield Exhibit(
+        "Table 2",
+        "Number of features that L0-MPM keeps of Spam, at the printed alpha and delta",
+        rows,
+        note=(
+            f"{protocol(bench)} {_absent(rows)}Means of the folds where delta is feasible: "
+            f"{', '.join(reached.values())}."
+        ),
+        summary=[row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)],
+    )
+    shares = [
+        {"share" if name == "level" else name: value for name, value in row.items()}
+        for row in _spam(bench, "share", SHARES)
+    ]
+    for row in shares:
+        row["of_reach"] = f"{row['share']:g} of reach"
+        row["with_alpha"] = f"alpha {row['alpha']:g}"
+    over_alpha: dict[str, Any] = {"colour": "of_reach", "log_x": True}
+    yield Exhibit(
+        "Figures 2, 3 and 4",
+        "Features kept and accuracy of L0-MPM on Spam over alpha and the level",
+        shares,
+        [
+            Drawing("alpha", "percent_features", y_title="features kept (%)", **over_alpha),
+            Drawing("alpha", "accuracy", y_title="accuracy (%)", **over_alpha),
+            Drawing(
+                "share",
+                "accuracy",
+                colour="with_alpha",
+                x_title="level, as a share of what can be reached",
+                y_title="accuracy (%)",
+            ),
+        ],
+        note=(
+            f"{protocol(bench)} {_absent(shares)}The level is a share of the best worst-case "
+            f"accuracy that a training part can reach. {_spam_trends(shares)}"
+        ),
+        summary=wide_rows(
+            shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"
+        ),
+    )
+
+
+def _absent(rows: Sequence[dict]) -> str:
+    return "" if rows else "Spam is not at hand. "
+
+
+def _spam_trends(rows: Sequence[dict]) -> str:
+    kept = {(row["alpha"], row["share"]): row["n_features"] for row in rows}
+    scores = {(row["alpha"], row["share"]): row["accuracy"] for row in rows}
+    if len(kept) < len(ALPHAS) * len(SHARES):
+        return ""
+    few, many = f"alpha = {ALPHAS[0]:g}", f"alpha = {ALPHAS[-1]:g}"
+    low, high = f"{SHARES[-1]:g} of reach", f"{SHARES[0]:g} of reach"
+    steeper = {
+        f"{level:g}": {few: kept[ALPHAS[0], level], many: kept[ALPHAS[-1], level]}
+        for level in SHARES
+    }
+    levels = {
+        name: {
+            f"{alpha:g}": {low: found[alpha, SHARES[-1]], high: found[alpha, SHARES[0]]}
+            for alpha in ALPHAS
+        }
+        for name, found in (("features", kept), ("accuracy", scores))
+    }
+    fewer: dict[str, Any] = {"better": "lower", "unit": " features"}
+    number = "number of features"
+    return " ".join(
+        [
+            "Claims that a larger alpha and a lower level keep fewer features, and that a higher "
+            "level is more accurate.",
+            str(Verdict(few, [many], number, steeper, cases="levels", **fewer)),
+            str(Verdict(low, [high], number, levels["features"], cases="alphas", **fewer)),
+            str(Verdict(high, [low], "accuracy", levels["accuracy"], cases="alphas")),
+        ]
+    )
+
+
+# -- Gaussian kernels ------------------------------------------------------------------------
+
+
+def _kernel_sets(bench: Bench) -> dict[str, str]:
+    return {name: dataset for name, dataset in sets(bench).items() if name in KERNEL_SETS}
+
+
+def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
+    """Per set and method the results of every width."""
+    used, scale = _kernel_sets(bench), scale_of(bench)
+    settings = [
+        {
+            **draws(bench, printed, dataset)[0],
+            "method": method,
+            "width": width,
+            "delta": PRINTED_DELTA,
+            "n_folds": scale.kernel_folds,
+            "inner_folds": scale.inner_folds,
+        }
+        for printed, dataset in used.items()
+        for method in METHODS
+        for width in scale.widths
+    ]
+    found = bench.jobs("l0-mpm kernels", try_kernel, settings)
+    return {
+        (printed, method): rows
+        for printed, dataset in used.items()
+        for method in METHODS
+        if (rows := [r for r in found if (r["dataset"], r["method"]) == (dataset, method)])
+    }
+
+
+def _kept_percent(row: dict) -> list[float]:
+    return [100 * n / total for n, total in zip(row["n_kept"], row["n_train"], strict=True)]
+
+
+def kernels(bench: Bench) -> Iterator[Exhibit]:
+    """Figures 6 and 7."""
+    found = _kernels(bench)
+    scale = scale_of(bench)
+    folds = ""
+    if scale.kernel_folds < N_FOLDS:
+        folds = f"Here the first {scale.kernel_folds} folds and {len(scale.widths)} widths. "
+    note = (
+        f"{protocol(bench)} {folds}One choice of the rows of Madelon. "
+        f"delta = {PRINTED_DELTA}, alpha = 5, kernel "
+        "exp(-|u - v|^2 / (2 width^2)). The kernel machines keep few training samples, not "
+        "features: the percentage is of these."
+    )
+    chosen = [_chosen(printed, method, rows) for (printed, method), rows in found.items()]
+    yield Exhibit(
+        "Figures 6 and 7",
+        "Gaussian kernels: accuracy and training samples kept, at the chosen width",
+        chosen,
+        [
+            by_method("dataset", "accuracy", "accuracy (%)", "bars", panel=""),
+            by_method("dataset", "percent_samples", "samples kept (%)", "bars", panel=""),
+        ],
+        note=(
+            f"{note} The width is chosen by cross-validation inside the training part, and once "
+            f"more, labelled best on test, by the mean accuracy on the test parts. "
+            f"{_lead(chosen, scale.kernel_folds, chance_levels(bench, _kernel_sets(bench)))}"
+        ),
+    )
+    rows = [
+        {
+            "dataset": printed,
+            "method": method,
+            "width": row["width"],
+            **with_deviation("accuracy", [100 * value for value in row["accuracy"]]),
+            "mcc": mean(100 * value for value in row["mcc"]),
+            "percent_samples": mean(_kept_percent(row)),
+        }
+        for (printed, method), group in found.items()
+        for row in group
+    ]
+    yield Exhibit(
+        "Figures 6 and 7, every width",
+        "Gaussian kernels: accuracy and training samples kept over the width",
+        rows,
+        [
+            by_method("width", "accuracy", "accuracy (%)", log_x=True),
+            by_method("width", "percent_samples", "samples kept (%)", log_x=True),
+        ],
+        note=note,
+        summary=wide_rows(
+            rows, ("dataset", "method"), "accuracy", {"width": scale.widths}, "accuracy at {:g}"
+        ),
+    )
+
+
+def _chosen(printed: str, method: str, rows: Sequence[dict]) -> dict:
+    """The width by inner cross-validation in every fold, and the one best on test."""
+    taken = [
+        int(np.argmax(values)) for values in zip(*(r["inner_accuracy"] for r in rows), strict=True)
+    ]
+    accuracy = [100 * rows[which]["accuracy"][fold] for fold, which in enumerate(taken)]
+    best = max(rows, key=lambda row: np.mean(row["accuracy"]))
+    return {
+        "dataset": printed,
+        "method": method,
+        **with_deviation("accuracy", accuracy),
+        "mcc": mean(100 * rows[which]["mcc"][fold] for fold, which in enumerate(taken)),
+        "percent_samples": mean(
+            _kept_percent(rows[which])[fold] for fold, which in enumerate(taken)
+        ),
+        "accuracy_best_on_test": mean(100 * value for value in best["accuracy"]),
+        "percent_samples_best_on_test": mean(_kept_percent(best)),
+        "width_best_on_test": best["width"],
+    }
+
+
+def _lead(rows: Sequence[dict], splits: int, chance: Mapping[str, float]) -> str:
+    if {row["method"] for row in rows} < set(METHODS):
+        return ""
+    accurate = verdict_of(rows, "accuracy", "L0-MPM", splits=splits, chance=chance)
+    measure = "share of samples kept"
+    sparse = lower_verdict(rows, "percent_samples", "L0-MPM", None, measure, splits=splits)
+    return (
+        f"Claim that L0-MPM is the most accurate and the sparsest on all sets. {accurate} {sparse}"
+    )

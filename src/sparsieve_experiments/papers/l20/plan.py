@@ -1,0 +1,230 @@
+"""How much to compute, on which data sets, with which methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..base import Bench, printed_name
+from ..numbers import rounded
+
+# Printed in Table II beside the names of the classifiers here.
+CLASSIFIERS = {"5nn": "knn5", "softmax": "softmax"}
+OURS = "l20-FS"
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to compute: the paper's protocol, or a part of it.
+
+    Parameters
+    ----------
+    most_sets : int
+        Data sets per exhibit, the first ones of the paper that are at hand.
+    n_repeats : int
+        Random splits.
+    ks : tuple of int
+        Numbers of features of Table II and the curves.
+    sensitivity_ks : tuple of int
+        Those of Figure 4.
+    lams, gammas : tuple of float
+        Candidates of the l2,0 model, and of RFS and RLSR.
+    compared_lams : tuple of float
+        Final lambdas of Figures 5 and 8.
+    n_trials : int
+        Splits, each with a random initial W, of Figures 5 and 8.
+    inner_folds : int
+        Of the honest choice inside the training part.
+    rpmfs_iterations : int
+        Largest number of iterations of RPMFS.
+    timings : int
+        Fits of which the fastest counts.
+    """
+
+    most_sets: int
+    n_repeats: int
+    ks: tuple[int, ...]
+    sensitivity_ks: tuple[int, ...]
+    lams: tuple[float, ...]
+    gammas: tuple[float, ...]
+    compared_lams: tuple[float, ...]
+    n_trials: int
+    inner_folds: int
+    rpmfs_iterations: int
+    timings: int
+
+
+FULL = Scale(
+    most_sets=8,
+    n_repeats=10,
+    ks=tuple(range(20, 401, 20)),
+    sensitivity_ks=tuple(range(30, 181, 30)),
+    lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    gammas=(1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e5),
+    compared_lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    n_trials=10,
+    inner_folds=3,
+    rpmfs_iterations=1000,
+    timings=3,
+)
+STANDARD = replace(FULL, n_repeats=3, ks=(20, 60, 120, 240, 400), n_trials=3, inner_folds=2)
+QUICK = Scale(
+    most_sets=5,
+    n_repeats=3,
+    ks=(20, 60, 140, 400),
+    sensitivity_ks=(30, 90, 180),
+    lams=(1e-5, 1e-3, 1e-1),
+    gammas=(1e-3, 1e-1, 1e1),
+    compared_lams=(1e-3, 1e-2, 1e-1),
+    n_trials=2,
+    inner_folds=2,
+    rpmfs_iterations=200,
+    timings=1,
+)
+
+# What the numbers of a scale count.
+_COUNTED = {
+    "most_sets": "data sets at most",
+    "n_repeats": "random splits",
+    "ks": "numbers of features",
+    "sensitivity_ks": "numbers of features in Figure 4",
+    "lams": f"lambdas of {OURS}",
+    "gammas": "strengths of RFS and RLSR",
+    "compared_lams": "lambdas in Figures 5 and 8",
+    "n_trials": "splits in Figures 5 and 8",
+    "inner_folds": "folds of the choice inside the training part",
+    "rpmfs_iterations": "iterations of RPMFS at most",
+    "timings": "fits of which the fastest is timed",
+}
+
+
+def coarser(scale: Scale, *names: str) -> str:
+    """What a scale has less of than the full one, in a sentence; nothing if it is the same.
+
+    Parameters
+    ----------
+    scale : Scale
+    *names : str
+        Only these of its numbers.
+    """
+    parts = []
+    for name, what in _COUNTED.items():
+        ours, full = getattr(scale, name), getattr(FULL, name)
+        if ours == full or (names and name not in names):
+            continue
+        if isinstance(ours, tuple):
+            values = ", ".join(f"{value:g}" for value in ours)
+            parts.append(f"{len(ours)} instead of {len(full)} {what} ({values})")
+        else:
+            parts.append(f"{ours} instead of {full} {what}")
+    return f"Coarser than the full level: {'; '.join(parts)}." if parts else ""
+
+
+def scale_of(bench: Bench) -> Scale:
+    """How much this bench computes."""
+    return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of Table II.
+
+    Parameters
+    ----------
+    name : str
+        As printed.
+    selector : str
+        Class name.
+    parameters : dict
+        Fixed ones.
+    grid : dict of str to list
+        Candidates to choose from.
+    each_k : bool
+        The number of features is part of the model, so that every number needs its own fit.
+    """
+
+    name: str
+    selector: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence] = field(default_factory=dict)
+    each_k: bool = False
+
+
+def methods(scale: Scale) -> list[Method]:
+    """The methods of Table II in its order."""
+    alphas = {"alpha": list(scale.gammas)}
+    return [
+        Method(BASELINE, "AllFeatures"),
+        Method("Relief", "ReliefFSelector"),
+        Method("mRMR", "MRMRSelector", {"criterion": "mid"}),
+        Method("RFS", "RFSSelector", grid=alphas),
+        Method("RLSR", "RLSRSelector", grid=alphas),
+        Method(
+            "RPMFS",
+            "RPMFSSelector",
+            {"solver": "published", "max_iter": scale.rpmfs_iterations},
+            each_k=True,
+        ),
+        Method("ESFS", "ESFSSelector", each_k=True),
+        Method(OURS, "L20Selector", {"solver": "ahiht"}, {"lam": list(scale.lams)}),
+    ]
+
+
+def data_sets(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, str]:
+    """What to call the data sets to use, and their names here.
+
+    Where the registry names a stand-in for a set that is missing, that is used unless the bench
+    is quick. When none of the sets asked for is at hand, those of the whole paper serve.
+    """
+    found = bench.datasets(printed)
+    if not bench.quick:
+        found |= bench.stand_ins(printed)
+    if not found and printed is not None:
+        return data_sets(bench)
+    return dict(list(found.items())[: scale_of(bench).most_sets])
+
+
+def about_data(bench: Bench, sets: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
+    """Which of the paper's data sets an exhibit shows, which not, and what stands in."""
+    wanted = list(dict.fromkeys([*bench.datasets(printed), *bench.missing(printed)]))
+    shown = {printed_name(label) for label in sets}
+    absent = [name for name in wanted if name not in shown and name not in bench.datasets(printed)]
+    left_out = [name for name in wanted if name not in shown and name not in absent]
+    sentences = []
+    if not shown & set(wanted):
+        sentences.append("None of the paper's sets for this exhibit is at hand; another serves.")
+    if absent:
+        sentences.append(f"Not at hand: {', '.join(absent)}.")
+    if left_out:
+        sentences.append(f"Left out to be quick: {', '.join(left_out)}.")
+    for label, name in sets.items():
+        if label != printed_name(label):
+            sentences.append(
+                f"{name} stands in for {printed_name(label)}: the same samples, other features."
+            )
+    return " ".join(sentences)
+
+
+def about_repeats(n_repeats: int) -> str:
+    """The splits, in a sentence."""
+    reduced = f" (the paper: {FULL.n_repeats})" if n_repeats != FULL.n_repeats else ""
+    return (
+        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class, rounded up, "
+        "for training, which gives test parts of the size that the printed numbers imply; features"
+        " are scaled and selected by the training part alone."
+    )
+
+
+def percent(share: float | None) -> float | None:
+    """A share as percent."""
+    return None if share is None else rounded(100.0 * share)
+
+
+def mean_sd(values: Iterable[float]) -> tuple[float, float | None]:
+    """Mean and standard deviation; no deviation of a single value."""
+    array = np.array(list(values), dtype=float)
+    return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else None

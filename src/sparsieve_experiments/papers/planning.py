@@ -1,0 +1,230 @@
+"""What a reproduction will compute, and how long that will take, before anything is computed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sparsieve.datasets.registry import DatasetInfo
+
+from ..studies.jobs import SECONDS
+from ..studies.store_reader import StoreReader
+from ..studies.study import Study
+from .base import Bench, Experiment
+
+Times = Mapping[tuple[str, str, str], float]  # work, data set, method: seconds of one cell
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Cells that cost about the same: one piece of work with one method on one data set.
+
+    Attributes
+    ----------
+    experiment, work : str
+        The tables or figures that need it, and what the store calls it.
+    dataset, method : str
+        Empty where the work has none.
+    cells : int
+    seconds : float or None
+        Of one core for one cell, as measured; None where none was measured.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.Plan : All that will be computed.
+    sparsieve_experiments.papers.plan : Says beforehand what will be computed.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import plan
+    >>> kind = plan("l0-mpm", "quick", only=["figure 8"]).kinds[0]
+    >>> kind.cells > 0, kind.seconds
+    (True, None)
+    """
+
+    experiment: str
+    work: str
+    dataset: str
+    method: str
+    cells: int
+    seconds: float | None = None
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What its time is measured by."""
+        return self.work, self.dataset, self.method
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a reproduction will compute.
+
+    Attributes
+    ----------
+    paper, level : str
+    kinds : list of Kind
+    later : list of str
+        Work whose settings follow from results of other work; it is not counted.
+    fingerprint : str
+        Changes with everything that is computed: methods, grids, splits, data sets.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.plan : Makes it.
+    sparsieve_experiments.papers.Kind : One line of the plan.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import plan
+    >>> found = plan("l0-mpm", "quick", only=["figure 8"])
+    >>> found.paper, found.level
+    ('l0-mpm', 'quick')
+    """
+
+    paper: str
+    level: str
+    kinds: list[Kind]
+    later: list[str]
+    fingerprint: str
+
+    @property
+    def cells(self) -> int:
+        """How many there are in all."""
+        return sum(kind.cells for kind in self.kinds)
+
+    @property
+    def seconds(self) -> float | None:
+        """Of one core for all cells, as far as measured; None where nothing was."""
+        known = [kind.cells * kind.seconds for kind in self.kinds if kind.seconds is not None]
+        return sum(known) if known else None
+
+    @property
+    def unknown(self) -> int:
+        """Cells whose time nobody has measured."""
+        return sum(kind.cells for kind in self.kinds if kind.seconds is None)
+
+    def timed(self, times: Times) -> Plan:
+        """The same plan with measured times."""
+        kinds = [replace(kind, seconds=times.get(kind.place, kind.seconds)) for kind in self.kinds]
+        return replace(self, kinds=kinds)
+
+
+@dataclass(frozen=True)
+class Planner(Bench):
+    """A bench that notes what it is asked for and computes nothing.
+
+    Parameters
+    ----------
+    assumed : collection of str, default=None
+        Names of the data sets to take as being at hand; those that are, if not given.
+    """
+
+    assumed: Collection[str] | None = None
+    asked: list[tuple[str, Callable | None, Any]] = field(default_factory=list)
+
+    def study(self, study: Study, *, first: bool = False) -> list[dict]:
+        """Note the cells of a study."""
+        self.asked.append((study.name, None, study))
+        return []
+
+    def jobs(
+        self,
+        name: str,
+        function: Callable[..., dict],
+        settings: Sequence[Mapping],
+        *,
+        ahead: Callable[[list[dict]], Sequence] | None = None,
+    ) -> list[dict]:
+        """Note the settings."""
+        self.asked.append((name, function, [dict(setting) for setting in settings]))
+        return []
+
+    def asked_by(self, experiment: Experiment) -> list[tuple[str, Callable | None, Any]]:
+        """Everything that an experiment asks for: name, function and settings, or a study."""
+        for _ in experiment.run(self):
+            pass
+        return self.asked
+
+    def _at_hand(self, info: DatasetInfo) -> bool:
+        if self.assumed is None:
+            return super()._at_hand(info)
+        return info.name in self.assumed
+
+
+def plan_of(
+    paper: str,
+    level: str,
+    experiments: Iterable[Experiment],
+    assumed: Collection[str] | None = None,
+    halving: bool = False,
+) -> Plan:
+    """What experiments will compute on the data at hand, or on those assumed to be."""
+    counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    seen: set[str] = set()
+    later: list[str] = []
+    for experiment in experiments:
+        planner = Planner(paper, Path("-"), level, assumed=assumed, halving=halving)
+        for name, function, asked in planner.asked_by(experiment):
+            if isinstance(asked, Study):
+                found = list(_study_cells(asked))
+            else:
+                found = [(_identity(function, setting), setting) for setting in asked]
+                if not asked:
+                    later.append(name)
+            for identity, setting in found:
+                if identity not in seen:  # figures may share their cells
+                    seen.add(identity)
+                    counts[experiment.name, name, *place_of(setting)] += 1
+    kinds = [Kind(*key, cells) for key, cells in counts.items()]
+    digest = hashlib.sha256("\n".join([paper, level, *sorted(seen)]).encode()).hexdigest()
+    return Plan(paper, level, kinds, list(dict.fromkeys(later)), digest[:16])
+
+
+def place_of(setting: Mapping) -> tuple[str, str]:
+    """Data set and method of a cell, by what it is to compute."""
+    names = ("method", "label", "selector")
+    method = next((str(setting[name]) for name in names if setting.get(name)), "")
+    return str(setting.get("dataset", "")), method
+
+
+def measured_times(store: Path, works: Iterable[str]) -> dict[tuple[str, str, str], float]:
+    """Mean seconds of the finished cells of a store, by work, data set and method."""
+    found = defaultdict(list)
+    if store.exists():
+        with StoreReader(store) as reader:
+            for work in works:
+                for cell in reader.cells(work, states=("done",)):
+                    seconds = (cell["result"] or {}).get(SECONDS)
+                    if isinstance(seconds, (int, float)):
+                        found[work, *place_of(cell["spec"])].append(float(seconds))
+    return {place: sum(same) / len(same) for place, same in found.items()}
+
+
+def _study_cells(study: Study) -> Iterable[tuple[str, dict]]:
+    """What tells the cells of a study apart, without the data themselves."""
+    common = [
+        study.protocol.as_dict(),
+        study.ks,
+        study.classifiers,
+        study.metrics,
+        study.zscore,
+        study.seed,
+    ]
+    for dataset in study.dataset_specs:
+        for spec in study.selector_specs:
+            setting = {"dataset": dataset.name, "label": spec.label}
+            chosen = [spec.name, spec.tuning, spec.grid, list(spec.before)]
+            for parameters in spec.variants():
+                for split in range(study.protocol.n_splits):
+                    what = [study.name, dataset.name, chosen, parameters, split, common]
+                    yield json.dumps(what, sort_keys=True, default=str), setting
+
+
+def _identity(function: Callable | None, setting: Mapping) -> str:
+    named = getattr(function, "__qualname__", "")
+    return json.dumps([named, setting], sort_keys=True, default=str)

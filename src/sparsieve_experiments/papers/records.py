@@ -1,0 +1,381 @@
+"""The record of a paper's experiments: what they gave, kept as small text files.
+
+A folder per paper: ``record.json`` says what was done when, one CSV file per exhibit holds its
+rows, and ``times.csv`` the seconds of one cell of every kind. Nothing of the data is in it. It is
+checked whenever it is read: against this format, against the protocol as it is defined now, and
+against the version of the library.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sparsieve._checks import check_choice
+from sparsieve._version import __version__
+from sparsieve.datasets.registry import PAPERS
+from sparsieve.scoring.outcomes import machine, software
+
+from ..studies.exhibits import Drawing, Exhibit
+from .base import LEVELS
+from .planning import Plan, Times, plan_of
+from .reproduce import Reproduction, find_preset
+
+FORMAT = 1
+_MAX_FILE_BYTES = 1 << 24  # bytes of one file; ours are some kilobytes
+# What reading a file that is not what it says can run into.
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    csv.Error,
+)
+
+
+class RecordError(ValueError):
+    """A record is missing, damaged, or of a format that this version does not read.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.read_record : Reads what was recorded.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve_experiments.papers import RecordError, read_record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         read_record("l20", pathlib.Path(folder))
+    ...     except RecordError:
+    ...         print("no record there")
+    no record there
+    """
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a paper's experiments gave when they were last recorded.
+
+    Attributes
+    ----------
+    reproduction : Reproduction
+        As :func:`sparsieve_experiments.papers.reproduce` returned it.
+    date, version : str
+        When it was recorded, and by which version of the library.
+    seconds : float
+        Of one core for all cells.
+    cells : int
+    times : dict
+        Seconds of one cell by work, data set and method.
+    where : dict
+        Versions of Python and packages, processor.
+    remarks : list of str
+        Why it may be out of date; empty if it is not.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.read_record : Reads it.
+    sparsieve_experiments.papers.save_record : Writes it.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import read_record
+    >>> record = read_record("l0-mpm")
+    >>> record.reproduction.preset.paper, record.cells > 0
+    ('l0-mpm', True)
+    """
+
+    reproduction: Reproduction
+    date: str
+    version: str
+    seconds: float
+    cells: int
+    times: dict[tuple[str, str, str], float]
+    where: dict[str, Any]
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def in_words(self) -> str:
+        """Date, version and level in a sentence."""
+        return (
+            f"Recorded on {self.date} with sparsieve {self.version}, {self.reproduction.level} "
+            f"level: {self.cells:,} cells, {self.seconds / 60:.0f} minutes of one core."
+        )
+
+
+def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Path) -> None:
+    """Write a record into a folder; files of an older one that are not needed go.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        Of all experiments of the paper.
+    plan : Plan
+        What was computed for it.
+    times : dict
+        See :func:`sparsieve_experiments.papers.planning.measured_times`.
+    folder : path
+        It is made when it does not exist.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.read_record : Reads what was recorded.
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve_experiments.papers import plan, read_record, save_record
+    >>> record = read_record("l0-mpm")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder)
+    ...     save_record(record.reproduction, plan("l0-mpm"), record.times, place)
+    ...     again = read_record("l0-mpm", place)
+    >>> len(again.reproduction.exhibits) == len(record.reproduction.exhibits)
+    True
+    """
+    files: dict[str, str] = {}
+    exhibits = []
+    for exhibit in reproduction.exhibits:
+        file = f"{re.sub('[^a-z0-9]+', '-', exhibit.name.lower()).strip('-')}.csv"
+        while file in files:
+            file = f"more-{file}"
+        kinds = {name: _kind_of(exhibit.rows, name) for name in exhibit.columns}
+        files[file] = _table(list(kinds), exhibit.rows, kinds)
+        exhibits.append(
+            {
+                "name": exhibit.name,
+                "title": exhibit.title,
+                "note": exhibit.note,
+                "drawings": [_said(drawing) for drawing in exhibit.drawings],
+                "summary": [_short(row) for row in exhibit.summary],
+                "file": file,
+                "kinds": kinds,
+            }
+        )
+    timed = plan.timed(times)
+    names = ("work", "dataset", "method", "cells", "seconds")
+    rows = [{name: getattr(kind, name) for name in names} for kind in timed.kinds if kind.seconds]
+    files["times.csv"] = _table(names, rows, dict.fromkeys(names, "text") | {"seconds": "float"})
+    sets = {setting.dataset for setting in plan.kinds if setting.dataset}
+    content = {
+        "format": FORMAT,
+        "paper": reproduction.preset.paper,
+        "level": reproduction.level,
+        "date": date.today().isoformat(),
+        "version": __version__,
+        "protocol": plan.fingerprint,
+        "datasets": sorted(sets),
+        "cells": plan.cells,
+        "seconds": round(timed.seconds or 0.0, 1),
+        "where": {**software(), "processor": machine()["processor"], "cpus": machine()["cpus"]},
+        "missing": reproduction.missing,
+        "errors": reproduction.errors,
+        "exhibits": exhibits,
+    }
+    files["record.json"] = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.csv"):
+        if old.name not in files:
+            old.unlink()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def read_record(paper: str, folder: Path | None = None) -> Record:
+    """The committed record of a paper, or one in another folder.
+
+    Parameters
+    ----------
+    paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
+    folder : path, default=None
+        Where :func:`save_record` has written it; the one that comes with the package if not given.
+
+    Returns
+    -------
+    record : Record
+        What was computed, when, and where.
+
+    Raises
+    ------
+    RecordError
+        When there is none, or when it cannot be read.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.save_record : Records a reproduction.
+    sparsieve_experiments.papers.Record : What is returned.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import read_record
+    >>> read_record("l0-mpm").reproduction.preset.paper
+    'l0-mpm'
+    """
+    check_choice("paper", paper, PAPERS)
+    home = resources.files(__package__).joinpath("records", paper) if folder is None else folder
+
+    def text(name: str) -> str:
+        try:
+            with home.joinpath(name).open("rb") as file:
+                content = file.read(_MAX_FILE_BYTES + 1)
+        except FileNotFoundError:
+            raise RecordError(
+                f"there is no record of {paper} ({name} is missing); run: "
+                f"sparsieve reproduce {paper}"
+            ) from None
+        except OSError as error:
+            raise RecordError(
+                f"{name} of the record of {paper} cannot be read: {error.strerror}"
+            ) from None
+        if len(content) > _MAX_FILE_BYTES:
+            raise RecordError(f"{name} of the record of {paper} is too large to be one of ours")
+        return content.decode("utf-8")
+
+    try:
+        content = json.loads(text("record.json"))
+        if content["format"] != FORMAT:
+            raise RecordError(
+                f"the record of {paper} has format {content['format']!r}, this version reads "
+                f"{FORMAT}; run: sparsieve reproduce {paper}"
+            )
+        if content["paper"] != paper or content["level"] not in LEVELS:
+            raise RecordError(f"the record of {paper} is one of {content['paper']!r}")
+        return _record(paper, content, text)
+    except RecordError:
+        raise
+    except _DAMAGE as error:
+        raise RecordError(
+            f"the record of {paper} is damaged ({type(error).__name__}: {error}); run: "
+            f"sparsieve reproduce {paper}"
+        ) from None
+
+
+def _record(paper: str, content: dict, text: Callable[[str], str]) -> Record:
+    exhibits = [
+        Exhibit(
+            str(found["name"]),
+            str(found["title"]),
+            _rows(text(_file_name(found["file"])), found["kinds"]),
+            [_drawing(drawing) for drawing in found["drawings"]],
+            note=str(found["note"]),
+            summary=[dict(row) for row in found["summary"]],
+        )
+        for found in content["exhibits"]
+    ]
+    times = {
+        (row["work"], row["dataset"], row["method"]): float(row["seconds"])
+        for row in csv.DictReader(io.StringIO(text("times.csv")))
+    }
+    preset = find_preset(paper)
+    level = content["level"]
+    remarks = []
+    if content["version"] != __version__:
+        remarks.append(f"it was made by version {content['version']}, this is {__version__}")
+    now = plan_of(paper, level, preset.experiments, assumed=frozenset(content["datasets"]))
+    if now.fingerprint != content["protocol"]:
+        remarks.append("its protocol is an older one: methods, grids or splits have changed since")
+    return Record(
+        Reproduction(
+            preset, exhibits, dict(content["missing"]), list(content["errors"]), level, Path("-")
+        ),
+        date=str(content["date"]),
+        version=str(content["version"]),
+        seconds=float(content["seconds"]),
+        cells=int(content["cells"]),
+        times=times,
+        where=dict(content["where"]),
+        remarks=remarks,
+    )
+
+
+def _file_name(name: Any) -> str:
+    if not re.fullmatch(r"[a-z0-9-]+\.csv", str(name)):
+        raise RecordError(f"{name!r} is no name of a file of a record")
+    return str(name)
+
+
+def _drawing(said: Mapping[str, Any]) -> Drawing:
+    made = Drawing(**said)
+    plain = asdict(Drawing("", ""))
+    for name, value in asdict(made).items():
+        if type(value) is not type(plain[name]):
+            raise TypeError(f"{name} of a drawing is {value!r}")
+    return made
+
+
+def _said(drawing: Drawing) -> dict:
+    """A drawing without what it leaves at its default."""
+    plain = asdict(Drawing(drawing.x, drawing.y))
+    return {
+        name: value
+        for name, value in asdict(drawing).items()
+        if name in ("x", "y") or value != plain[name]
+    }
+
+
+# -- tables of plain values ------------------------------------------------------------------
+
+
+def _kind_of(rows: Sequence[Mapping], name: str) -> str:
+    """How the values of a column are written: "int", "float", "text", or "json" for the others."""
+    values = [row[name] for row in rows if row.get(name) is not None]
+    if all(type(value) is int for value in values):
+        return "int"
+    if all(type(value) in (int, float) for value in values):
+        return "float"
+    if all(type(value) is str and value for value in values):
+        return "text"
+    return "json"
+
+
+def _table(names: Sequence[str], rows: Sequence[Mapping], kinds: Mapping[str, str]) -> str:
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_written(row.get(name), kinds[name]) for name in names])
+    return lines.getvalue()
+
+
+def _written(value: Any, kind: str) -> str:
+    if value is None:
+        return ""
+    if kind == "float":
+        return f"{value:.6g}"
+    return json.dumps(_short(value)) if kind == "json" else str(value)
+
+
+def _short(value: Any) -> Any:
+    """Six digits of every number, however deep: nobody reads more, and files stay small."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {name: _short(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(part) for part in value]
+    return value
+
+
+def _rows(text: str, kinds: Mapping[str, str]) -> list[dict]:
+    read: dict[str, Callable[[str], Any]] = {
+        "int": int,
+        "float": float,
+        "text": str,
+        "json": json.loads,
+    }
+    return [
+        {name: read[kinds[name]](value) if value else None for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]

@@ -1,0 +1,306 @@
+"""Do a paper's experiments again, as far as its data are at hand."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sparsieve._checks import check_choice
+from sparsieve.datasets.registry import PAPERS
+from sparsieve.device import torch_device
+from sparsieve.scoring.outcomes import Progress
+
+from ..studies.exhibits import Exhibit
+from ..studies.kinds import StudyError
+from ..studies.store_reader import StoreReader
+from ..studies.study import Study
+from .base import LEVELS, Bench, Experiment, Preset
+from .planning import Plan, Planner, measured_times, place_of, plan_of
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of a paper's experiments.
+
+    Attributes
+    ----------
+    preset : Preset
+    exhibits : list of Exhibit
+        Tables and figures, ours beside the printed numbers.
+    missing : dict of str to str
+        Data sets of the paper that are not at hand, and why.
+    errors : list of str
+        What failed; run it again with ``retry_failed=True``.
+    level : {"quick", "standard", "full"}
+    store : Path
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+    sparsieve.report.reproduction_report : Report on a paper's experiments.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import read_record
+    >>> reproduction = read_record("l0-mpm").reproduction
+    >>> reproduction.level, len(reproduction.exhibits) > 0
+    ('standard', True)
+    """
+
+    preset: Preset
+    exhibits: list[Exhibit]
+    missing: dict[str, str]
+    errors: list[str]
+    level: str
+    store: Path
+
+
+def find_preset(paper: str) -> Preset:
+    """The experiments of a paper.
+
+    Parameters
+    ----------
+    paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
+
+    Returns
+    -------
+    preset : Preset
+        Its experiments, none of them run.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.Preset : All experiments of a paper.
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import find_preset
+    >>> find_preset("l20").paper
+    'l20'
+    """
+    check_choice("paper", paper, PAPERS)
+    return importlib.import_module(f".{paper.replace('-', '_')}", __package__).PRESET
+
+
+def reproduce(
+    paper: str,
+    store,
+    *,
+    level: str = "standard",
+    only: Sequence[str] = (),
+    n_jobs: int = 1,
+    retry_failed: bool = False,
+    on_progress: Callable[[str, Progress], None] | None = None,
+    on_exhibit: Callable[[Exhibit], None] | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
+    device: str | None = None,
+    halving: bool = False,
+) -> Reproduction:
+    """Do the experiments of a paper on the data sets that are at hand.
+
+    It may be killed at any moment and run again: what is in the store is not computed twice.
+
+    Parameters
+    ----------
+    paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
+    store : str or path
+        SQLite file of the results, on a local disk; it is made when it does not exist.
+    level : {"quick", "standard", "full"}, default="standard"
+        A part of the paper's protocol in minutes; all data sets at hand, all methods and the
+        paper's rule of splitting with coarser grids, at most 25 minutes on two cores; or exactly
+        the paper's protocol, which may take days. What is coarser stands in ``preset.coarser``.
+    only : sequence of str
+        Only experiments whose name contains one of these, such as "figure 4".
+    n_jobs : int, default=1
+        Processes; -1 for one per CPU.
+    retry_failed : bool, default=False
+        Compute again what failed before.
+    on_progress : callable, default=None
+        Called with the title of what is under way and a :class:`Progress`.
+    on_exhibit : callable, default=None
+        Called with every :class:`Exhibit` as soon as it is there.
+    on_plan : callable, default=None
+        Called with the :class:`Plan` before the work begins. At the level "full" one cell of
+        every kind is computed first, so that the plan says how long all will take.
+    device : str, default=None
+        Where to solve all splits of a data set as one batch, such as "cuda", for papers whose
+        methods can be: "robust-l20". Results are the same as without, up to rounding, and the
+        store may be filled partly with, partly without. The plan has no times then.
+    halving : bool, default=False
+        At the full level of "l0-mkl", whose grid has 3125 points: try all on the first split, the
+        better third on two more, and the better third of these on all, instead of all on all.
+
+    Returns
+    -------
+    reproduction : Reproduction
+
+    See Also
+    --------
+    sparsieve_experiments.papers.plan : Says beforehand what will be computed.
+    sparsieve_experiments.papers.read_record : Reads what was recorded.
+    sparsieve.report.reproduction_report : Report on a paper's experiments.
+    """
+    preset = find_preset(paper)
+    check_choice("level", level, LEVELS)
+    store = Path(store)
+    check_device(preset, device)
+    check_halving(preset, level, halving)
+    bench = Bench(
+        paper, store, level, n_jobs, retry_failed, on_progress, device=device, halving=halving
+    )
+    exhibits = []
+    experiments = _wanted(preset, only)
+    _claim(bench)
+    if on_plan is not None:
+        measures = level == "full" and device is None
+        on_plan(_measured(bench, experiments) if measures else plan(paper, level, only))
+    for experiment in experiments:
+        for exhibit in experiment.run(bench):
+            exhibits.append(exhibit)
+            if on_exhibit is not None:
+                on_exhibit(exhibit)
+    return Reproduction(preset, exhibits, bench.missing(), bench.errors, level, store)
+
+
+def check_device(preset: Preset, device: str | None) -> None:
+    """Refuse a device that is not there, or that the paper's experiments would not use.
+
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    device : str or None
+        As torch names devices; None is the CPU, which is always right.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+    sparsieve_experiments.papers.check_halving : Refuses to halve what has no large grid.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import check_device, find_preset
+    >>> check_device(find_preset("l20"), None)
+    """
+    if device is None:
+        return
+    if not preset.in_batches:
+        raise ValueError(
+            "a device is for papers whose methods can be solved in batches: robust-l20, not "
+            f"{preset.paper}; leave it away"
+        )
+    torch_device(device)
+
+
+def check_halving(preset: Preset, level: str, halving: bool) -> None:
+    """Refuse to halve what has no large grid.
+
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    level : {"quick", "standard", "full"}
+        How much of them is done; only the full grid is large.
+    halving : bool
+        Whether it was asked for.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+    sparsieve_experiments.papers.check_device : Refuses a device that would not be used.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import check_halving, find_preset
+    >>> check_halving(find_preset("l0-mkl"), "full", True)
+    """
+    if halving and not (preset.can_halve and level == "full"):
+        raise ValueError(
+            "halving is for the full level of l0-mkl, not for the "
+            f"{level} level of {preset.paper}; leave it away"
+        )
+
+
+def plan(
+    paper: str, level: str = "standard", only: Sequence[str] = (), *, halving: bool = False
+) -> Plan:
+    """What :func:`reproduce` will compute on the data sets that are at hand.
+
+    Parameters
+    ----------
+    paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
+    level : {"quick", "standard", "full"}, default="standard"
+    only : sequence of str
+        Only experiments whose name contains one of these.
+    halving : bool, default=False
+        As of :func:`reproduce`; what the first results decide is not counted.
+
+    Returns
+    -------
+    plan : Plan
+        With no times; see :meth:`Plan.timed`.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+    sparsieve_experiments.papers.Plan : What is returned.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import plan
+    >>> plan("l0-mpm", "quick", only=["figure 8"]).level
+    'quick'
+    """
+    check_choice("level", level, LEVELS)
+    preset = find_preset(paper)
+    check_halving(preset, level, halving)
+    return plan_of(paper, level, _wanted(preset, only), halving=halving)
+
+
+def _claim(bench: Bench) -> None:
+    """Note the level in the store, unless it holds another one: the two would be mixed."""
+    name = f"{bench.paper} level"
+    if bench.store.exists():
+        with StoreReader(bench.store) as reader:
+            for cell in reader.cells(name):
+                held = str(cell["spec"].get("level"))
+                if held != bench.level:
+                    raise StudyError(
+                        f"{bench.store} holds the {held} level of {bench.paper}; ask for that "
+                        f"level, or name another store for the {bench.level} one"
+                    )
+    bench.jobs(name, level_noted, [{"level": bench.level}])
+
+
+def level_noted(setting: dict) -> dict:
+    """The level of a store, as a cell of it."""
+    return {"level": setting["level"]}
+
+
+def _measured(bench: Bench, experiments: Sequence[Experiment]) -> Plan:
+    """The plan with the seconds of one cell of every kind, which are computed for it."""
+    found = plan_of(bench.paper, bench.level, experiments, halving=bench.halving)
+    for experiment in experiments:
+        planner = Planner(bench.paper, bench.store, bench.level, halving=bench.halving)
+        for name, function, asked in planner.asked_by(experiment):
+            if isinstance(asked, Study):
+                bench.study(asked, first=True)
+            elif function is not None:
+                firsts = {place_of(setting): setting for setting in reversed(asked)}
+                bench.jobs(name, function, list(firsts.values()))
+    works = dict.fromkeys(kind.work for kind in found.kinds)
+    return found.timed(measured_times(bench.store, works))
+
+
+def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:
+    wanted = [
+        experiment
+        for experiment in preset.experiments
+        if not only or any(part.lower() in experiment.name.lower() for part in only)
+    ]
+    if not wanted:
+        names = "; ".join(f"{e.name} ({e.title})" for e in preset.experiments)
+        raise StudyError(f"no experiment of {preset.paper} is called {only[0]!r}; it has: {names}")
+    return wanted

@@ -1,0 +1,109 @@
+"""Both kinds of methods on the same splits: those of a study, and those fitted for every K."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sparsieve.scoring.protocol import Protocol
+
+from ...studies.results import summarise
+from ...studies.selector_spec import SelectorSpec
+from ...studies.study import Study
+from ..base import Bench
+from ..numbers import grouped
+from ..scored import like_a_study
+from .methods import score_per_k
+from .together import Together
+
+OURS = "RobustL20 (ours)"
+# Fitted once, whatever K. The paper's four filters have no parameters; ours is an extra line.
+FILTERS = (
+    SelectorSpec("ReliefFSelector", label="ReliefF"),
+    SelectorSpec("FisherSelector", label="Fisher"),
+    SelectorSpec("InfoGainSelector", label="InfoGain"),
+    SelectorSpec("TTestSelector", label="t-test"),
+)
+GREEDY = SelectorSpec("RobustL20Selector", label=OURS)
+PREPARATION = (
+    "Columns are centred and scaled by the training part (the paper does not say how its data "
+    "were prepared); selection sees the training part only; the intercept is free instead of a "
+    "penalised column of ones; the proximal map of nmAPG is the corrected one; the t-test is the "
+    "largest Welch statistic of a class against the rest."
+)
+
+
+@dataclass(frozen=True)
+class PerK:
+    """A method that is fitted anew for every number of features, see ``SelectionPerK``."""
+
+    label: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def at_hand(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, str]:
+    """The data sets by printed name; a stand-in of a missing one says so in its name."""
+    return {**bench.datasets(printed), **bench.stand_ins(printed)}
+
+
+def left_out(bench: Bench, used: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
+    """A sentence on the data sets of the paper that an exhibit lacks."""
+    missing = bench.missing(printed)
+    others = [name for name in bench.datasets(printed) if name not in used]
+    parts = [f"{name} ({reason})" for name, reason in missing.items()]
+    said = f" Not at hand: {'; '.join(parts)}." if parts else ""
+    return said + (f" Left out in a quick run: {', '.join(others)}." if others else "")
+
+
+def mean_scores(bench: Bench, studies: Sequence[Study], per_k: Sequence[PerK]) -> list[dict]:
+    """Means over the splits of the studies, of selectors and of the methods fitted per K."""
+    return [mean for study in studies for mean in _mean_scores(bench, study, per_k)]
+
+
+def with_set_counts(means: list[dict], rows: Sequence[dict]) -> list[dict]:
+    """The means of every method, with the number of data sets that they are over."""
+    groups = grouped(rows, "method")
+    return [
+        {**mean, "data_sets": len(grouped(groups[mean["method"],], "dataset"))} for mean in means
+    ]
+
+
+def common_splits(studies: Sequence[Study]) -> int | None:
+    """The number of splits where all studies have the same."""
+    counts = {study.protocol.n_splits for study in studies}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]:
+    rows = bench.study(study)
+    common = {
+        "protocol": study.protocol.as_dict(),
+        "seed": study.seed,
+        "ks": sorted(study.ks),
+        "classifiers": list(study.classifiers),
+    }
+    labels = {}
+    settings = []
+    for spec in study.dataset_specs:
+        for repeat, fold in _places(study.protocol):
+            for method in per_k:
+                chosen = {"method": method.method, "parameters": dict(method.parameters)}
+                labels[json.dumps(chosen)] = method.label
+                place = {"dataset": spec.name, "repeat": repeat, "fold": fold}
+                settings.append({**place, **chosen, **common})
+    ahead = None if bench.device is None else Together(bench, study.name, settings)
+    name = f"{study.name}, fitted for every K"
+    for outcome in bench.jobs(name, score_per_k, settings, ahead=ahead):
+        chosen = {"method": outcome["method"], "parameters": outcome["parameters"]}
+        rows += like_a_study(study.name, labels[json.dumps(chosen)], outcome)
+    return summarise(rows)
+
+
+def _places(protocol: Protocol) -> Iterator[tuple[int, int]]:
+    n_repeats = getattr(protocol, "n_repeats", 1)
+    for repeat in range(n_repeats):
+        for fold in range(protocol.n_splits // n_repeats):
+            yield repeat, fold

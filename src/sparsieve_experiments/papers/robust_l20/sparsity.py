@@ -1,0 +1,156 @@
+"""Figure 4: how many rows of the coefficients are really zero."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from operator import itemgetter
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from sparsieve.penalties import row_norms
+from sparsieve.report.wording import listed_names
+from sparsieve.scoring.metrics import sparsity_level
+
+from ...studies.exhibits import Exhibit, by_method
+from ...studies.sources import DatasetSpec
+from ..base import Bench
+from ..numbers import grouped, rounded
+from ..verdicts import lower_verdict
+from .accuracy import NMAPG, TOP_K
+from .methods import FITS
+from .plan import scale_of
+from .scoring import at_hand, left_out
+
+TOLERANCES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
+PRINTED = ("LUNG",)
+SHOWN_RANKS = 60  # of the sorted row norms
+
+
+def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
+    """Figure 4."""
+    sets = at_hand(bench, PRINTED)
+    title = "Rows of the coefficients above a tolerance, against the limit K"
+    missing = left_out(bench, sets, PRINTED)
+    if not sets:
+        yield Exhibit("Figure 4", title, [], note=missing.strip())
+        return
+    ks = list(scale_of(bench).sparsity_ks)
+    settings = [
+        {
+            "dataset": name,
+            "label": method.label,
+            "method": method.method,
+            "parameters": dict(method.parameters),
+            "ks": ks,
+            "tolerances": list(TOLERANCES),
+        }
+        for name in sets.values()
+        for method in (*NMAPG, TOP_K)
+    ]
+    printed = {name: shown for shown, name in sets.items()}
+    levels, norms = [], []
+    for found in bench.jobs("robust-l20 sparsity", rows_above, settings):
+        place = {"dataset": printed[found["dataset"]], "method": found["label"]}
+        for k, counts in zip(found["fitted"], found["levels"], strict=True):
+            for tolerance, count in zip(found["tolerances"], counts, strict=True):
+                levels.append({**place, "k": k, "tolerance": tolerance, "rows_above": count})
+        for rank, norm in zip(found["ranks"], found["norms"], strict=True):
+            norms.append({**place, "k": found["fitted"][-1], "rank": rank, "row_norm": norm})
+    above = "rows with a norm above the tolerance"
+    how = (
+        "All samples, columns centred and scaled; the settings of Figures 2 and 3 (Algorithm 2 "
+        "with a warm start over K; TopK with the copy of its coefficients that fits the data)."
+    )
+    yield Exhibit(
+        "Figure 4",
+        title,
+        levels,
+        [by_method("k", "rows_above", above, panel="tolerance", x_title="limit K")],
+        note=f"{how} {_claims(levels)}{missing}",
+        summary=_summary(levels),
+    )
+    yield Exhibit(
+        "Figure 4, row norms",
+        "Row norms in falling order at the largest K",
+        norms,
+        [by_method("rank", "row_norm", log_x=True, log_y=True)],
+        note=f"{how} Rows that are exactly zero are not shown.{missing}",
+        summary=[row for row in norms if row["rank"] in (1, 10, 20, row["k"])],
+    )
+
+
+def rows_above(setting: dict) -> dict:
+    """Numbers of rows above the tolerances for every K, and the row norms for the largest K."""
+    data = DatasetSpec(setting["dataset"]).load()
+    X = StandardScaler().fit_transform(data.X)
+    ks = [k for k in setting["ks"] if k <= X.shape[1]]
+    levels = []
+    for fit in FITS[setting["method"]](X, data.y, ks, **setting["parameters"]):
+        levels.append([sparsity_level(fit.W.T, tolerance) for tolerance in setting["tolerances"]])
+    norms = np.sort(row_norms(fit.W))[::-1]
+    norms = norms[norms > 0]
+    ranks = np.unique(np.geomspace(1, max(len(norms), 1), SHOWN_RANKS).astype(int))
+    ranks = np.union1d(ranks, ks)
+    ranks = ranks[ranks <= len(norms)]
+    return {
+        "fitted": ks,
+        "levels": levels,
+        "ranks": [int(rank) for rank in ranks],
+        "norms": [rounded(float(norms[rank - 1])) for rank in ranks],
+    }
+
+
+def _claims(levels: list[dict]) -> str:
+    """The paper: the level of nmAPG is nearly K, that of TopK is not."""
+    off = [{**row, "off": abs(row["rows_above"] - row["k"])} for row in levels]
+    methods = list(dict.fromkeys(row["method"] for row in off))
+    said = [
+        "Claim that the level of nmAPG is nearly K and that of TopK does not grow with K as it "
+        "should; the paper does not say above which tolerance."
+    ]
+    for method in methods:
+        offs = []
+        for tolerance in TOLERANCES:
+            same = [r["off"] for r in off if (r["method"], r["tolerance"]) == (method, tolerance)]
+            offs.append(f"{np.mean(same):.1f} above {tolerance:g}")
+        said.append(f"{method} is off by {', '.join(offs)} (rows on average over K).")
+        said.append(_about_growth(method, levels))
+    for method in methods:
+        if method != TOP_K.label and TOP_K.label in methods:
+            measure = "distance of the level from K"
+            cases = {"by": ("dataset", "k", "tolerance"), "cases": "cases of K and tolerance"}
+            rival = [TOP_K.label]
+            said.append(str(lower_verdict(off, "off", method, rival, measure, " rows", **cases)))
+    return " ".join(said)
+
+
+def _about_growth(method: str, levels: list[dict]) -> str:
+    """At which tolerances more features allowed never give fewer rows, and at which they do."""
+    own = [row for row in levels if row["method"] == method]
+    falls: dict[float, bool] = {}
+    for (tolerance, _), line in grouped(own, "tolerance", "dataset").items():
+        counts = [row["rows_above"] for row in sorted(line, key=itemgetter("k"))]
+        fell = any(b < a for a, b in pairwise(counts))
+        falls[tolerance] = falls.get(tolerance, False) or fell
+    grows = [f"{tolerance:g}" for tolerance, fell in falls.items() if not fell]
+    shrinks = [f"{tolerance:g}" for tolerance, fell in falls.items() if fell]
+    parts = [f"counted above {listed_names(grows)} it never falls as K grows"] if grows else []
+    parts += [f"counted above {listed_names(shrinks)} it falls somewhere"] if shrinks else []
+    return f"Its level: {', '.join(parts)}."
+
+
+def _summary(levels: list[dict]) -> list[dict]:
+    shown = sorted({row["k"] for row in levels})
+    shown = [k for k in (5, 10, 20, 50) if k in shown] or shown[-3:]
+    cells: dict[tuple, dict[str, int]] = defaultdict(dict)
+    for row in levels:
+        if row["k"] in shown:
+            cell = cells[row["dataset"], row["method"], row["k"]]
+            cell[f"rows_above_{row['tolerance']:g}"] = row["rows_above"]
+    return [
+        {"dataset": dataset, "method": method, "k": k, **cell}
+        for (dataset, method, k), cell in cells.items()
+    ]

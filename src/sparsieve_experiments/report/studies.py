@@ -1,0 +1,240 @@
+"""The report of a study: methods on data sets, compared."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sparsieve.report.elements import Section, Table, table_of
+from sparsieve.report.page import Report
+from sparsieve.report.provenance import how_made
+from sparsieve.report.wording import capitalised, counted
+from sparsieve.scoring.models import MODEL_WORDS, TASKS
+
+from ..studies import StoreError, StoreReader, result_rows
+from .study_results import StudyResults
+from .study_sections import (
+    curves_section,
+    ranks_section,
+    redundancy_section,
+    scores_section,
+    stability_section,
+    times_section,
+    warnings_section,
+)
+
+_MAX_STANDINGS = 3  # sentences of a headline
+_KINDS = {"classification": "classes", "regression": "numbers"}
+
+
+def study_report(
+    store: Any, study: str | None = None, *, title: str | None = None, command: str = ""
+) -> Report:
+    """Report on the finished cells of a study.
+
+    Parameters
+    ----------
+    store : str, path or Store
+        The SQLite file of the results.
+    study : str, default=None
+        Its name; not needed where the store holds a single study.
+    title : str, default=None
+        Heading of the report; the name of the study if not given.
+    command : str, default=""
+        The command line that made it, to be shown.
+
+    Returns
+    -------
+    report : Report
+        ``report.save("report.html")`` writes it; a notebook shows it.
+
+    See Also
+    --------
+    sparsieve_experiments.studies.run_study : Computes a study.
+    sparsieve.report.comparison_report : Report on compared methods.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.scoring import Folds
+    >>> from sparsieve_experiments.studies import Study, run_study
+    >>> from sparsieve.report import study_report
+    >>> study = Study("small", ["wine"], ["fisher", "relieff"], Folds(3), ks=[2, 4])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = pathlib.Path(folder) / "small.sqlite"
+    ...     outcome = run_study(study, store)
+    ...     report = study_report(store)
+    >>> report.title
+    'Study small'
+    """
+    if not isinstance(store, StoreReader):
+        if not Path(store).exists():
+            raise StoreError(f"there is no store {store}; run_study makes it")
+        with StoreReader(store) as opened:
+            return study_report(opened, study, title=title, command=command)
+    name = _the_study(store, study)
+    rows = result_rows(store, name)
+    if not rows:
+        raise StoreError(f"no cell of study {name!r} is finished yet")
+    by_task = [
+        StudyResults(found)
+        for task in TASKS
+        if (found := [row for row in rows if row["task"] == task])
+    ]
+    counts = store.counts(name)
+    failed = store.cells(name, states=("failed",))
+    sections = [
+        *(section for results in by_task for section in _sections(results, len(by_task) > 1)),
+        _failures(failed),
+        how_made(
+            None,
+            command=command,
+            seed=store.cells(name)[0]["spec"].get("study_seed"),
+            versions=_versions(rows),
+            text=_procedure(by_task),
+            tables=[_methods(rows)],
+        ),
+    ]
+    return Report(
+        title=title or f"Study {name}",
+        headline=" ".join(
+            capitalised(_headline(results, beside_others=len(by_task) > 1)) for results in by_task
+        ),
+        sections=[section for section in sections if section is not None],
+        figures={
+            "methods": str(len({row["selector"] for results in by_task for row in results.rows})),
+            "data sets": str(sum(len(results.datasets) for results in by_task)),
+            "selections": f"{counts['done']:,}",
+            "failed": str(counts["failed"]),
+        },
+        warnings=_warnings(counts, [row for results in by_task for row in results.rows]),
+    )
+
+
+def _sections(results: StudyResults, beside_others: bool) -> list[Section]:
+    """What is shown of one kind of target; its name is in every heading where there are two."""
+    made = [
+        curves_section(results),
+        scores_section(results),
+        ranks_section(results),
+        stability_section(results),
+        redundancy_section(results),
+        times_section(results),
+        warnings_section(results),
+    ]
+    found = [section for section in made if section is not None]
+    if not beside_others:
+        return found
+    return [replace(s, title=f"{s.title} ({_KINDS[results.task]})") for s in found]
+
+
+def _the_study(store: StoreReader, study: str | None) -> str:
+    names = store.studies()
+    if study is None and len(names) == 1:
+        return names[0]
+    if study in names:
+        return str(study)
+    known = ", ".join(names) or "none"
+    raise StoreError(
+        f"the store has no study {study!r}; it has: {known}"
+        if study is not None
+        else f"the store has several studies, name one of: {known}"
+    )
+
+
+def _warnings(counts: dict, rows: list[dict]) -> list[str]:
+    found = []
+    if counts["open"] or counts["running"]:
+        missing = counts["open"] + counts["running"]
+        found.append(f"The study is not complete: {counted(missing, 'cell')} still to compute.")
+    if counts["failed"]:
+        found.append(
+            f"{counted(counts['failed'], 'cell')} failed and count in nothing that is shown here."
+        )
+    warned = {r["cell"]: r["selector"] for r in rows if r["warnings"]}
+    if warned:
+        found.append(
+            f"{counted(len(warned), 'fit')} of {counted(len(set(warned.values())), 'method')} "
+            "warned, mostly that a solver did not converge: see the table of warnings."
+        )
+    optimistic = sorted({r["selector"] for r in rows if r["tuning"] == "best-on-test"})
+    if optimistic:
+        found.append(
+            "Parameters chosen on the test samples, hence optimistic: " + ", ".join(optimistic)
+        )
+    return found
+
+
+def _failures(cells: list[dict]) -> Section | None:
+    if not cells:
+        return None
+    times = Counter(
+        (c["spec"].get("dataset", ""), c["spec"].get("label", ""), c["error"]) for c in cells
+    )
+    rows = [
+        {"data set": dataset, "method": label, "error": error, "cells": n}
+        for (dataset, label, error), n in times.items()
+    ]
+    return Section("What failed", (), [table_of("Failures", rows)])
+
+
+def _methods(rows: list[dict]) -> Table:
+    """Every method with its parameters."""
+    keys = ("selector", "class", "parameters", "tuning")
+    found = dict.fromkeys(tuple(row[key] for key in keys) for row in rows)
+    names = {"selector": "method"}
+    return table_of("Methods", [dict(zip(keys, f, strict=True)) for f in found], names=names)
+
+
+def _versions(rows: list[dict]) -> dict[str, str]:
+    """Of the software that computed the results; several where they differ."""
+    ending = "_version"
+    names = [name for name in rows[0] if name.endswith(ending)]
+    return {
+        name.removesuffix(ending).replace("_", "-"): ", ".join(
+            sorted({str(row[name]) for row in rows if name in row})
+        )
+        for name in names
+    }
+
+
+def _headline(results: StudyResults, *, beside_others: bool = False) -> str:
+    compared = (
+        f"{counted(len(results.methods), 'method')} on {counted(len(results.datasets), 'data set')}"
+        + f" with {_KINDS[results.task]}" * beside_others
+    )
+    found = [
+        replace(standing, classifier=MODEL_WORDS[standing.classifier])
+        for standing in results.standings()
+    ]
+    if not found:
+        return f"{compared}; no data set has a score of every method yet."
+    if len(found) == 1:
+        return f"{compared}: {found[0]}"
+    ahead = " ".join(capitalised(str(standing)) for standing in found[:_MAX_STANDINGS])
+    more = len(found) - _MAX_STANDINGS
+    apart = (
+        "which have no number of features in common"
+        if results.comparable
+        else "whose errors have different units"
+    )
+    return f"{compared}, {apart}. {ahead}" + f" And {counted(more, 'more data set')}." * (more > 0)
+
+
+def _procedure(by_task: list[StudyResults]) -> list[str]:
+    rows = [row for results in by_task for row in results.rows]
+    protocols = dict.fromkeys(row["protocol"] for row in rows)
+    what = "; or ".join(
+        ", ".join(f"{name} {value}" for name, value in json.loads(protocol).items())
+        for protocol in protocols
+    )
+    seconds = sum({r["cell"]: r["seconds"] for r in rows}.values())
+    machines = sorted({r["machine"] for r in rows})
+    return [
+        f"Protocol: {what}. Every selection sees the training part of its split alone; the "
+        "same splits serve every method.",
+        f"All fits together took {seconds:,.0f} s on {'; '.join(machines)}.",
+    ]

@@ -1,0 +1,337 @@
+"""The sections of a report on a study; None where there is nothing to show."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from scipy.stats import sem
+
+from sparsieve.report.elements import Chart, Column, Section, Table, chart_of, table_of
+from sparsieve.report.encodings import MAX_BANDS
+from sparsieve.report.ranks import diagram_rows
+from sparsieve.report.wording import capitalised, counted, listed_names
+from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
+from sparsieve.scoring.metrics import metric_name
+from sparsieve.scoring.models import MODEL_WORDS
+from sparsieve.scoring.statistics import groups_alike
+
+from ..studies import ScoreTable
+from .study_results import BASELINE, StudyResults, at_k, named_k, spread
+
+EVERY = "mean of all data sets"
+_MAX_WARNINGS = 200
+_MAX_LISTED = 1500  # rows of the table of means
+_MAX_POINTS = 32_000  # of one chart; beyond it only some numbers of features are drawn
+
+
+def curves_section(results: StudyResults) -> Section | None:
+    """Scores over the number of features, by data set and classifier."""
+    if len(results.ks) < 2:
+        return None
+    drawn = [m for m in results.means if m["k"] is not None]
+    if len(drawn) > _MAX_POINTS:
+        few = set(spread(results.ks, 12))
+        drawn = [m for m in drawn if m["k"] in few]
+    rows = [_curve_row(results, {**m, "used": m["k"]}) for m in drawn]
+    rows += [  # scores with all features, the same at every number of features that is drawn
+        _curve_row(results, {**m, "selector": BASELINE, "k": k, "used": m["n_selected"]})
+        for m in results.baseline
+        for k in (results.ks[0], results.ks[-1])
+    ]
+    if results.comparable:
+        place = ("classifier", "selector", "k")
+        rows = _over_data_sets(results, rows, place, ("score", "used"), error_of="score")
+    columns = {
+        "dataset": Column("data set", [row["dataset"] for row in rows]),
+        "classifier": Column(results.model_title, [MODEL_WORDS[row["classifier"]] for row in rows]),
+        "series": Column("method", [row["selector"] for row in rows]),
+        "x": Column("number of features", [row["k"] for row in rows]),
+        "y": Column(results.metric_title, [row["score"] for row in rows]),
+        "error": Column("standard error", [row["error"] for row in rows], digits=2),
+        "used": Column("features used", [round(row["used"]) for row in rows]),
+    }
+    chart = Chart(
+        f"{capitalised(metric_name(results.metric))} over the number of features",
+        "lines",
+        columns,
+        controls=("dataset", "classifier"),
+        note="Click names in the legend (with Shift for several) to bring methods out. The "
+        "band is one standard error over the splits, or over the data sets for their mean."
+        + " Bands are cut off where they would squeeze the lines."
+        * (len(results.methods) > MAX_BANDS)
+        + " The dashed line is the score with all features." * bool(results.baseline),
+        options={
+            "marks": len(results.ks) <= 20,
+            "log_x": results.ks[-1] >= 20,
+            "across": BASELINE,
+            "initial": _main(results),
+        },
+    )
+    return Section("Scores over the number of features", (), [chart])
+
+
+def _curve_row(results: StudyResults, mean: dict) -> dict:
+    """A point of a curve; its error is the standard error over the splits."""
+    score, sd = mean[results.metric], mean[f"{results.metric}_sd"]
+    error = 0.0 if sd is None else float(sd / np.sqrt(mean["n_splits"]))
+    return {**mean, "score": score, "error": error}
+
+
+def scores_section(results: StudyResults) -> Section:
+    """Every method on every data set."""
+    shown = [m for m in results.means if m["k"] in results.shown_ks]
+    # Without selection there is one score, which stands beside those at every number.
+    cells = shown + [
+        {**m, "k": k, "selector": BASELINE} for m in results.baseline for k in results.shown_ks
+    ]
+    grid = Chart(
+        f"{capitalised(metric_name(results.metric))} of every method on every data set",
+        "heatmap",
+        {
+            "classifier": Column(
+                results.model_title, [MODEL_WORDS[m["classifier"]] for m in cells]
+            ),
+            "k": Column("features", [named_k(m["k"]) for m in cells]),
+            "y": Column("", [m["dataset"] for m in cells]),
+            "x": Column("", [m["selector"] for m in cells]),
+            "value": Column(results.metric_title, [m[results.metric] for m in cells]),
+            "used": Column("features used", [round(m["n_selected"], 1) for m in cells]),
+        },
+        controls=("classifier", "k"),
+        options={"initial": _main(results)},
+    )
+    # A long table is for a few numbers of features; a file of all is the export's business.
+    listed_ks = list(results.shown_ks)
+    while len(listed_ks) > 1 and len(shown) * len(listed_ks) > _MAX_LISTED * len(results.shown_ks):
+        listed_ks.remove(next(k for k in listed_ks if k != results.main_k))
+    listed = [m for m in shown if m["k"] in listed_ks]
+    listed += [{**m, "k": None, "selector": BASELINE} for m in results.baseline]
+    rows = [
+        {
+            "data set": m["dataset"],
+            "method": m["selector"],
+            results.model_title: m["classifier"],
+            "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
+            results.metric_title: m[results.metric],
+            "sd": m[f"{results.metric}_sd"],
+            "splits": m["n_splits"],
+            "redundancy": m["redundancy_absolute"],
+            "precision": m["precision"],
+            "recall": m["recall"],
+            "seconds": m["seconds"],
+            "chosen on test": m["tuning"] == "best-on-test",
+        }
+        for m in listed
+    ]
+    known = [key for key in rows[0] if any(row[key] is not None for row in rows)]
+    rows = [{key: row[key] for key in known} for row in rows]
+    note = (
+        ""
+        if listed_ks == [None] or len(listed_ks) == len(results.ks)
+        else f"At {listed_names([str(k) for k in listed_ks])} features; sparsieve study "
+        "export writes all."
+    )
+    return Section("Scores", (), [grid, table_of("All means", rows, note)])
+
+
+def ranks_section(results: StudyResults) -> Section | None:
+    """Which methods can be told apart."""
+    if len(results.methods) < 3 or len(results.datasets) < 2:
+        return None
+    rows, span = [], len(results.methods)
+    for classifier in results.classifiers:
+        for k in results.shown_ks:
+            table = results.table(classifier, k)
+            if len(table.datasets) < 2 or len(table.selectors) < 3:
+                continue
+            test = friedman_nemenyi(table.scores)
+            for row in diagram_rows(table.selectors, test.ranks, test.critical_difference):
+                rows.append({"classifier": MODEL_WORDS[classifier], "k": named_k(k), **row})
+    if not rows:
+        return None
+    titles = {"x": "average rank (1 is best)", "classifier": results.model_title, "k": "features"}
+    chart = Chart(
+        "Average ranks and critical difference",
+        "critical-difference",
+        {key: Column(titles.get(key, key), [row[key] for row in rows]) for key in rows[0]},
+        controls=("classifier", "k"),
+        note="A bar joins methods whose average ranks differ by less than Nemenyi's critical "
+        "difference at the 5 % level: over these data sets they cannot be told apart.",
+        options={"ranks": (1, span), "initial": _main(results)},
+    )
+    main = results.table(results.main_classifier, results.main_k)
+    blocks: list = [chart]
+    text = []
+    if len(main.datasets) >= 2 and len(main.selectors) >= 3:
+        test = friedman_nemenyi(main.scores)
+        where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
+        text.append(
+            f"Friedman's test ({where}, {len(main.datasets)} data sets): p = "
+            f"{test.p_value:.2g}; critical difference {test.critical_difference:.2f}. "
+            f"{counted(len(_groups(test)), 'group')} of methods that cannot be told apart."
+        )
+        blocks.append(_pairs(main, where, results))
+    return Section("Ranks", text, blocks)
+
+
+def stability_section(results: StudyResults) -> Section | None:
+    """How much the selections of the splits agree."""
+    k = results.main_k
+    rows: list[dict] = []
+    for (dataset, method), supports in results.supports(k).items():
+        if len(supports) < 2:
+            continue
+        found = nogueira_stability(supports)
+        if np.isfinite(found.value):
+            half = (found.high - found.low) / 2
+            rows.append({"dataset": dataset, "selector": method, "x": found.value, "error": half})
+    if not rows:
+        return None
+    datasets, methods = results.datasets, results.methods
+    rows.sort(key=lambda row: (datasets.index(row["dataset"]), methods.index(row["selector"])))
+    rows = _over_data_sets(results, rows, ("selector",), ("x",), error_of="x")
+    titles = {"y": "", "x": "Nogueira's index", "error": "half of the interval"}
+    chart = chart_of(
+        f"Stability of the selection {at_k(k)}",
+        "bars",
+        map(itemgetter("dataset", "selector", "x", "error"), rows),
+        {"dataset": "data set", **titles},
+        "1: the same features in every split; 0: no more agreement than by chance. Lines: "
+        "95 % interval over the splits, one standard error over the data sets for their mean.",
+        controls=("dataset",),
+        digits={"x": 3},
+    )
+    return Section("Stability", (), [chart])
+
+
+def redundancy_section(results: StudyResults) -> Section | None:
+    """How much the selected features repeat each other."""
+    first = results.classifiers[0]
+    means = [
+        m
+        for m in results.means
+        if m["classifier"] == first and m["k"] is not None and m["redundancy_absolute"] is not None
+    ]
+    if len(results.ks) < 2 or not means:
+        return None
+    means = _over_data_sets(
+        results, means, ("selector", "k"), ("redundancy_absolute", "redundancy_signed")
+    )
+    titles = {"dataset": "data set", "series": "method", "x": "number of features"}
+    rates = {"y": "absolute redundancy rate", "signed": "signed redundancy rate"}
+    fields = ("dataset", "selector", "k", "redundancy_absolute", "redundancy_signed")
+    chart = chart_of(
+        "Redundancy over the number of features",
+        "lines",
+        map(itemgetter(*fields), means),
+        titles | rates,
+        "Half the mean correlation, in size, of two selected features on the training part: "
+        "0 for features that share nothing, 1/2 for copies of one. Lower means that the "
+        "features repeat each other less.",
+        controls=("dataset",),
+        marks=len(results.ks) <= 20,
+        log_x=results.ks[-1] >= 20,
+    )
+    return Section("Redundancy", (), [chart])
+
+
+def times_section(results: StudyResults) -> Section:
+    """What a fit takes."""
+    seconds: dict[tuple, list[float]] = defaultdict(list)
+    for row in {r["cell"]: r for r in results.rows}.values():
+        seconds[row["dataset"], row["selector"]].append(max(row["seconds"], 1e-6))
+    means = [
+        {"dataset": dataset, "selector": method, "x": float(np.mean(seconds[dataset, method]))}
+        for dataset in results.datasets
+        for method in results.methods
+        if (dataset, method) in seconds
+    ]
+    means = _over_data_sets(results, means, ("selector",), ("x",))
+    chart = chart_of(
+        "Seconds per fit",
+        "bars",
+        map(itemgetter("dataset", "selector", "x"), means),
+        {"dataset": "data set", "y": "", "x": "seconds per fit (logarithmic)"},
+        "Mean over the splits of the selection with fixed parameters; choosing parameters "
+        "is not counted.",
+        controls=("dataset",),
+        digits={"x": 3},
+        log_x=True,
+    )
+    return Section("Time", (), [chart])
+
+
+def warnings_section(results: StudyResults) -> Section | None:
+    """What the fits warned of, such as that they did not converge."""
+    fits = {row["cell"]: row for row in results.rows}.values()
+    times = Counter(
+        (row["dataset"], row["selector"], warning)
+        for row in fits
+        for warning in row["warnings"].split(" | ")
+        if warning
+    )
+    if not times:
+        return None
+    rows = [
+        {"data set": dataset, "method": method, "warning": warning, "fits": n}
+        for (dataset, method, warning), n in times.most_common(_MAX_WARNINGS)
+    ]
+    more = len(times) - len(rows)
+    note = f"And {more:,} more, in the column warnings of sparsieve study export." * (more > 0)
+    return Section("What fits warned of", (), [table_of("Warnings", rows, note)])
+
+
+def _over_data_sets(
+    results: StudyResults,
+    means: list[dict],
+    place: tuple[str, ...],
+    values: tuple[str, ...],
+    error_of: str = "",
+) -> list[dict]:
+    """The means and, before them, those over all data sets, of what every one of them has.
+
+    ``error`` is then the standard error over the data sets of the value that is named so.
+    """
+    if len(results.datasets) < 2:
+        return means
+    groups: dict[tuple, list[dict]] = defaultdict(list)
+    for mean in means:
+        groups[tuple(mean[name] for name in place)].append(mean)
+    overall = [
+        {
+            "dataset": EVERY,
+            **dict(zip(place, where, strict=True)),
+            **{name: float(np.mean([mean[name] for mean in group])) for name in values},
+            **({"error": float(sem([mean[error_of] for mean in group]))} if error_of else {}),
+        }
+        for where, group in groups.items()
+        if len(group) == len(results.datasets)
+    ]
+    return overall + means
+
+
+def _main(results: StudyResults) -> dict:
+    """What the headline speaks of is what a reader sees first."""
+    return {"classifier": MODEL_WORDS[results.main_classifier], "k": named_k(results.main_k)}
+
+
+def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
+    rows = [
+        {
+            "method": test.first,
+            "against": test.second,
+            "median difference": test.median_difference,
+            "p": test.p_value,
+            "p (Holm)": test.p_holm,
+        }
+        for test in paired_wilcoxon(table.scores, table.selectors)
+    ]
+    note = "Differences above 0: the first has the lower error." * (not results.comparable)
+    return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows, note)
+
+
+def _groups(test: Any) -> list[tuple[int, int]]:
+    return groups_alike(np.sort(test.ranks), test.critical_difference)

@@ -1,0 +1,90 @@
+"""Values of the right kind, said in one sentence: what a study file gets wrong most often."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+
+class StudyError(ValueError):
+    """A study is not well defined, said in one sentence.
+
+    See Also
+    --------
+    sparsieve_experiments.studies.Study : What to compare.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.studies import Study, StudyError
+    >>> try:
+    ...     Study("small", [], ["fisher"])
+    ... except StudyError:
+    ...     print("nothing to compare on")
+    nothing to compare on
+    """
+
+
+def _is_list(value: object) -> bool:
+    # Anything that can be walked through in order, such as a tuple or an array, but no text.
+    return not isinstance(value, (str, bytes, Mapping)) and hasattr(value, "__iter__")
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is text."""
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return _is_list(value) and all(map(is_text, value))
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(is_text, value))
+
+
+_KINDS = {
+    "text": is_text,
+    "a list": _is_list,
+    "a list of texts": _are_texts,
+    "text or a list of texts": lambda value: is_text(value) or _are_texts(value),
+    "a table": _is_table,
+    "a table of lists": lambda value: _is_table(value) and all(map(_is_list, value.values())),
+    'a list or "own"': lambda value: value == "own" if isinstance(value, str) else _is_list(value),
+}
+
+
+def check_kinds(
+    values: Mapping[str, Any], kinds: Mapping[str, str], what: str, *, absent: Container[str] = ()
+) -> None:
+    """Refuse values of another kind.
+
+    Parameters
+    ----------
+    values : mapping
+    kinds : mapping of str to str
+        Of which kind a value is: "text", "a list", "a list of texts", "a table", "a table of
+        lists".
+    what : str
+        To whom the values belong, for the message.
+    absent : collection of str
+        Names of values that may be None.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.studies.kinds import check_kinds
+    >>> check_kinds({"target": 3}, {"target": "text"}, "data set 'mine'")
+    Traceback (most recent call last):
+    sparsieve_experiments.studies.kinds.StudyError: target of data set 'mine' must be text, got 3
+    """
+    for name, kind in kinds.items():
+        if name not in values or (values[name] is None and name in absent):
+            continue
+        value = values[name]
+        if not _KINDS[kind](value):
+            raise StudyError(f"{name} of {what} must be {kind}, got {shortened(value)}")
+
+
+def shortened(value: object) -> str:
+    """A value for a message, however large."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,236 @@
+"""Methods side by side: the numbers against plain loops, and what may be said of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import Ridge
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import sparsieve
+from sparsieve import FisherSelector, FStatisticSelector, L0MPMSelector, SelectorCV, compare
+from sparsieve.scoring import Folds, split_difference
+from sparsieve.scoring.protocol import derive_seed
+from sparsieve.selectors.base import BaseSelector, FeatureScores
+
+X, Y = load_wine(return_X_y=True, as_frame=True)
+FAST = ["f-statistic", "fisher", "mrmr"]
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return compare(X, Y, FAST, ks=[1, 3, 6], cv=4, n_repeats=2, random_state=5)
+
+
+def test_a_curve_is_that_of_a_plain_loop(wine):
+    values = X.to_numpy()
+    for row, k in enumerate((1, 3, 6)):
+        wanted = []
+        for repeat in range(2):
+            folds = StratifiedKFold(4, shuffle=True, random_state=derive_seed(5, "split", repeat))
+            for train, test in folds.split(values, Y):
+                kept = FStatisticSelector(k).fit(values[train], Y[train]).get_support()
+                model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=1.0))
+                model.fit(values[train][:, kept], Y[train])
+                wanted.append(accuracy_score(Y[test], model.predict(values[test][:, kept])))
+        np.testing.assert_allclose(wine.methods["f-statistic"].scores["accuracy"][row], wanted)
+    splits = Folds(4, 2).splits(Y, seed=5)  # the same as those of a study
+    guess = [np.mean(Y[s.test] == Y[s.train].mode()[0]) for s in splits]
+    np.testing.assert_allclose(wine.guess["accuracy"], guess)
+
+
+def test_splits_can_be_given():
+    """As a splitter or as pairs, with the scores of the same folds made by number."""
+    arguments = {"ks": [1, 3], "n_repeats": 1}
+    numbered = compare(X, Y, FAST, cv=3, random_state=5, **arguments)
+    splits = numbered.data.splits(3, 1, 5)
+    pairs = compare(X, Y, FAST, cv=splits, **arguments)
+    folds = StratifiedKFold(3, shuffle=True, random_state=derive_seed(5, "split", 0))
+    for given in (pairs, compare(X, Y, FAST, cv=folds, **arguments)):
+        for name in FAST:
+            scores = given.methods[name].scores["accuracy"]
+            np.testing.assert_array_equal(scores, numbered.methods[name].scores["accuracy"])
+        assert (given.n_folds, given.n_repeats, given.random_state) == (3, 1, None)
+    assert numbered.random_state == 5
+    state = np.random.RandomState(2)
+    drawn = compare(X, Y, FAST, cv=2, random_state=state, **arguments).random_state
+    assert drawn == np.random.RandomState(2).randint(2**31 - 1)
+
+
+def test_regression_is_a_plain_loop_too():
+    Z, y = load_diabetes(return_X_y=True)
+    with pytest.warns(UserWarning, match="is read as numbers"):
+        found = compare(Z, y, ["mrmr", "ridge-forward"], ks=[2, 4], cv=3, n_repeats=1)
+    assert (found.metric, found.model, found.data.task) == ("r2", "ridge", "regression")
+    for j, (train, test) in enumerate(found.data.splits(3, 1, 0)):
+        selector = sparsieve.RidgeForwardSelector(4, task="regression").fit(Z[train], y[train])
+        for row, k in enumerate((2, 4)):
+            kept = selector.at(k).get_support()
+            model = make_pipeline(StandardScaler(), Ridge()).fit(Z[train][:, kept], y[train])
+            wanted = r2_score(y[test], model.predict(Z[test][:, kept]))
+            assert found.methods["ridge-forward"].scores["r2"][row, j] == pytest.approx(wanted)
+
+
+def test_consensus_counted_by_hand(wine):
+    votes, fits = dict.fromkeys(X.columns, 0), dict.fromkeys(X.columns, 0)
+    for name in FAST:
+        selector = sparsieve.registry.find_selector(name)(wine.k)
+        for feature in X.columns[clone(selector).fit(X, Y).get_support()]:
+            votes[feature] += 1
+        for split in Folds(4, 2).splits(Y, seed=5):
+            part = clone(selector).fit(X.iloc[split.train], Y[split.train])
+            for feature in X.columns[part.get_support()]:
+                fits[feature] += 1
+    table = wine.consensus
+    assert isinstance(table, pd.DataFrame)
+    assert dict(zip(table["feature"], table["methods"], strict=True)) == {
+        f: votes[f] for f in votes if fits[f] or votes[f]
+    }
+    for feature, share in zip(table["feature"], table["share"], strict=True):
+        assert share == pytest.approx(fits[feature] / 24)
+    assert table["methods"].is_monotonic_decreasing
+    together = {f for methods, features in wine.combinations for f in features if methods}
+    assert together == {f for f, n in votes.items() if n}
+    assert wine.shared[0, 0] == wine.k
+    assert wine.correlations[0, 1] > 0.9  # both look at one feature at a time
+
+
+def test_standard_errors_allow_for_shared_training_samples():
+    first, second = np.array([0.9, 0.8, 0.85, 0.95]), np.array([0.7, 0.75, 0.8, 0.8])
+    found = split_difference(first, second, 1 / 3)
+    differences = first - second
+    assert found.error == pytest.approx(differences.std(ddof=1) * np.sqrt(1 / 4 + 1 / 3))
+    assert split_difference(first, first, 1 / 3) == (0.0, 0.0, 0.5)
+    assert split_difference(first, first - 0.1, 1 / 3).p_value == 0.0
+
+
+def test_no_winner_within_the_error_and_losers_beyond_it(rng):
+    noise = rng.standard_normal((120, 30))
+    y = np.arange(120) % 2
+    noise[:, 7] += 6 * y
+    worst = ("worst", _Backwards())
+    found = compare(noise, y, ["f-statistic", "fisher", worst], ks=[1], n_repeats=1)
+    assert found.verdict.separable == ["worst"]
+    assert found.verdict.level_with_best == ["f-statistic", "fisher"]
+    assert "f-statistic (100.0 %) and fisher (100.0 %) are not separable" in found.recommendation
+    assert "worst is 46.7 points (standard error" in found.recommendation
+    assert "worst cannot be told from a guess" in found.recommendation
+
+
+def test_on_noise_nothing_predicts(rng):
+    noise = rng.standard_normal((60, 40))
+    for y in (np.arange(60) % 2, rng.standard_normal(60)):
+        found = compare(noise, y, ["f-statistic", "mrmr"], ks=[2, 10], n_repeats=1)
+        assert found.verdict.predictive == []
+        assert found.recommendation.startswith("None of the 2 methods predicts better than a guess")
+
+
+def test_a_copy_of_the_target_is_found_by_everybody(rng):
+    y = np.arange(60) % 3
+    data = np.column_stack([rng.standard_normal((60, 6)), y])
+    found = compare(data, y, FAST, ks=[1], n_repeats=1)
+    assert found.consensus["feature"].tolist() == ["x6"]
+    assert found.consensus["methods"].tolist() == [3]
+    assert (found.table["accuracy"] == 1.0).all()
+    assert (found.table["stability"] == 1.0).all()
+
+
+def test_who_fails_is_left_out_and_the_others_stay():
+    found = compare(X, Y, ["fisher", ("broken", _Broken())], ks=[2], cv=2, n_repeats=1)
+    assert list(found.methods) == ["fisher"]
+    assert found.left_out == {"broken": "ValueError: out of order"}
+    assert "broken was left out: ValueError: out of order." in found.recommendation
+    with pytest.raises(ValueError, match=r"every method failed: broken: .*out of order"):
+        compare(X, Y, [("broken", _Broken())], ks=[2], cv=2, n_repeats=1)
+
+
+def test_a_method_that_ranks_few_says_so():
+    short = ("short", L0MPMSelector(delta=0.6))
+    y = (Y == 0).astype(int)
+    found = compare(X, y, ["fisher", short], ks=[1, 12], cv=2, n_repeats=1)
+    if found.methods["short"].n_reached == 1:
+        assert found.k == 1
+        assert "short ranks fewer than 12 features" in found.notes[0]
+
+
+@pytest.mark.long("every default method")
+def test_defaults_take_the_data():
+    found = compare(X, Y, ks=[2], cv=2, n_repeats=1)
+    assert len(found.methods) == 6
+    assert not found.left_out
+    lighter = compare(sparse.csr_array(X.to_numpy()), Y, ks=[2], cv=2, n_repeats=1)
+    assert list(lighter.methods) == list(found.methods)
+    assert not lighter.left_out
+    two = compare(X.iloc[:, :6], X.iloc[:, 6:8], ["l21", "ridge-forward"], ks=[2], n_repeats=1)
+    assert two.data.task == "regression"
+
+
+def test_jobs_groups_and_samples_drawn():
+    groups = np.arange(len(Y)) // 3
+    one = compare(X, Y, ["fisher", "mrmr"], ks=[2], cv=3, n_repeats=1, groups=groups)
+    with parallel_config("threading", n_jobs=2):  # processes take seconds to start
+        two = compare(X, Y, ["fisher", "mrmr"], ks=[2], cv=3, n_repeats=1, groups=groups)
+    np.testing.assert_array_equal(one.table["accuracy"], two.table["accuracy"])
+    for train, test in one.data.splits(3, 1, 0):
+        assert not set(groups[train]) & set(groups[test])
+    few = compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, max_samples=60)
+    assert few.notes[0].startswith("60 of the 178 samples")
+    seen = []
+    compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, on_progress=seen.append)
+    assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"methods": ["nonsense"]}, ValueError, "unknown method 'nonsense'"),
+        ({"methods": []}, ValueError, "methods must be a list"),
+        ({"methods": ["fisher", FisherSelector()]}, ValueError, "two methods are called 'fisher'"),
+        ({"methods": [SelectorCV()]}, TypeError, "chooses the number of features itself"),
+        ({"methods": [3]}, TypeError, "got int"),
+        ({"ks": [99]}, ValueError, "ks asks for 99 features, larger than the 13"),
+        ({"model": "forest"}, ValueError, "model must be one of"),
+        ({"metric": "r2"}, ValueError, "metric must be one of"),
+        ({"task": "regression", "methods": ["fisher"]}, ValueError, "fisher selects for class"),
+        ({"cv": 1}, ValueError, "cv must be at least 2"),
+        ({"cv": [3]}, ValueError, "cv is a list of something else"),
+        ({"cv": KFold(3), "max_samples": 60}, ValueError, "set max_samples=None"),
+        ({"random_state": -1}, ValueError, "random_state must be at least 0"),
+        ({"groups": np.zeros(178)}, ValueError, "1 groups are too few for 5 folds"),
+    ],
+)
+def test_one_sentence_for_what_cannot_be(arguments, error, sentence):
+    with pytest.raises(error, match=sentence):
+        compare(X, Y, **arguments)
+
+
+def test_views(wine, monkeypatch):
+    assert "not separable" in repr(wine)
+    assert "flavanoids" in wine._repr_html_()
+    evil = X.rename(columns={X.columns[6]: "<b>bold</b>"})
+    shown = compare(evil, Y, ["fisher"], ks=[3], cv=2, n_repeats=1)._repr_html_()
+    assert "<b>bold</b>" not in shown
+    pytest.importorskip("matplotlib")
+    assert len(wine.plot().lines_) == 3
+    monkeypatch.setattr("sparsieve.selectors.table.available", lambda name: None)
+    assert [row["method"] for row in wine.table] == list(wine.verdict.means)
+
+
+class _Backwards(BaseSelector):
+    """Prefers what says least."""
+
+    def _fit(self, data):
+        scores = FStatisticSelector().fit(data.design.array, data.target.codes).scores_
+        return FeatureScores(-scores, n_kept=1)
+
+
+class _Broken(BaseSelector):
+    def _fit(self, data):
+        raise ValueError("out of order")

@@ -1,0 +1,341 @@
+import itertools
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from sparsieve import L20Selector, MRMRSelector, RFSSelector, RPMFSSelector
+from sparsieve_experiments.papers import Bench, find_preset, published
+from sparsieve_experiments.papers.base import LEVELS
+from sparsieve_experiments.papers.l20 import plan, sensitivity, work
+from sparsieve_experiments.papers.l20.table import _table_row, best_of_selectors
+from sparsieve_experiments.papers.planning import plan_of
+
+TINY = plan.Scale(
+    most_sets=2,
+    n_repeats=2,
+    ks=(2, 5),
+    sensitivity_ks=(3, 6),
+    lams=(1e-2, 1.0, 100.0),
+    gammas=(0.1, 10.0),
+    compared_lams=(1e-2, 100.0),
+    n_trials=2,
+    inner_folds=2,
+    rpmfs_iterations=50,
+    timings=1,
+)
+SETS = {"Brain": "wine"}
+
+
+class SmallBench(Bench):
+    """A set that comes with scikit-learn under a name of the paper."""
+
+    def datasets(self, printed=None):
+        return {name: SETS[name] for name in printed or SETS if name in SETS}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """All exhibits by name, and what a second run computes again."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(plan, "QUICK", TINY)
+    again = []
+    store = tmp_path_factory.mktemp("l20") / "l20.sqlite"
+    bench = SmallBench("l20", store, level="quick")
+    watched = SmallBench(
+        "l20", store, level="quick", on_progress=lambda name, now: again.append(now.computed)
+    )
+    exhibits = [e for x in find_preset("l20").experiments for e in x.run(bench)]
+    resumed = [e for x in find_preset("l20").experiments for e in x.run(watched)]
+    patch.undo()
+    assert bench.errors == []
+    return {e.name: e for e in exhibits}, {e.name: e for e in resumed}, again
+
+
+def part(repeat=0):
+    X, y = load_wine(return_X_y=True)
+    *_, split = work.protocol(repeat + 1).splits(y, seed=work.SEED)
+    scaler = StandardScaler().fit(X[split.train])
+    X = scaler.transform(X)
+    return X[split.train], y[split.train], X[split.test], y[split.test]
+
+
+@pytest.mark.slow
+def test_every_table_and_figure_is_there(run):
+    exhibits, _, _ = run
+    assert list(exhibits) == ["Figure 1", "Table II", *(f"Figure {i}" for i in range(2, 9))]
+    for exhibit in exhibits.values():
+        assert exhibit.rows
+        assert len({tuple(row) for row in exhibit.rows}) == 1
+        assert len(exhibit.summary) <= 25
+        json.dumps([list(exhibit.rows), list(exhibit.summary)], allow_nan=False)
+
+
+@pytest.mark.slow
+def test_a_second_run_computes_nothing_and_shows_the_same(run):
+    exhibits, resumed, again = run
+    assert again
+    assert not any(again)
+    assert {name: e.rows for name, e in exhibits.items()} == {
+        name: e.rows for name, e in resumed.items()
+    }
+
+
+@pytest.mark.slow
+def test_the_printed_numbers_stand_beside_the_right_rows(run):
+    rows = run[0]["Table II"].rows
+    assert len(rows) == 2 * 8
+    at = {(r["classifier"], r["method"]): r for r in rows}
+    # As printed: 88.33 with 100 features, 92.50 with 160, 82.50 without selection.
+    assert at["5nn", "l20-FS"]["published"] == 88.33
+    assert at["5nn", "l20-FS"]["published_n_features"] == 100
+    assert at["softmax", "RFS"]["published"] == 92.5
+    assert at["softmax", "RFS"]["published_n_features"] == 160
+    assert at["softmax", "baseline"]["published"] == 82.5
+    assert at["softmax", "baseline"]["published_n_features"] is None
+    for row in rows:
+        gap = row["accuracy_best_on_test"] - row["published"]
+        assert row["difference"] == pytest.approx(gap, abs=0.006)
+
+
+def test_a_row_of_the_table_is_that_of_its_data_set():
+    def mean(label, k, accuracy):
+        return {
+            "label": label,
+            "classifier": "5nn",
+            "method": "mRMR",
+            "k": k,
+            "n_selected": float(k),
+            "accuracy": accuracy,
+            "accuracy_sd": 0.01,
+            "parameters": "{}",
+        }
+
+    lung = "Lung (stand-in lung_203)"
+    means = [mean("NCI", 20, 0.9), mean(lung, 60, 0.8), mean(lung, 20, 0.7), mean(lung, 40, 0.8)]
+    method = next(m for m in plan.methods(TINY) if m.name == "mRMR")
+    nested = {("NCI", "mRMR", "5nn"): (0.5, None, 20.0), (lung, "mRMR", "5nn"): (0.75, 0.1, 30.0)}
+    row = _table_row(lung, "5nn", method, means, nested)
+    assert row["accuracy_best_on_test"] == 80.0
+    assert row["n_features_best_on_test"] == 40
+    assert row["published"] == 94.09
+    assert row["published_n_features"] == 200
+    assert row["accuracy_nested"] == 75.0
+    assert row["accuracy_nested_sd"] == 10.0
+    assert row["n_features_nested"] == 30.0
+
+
+def test_every_printed_method_and_classifier_has_its_row():
+    printed = published("l20_table2")
+    assert {m.name for m in plan.methods(plan.FULL)} == {row["method"] for row in printed}
+    assert set(plan.CLASSIFIERS.values()) == {row["classifier"] for row in printed}
+
+
+def test_the_table_takes_the_best_mean_over_numbers_and_strengths(run):
+    row = next(
+        r for r in run[0]["Table II"].rows if (r["classifier"], r["method"]) == ("softmax", "RFS")
+    )
+    means = {}
+    for gamma in TINY.gammas:
+        for k in TINY.ks:
+            hits = []
+            for repeat in range(TINY.n_repeats):
+                X, y, X_test, y_test = part(repeat)
+                chosen = RFSSelector(k, alpha=gamma).fit(X, y).support_
+                classifier = LogisticRegression(max_iter=1000).fit(X[:, chosen], y)
+                hits.append(classifier.score(X_test[:, chosen], y_test))
+            means[k, gamma] = np.mean(hits)
+    best = max(means.values())
+    assert row["accuracy_best_on_test"] == pytest.approx(100 * best, rel=1e-3)
+    fewest = min(k for (k, _), value in means.items() if value == best)
+    assert row["n_features_best_on_test"] == fewest
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_models_of_a_fixed_number_are_fitted_for_every_number(run):
+    rows = run[0]["Figure 2"].rows
+    for k in TINY.ks:
+        (row,) = (r for r in rows if (r["method"], r["k"]) == ("RPMFS", k))
+        hits = []
+        for repeat in range(TINY.n_repeats):
+            X, y, X_test, y_test = part(repeat)
+            chosen = RPMFSSelector(k, solver="published", max_iter=TINY.rpmfs_iterations)
+            chosen = chosen.fit(X, y).support_
+            classifier = KNeighborsClassifier(5).fit(X[:, chosen], y)
+            hits.append(classifier.score(X_test[:, chosen], y_test))
+        assert row["accuracy"] == pytest.approx(100 * np.mean(hits), rel=1e-3)
+
+
+def test_only_choices_on_test_samples_are_called_so(run):
+    labels = {row["method"] for row in run[0]["Figure 3"].rows}
+    marked = {label for label in labels if "(best on test)" in label}
+    assert marked == {f"{name} (best on test)" for name in ("RFS", "RLSR", "l20-FS")}
+    assert labels - marked == {"baseline", "Relief", "mRMR", "RPMFS", "ESFS"}
+
+
+def test_the_nested_choice_never_sees_the_test_part(monkeypatch):
+    setting = {
+        "dataset": "wine",
+        "selector": "MRMRSelector",
+        "parameters": {"criterion": "mid"},
+        "grid": {},
+        "each_k": False,
+        "repeat": 0,
+        "ks": [1, 2, 6],
+        "classifiers": ["5nn"],
+        "inner_folds": 3,
+    }
+    found = work.nested_accuracy(setting)
+    k = found["n_chosen"]["5nn"]
+    X, y, X_test, y_test = part()
+    chosen = MRMRSelector(k, criterion="mid").fit(X, y).support_
+    classifier = KNeighborsClassifier(5).fit(X[:, chosen], y)
+    assert found["accuracy"]["5nn"] == pytest.approx(classifier.score(X_test[:, chosen], y_test))
+    # Other test labels change the score, not the choice.
+    plain = work._part
+    monkeypatch.setattr(work, "_part", lambda s: plain(s)._replace(y_test=plain(s).y_test + 7))
+    blind = work.nested_accuracy(setting)
+    assert blind["accuracy"]["5nn"] == 0.0
+    assert blind["n_chosen"] == found["n_chosen"]
+
+
+def homotopy(**parameters):
+    return {
+        "dataset": "wine",
+        "selector": "L20Selector",
+        "parameters": {"solver": "ahiht", **parameters},
+        "repeat": 1,
+        "ks": [4],
+    }
+
+
+def test_a_homotopy_fit_is_that_of_the_selector():
+    found = work.homotopy_fit(homotopy(lam=0.5))
+    X, y, X_test, y_test = part(1)
+    selector = L20Selector(lam=0.5, solver="ahiht").fit(X, y)
+    assert found["n_rows"] == int((selector.coef_ != 0).any(axis=0).sum())
+    for support, accuracy in (
+        (selector.support_, found["accuracy"]),
+        (selector.ranking_ <= 4, found["accuracies"][0]),
+    ):
+        classifier = KNeighborsClassifier(5).fit(X[:, support], y)
+        assert accuracy == pytest.approx(classifier.score(X_test[:, support], y_test))
+
+
+def test_without_rows_the_largest_class_is_guessed():
+    found = work.homotopy_fit(homotopy(lam=1e6))
+    _, y, _, y_test = part(1)
+    assert found["n_rows"] == 0
+    assert found["accuracy"] == pytest.approx(np.mean(y_test == np.bincount(y).argmax()))
+
+
+def test_a_descent_is_the_history_of_the_fit(monkeypatch):
+    setting = homotopy(lam=1e-2) | {"parameters": {"lam": 1e-2, "solver": "hiht"}}
+    X, y, _, _ = part(1)
+    history = L20Selector(lam=1e-2, solver="hiht").fit(X, y).history_
+    monkeypatch.setattr(work, "MAX_POINTS", 10)
+    found = work.descent(setting)
+    assert len(found["iterations"]) <= 10
+    assert found["iterations"][0] == 1
+    assert found["iterations"][-1] == len(history)
+    np.testing.assert_allclose(
+        found["objectives"], [history[i - 1] for i in found["iterations"]], rtol=1e-9
+    )
+    assert found["n_rises"] == sum(b > a * (1 + 1e-9) for a, b in itertools.pairwise(history))
+
+
+def test_seconds_are_measured_for_all_sparse_methods(run):
+    rows = run[0]["Figure 7"].rows
+    assert {row["method"] for row in rows} >= {"RFS", "RLSR", "RPMFS", "ESFS", "HIHT", "AHIHT"}
+    assert all(row["seconds"] > 0 for row in rows)
+    assert [row["method"] for row in run[0]["Figure 7"].summary] == [
+        row["method"] for row in rows if row["dataset"] == "Brain"
+    ]
+
+
+def test_notes_name_the_sets_that_are_missing(run):
+    assert "Prostate" in run[0]["Table II"].note
+    assert "Srbct" in run[0]["Table II"].note
+    # None of the three sets of this figure is there.
+    assert "another serves" in run[0]["Figure 8"].note
+
+
+def test_wins_count_ties_and_leave_out_the_baseline():
+    def row(method, accuracy, dataset="a"):
+        return {"dataset": dataset, "classifier": "5nn", "method": method, "accuracy": accuracy}
+
+    rows = [row("baseline", 99.0), row("RFS", 90.0), row("l20-FS", 90.0)]
+    rows += [row("RFS", 80.0, "b"), row("l20-FS", 85.0, "b"), row("ESFS", None, "b")]
+    rows += [row("RFS", 80.0, "c"), row("l20-FS", 70.0, "c")]
+    verdict = best_of_selectors(rows, "accuracy")
+    assert verdict.rivals == ["RFS"]
+    assert verdict.wins == [("a", "5nn"), ("b", "5nn")]
+    assert verdict.ties == [("a", "5nn")]
+    assert len(verdict.complete) == 3
+    assert best_of_selectors(rows[:1], "accuracy") is None
+
+
+def test_the_initial_w_is_judged_fit_by_fit():
+    def fit(init, rows, repeat):
+        return {
+            "label": "a", "lam": 0.1, "repeat": repeat, "constant": "L0 = 1", "init": init,
+            "rows": rows, "n_rows": len(rows), "accuracy": 0.5,
+        }  # fmt: skip
+
+    outcomes = [fit("zero", [1, 2], 0), fit("zero", [1], 1), fit("gaussian", [1, 2], 0)]
+    said = sensitivity._initial_verdicts([*outcomes, fit("gaussian", [2], 1)])
+    # As many rows, but not the same ones, are not the same.
+    assert "Gaussian against zero with L0 = 1: the same rows of W in 1 of 2 fits" in said[1]
+    assert said[-1] == "The claim holds in part: 1 of 2 comparisons are equal."
+    # Without a row from either start there is nothing to agree on.
+    empty = [fit("zero", [], 2), fit("gaussian", [], 2)]
+    said = sensitivity._initial_verdicts([*outcomes, *empty])
+    assert "1 of 1 fits with rows (1 data set, 2 to 2 rows; 1 more keep none" in said[1]
+    assert said[-1] == "The claim holds: 1 of 1 comparisons are equal."
+    assert "nothing to compare" in sensitivity._initial_verdicts(empty)[1]
+
+
+def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    (tmp_path / "lung_203.npz").touch()
+    store = tmp_path / "l20.sqlite"
+    assert plan.data_sets(Bench("l20", store)) == {"Lung (stand-in lung_203)": "lung_203"}
+    assert plan.printed_name("Lung (stand-in lung_203)") == "Lung"
+    quick = Bench("l20", store, level="quick")
+    assert plan.data_sets(quick) == {}
+    for experiment in find_preset("l20").experiments:
+        assert list(experiment.run(quick)) == []
+
+
+def test_the_standard_level_has_all_sets_and_methods_of_the_full_one():
+    preset = find_preset("l20")
+    assumed = ["brain", "breast3", "leukemia_38", "lymphoma_62", "nci_61", "lung_203"]
+    plans = {level: plan_of("l20", level, preset.experiments, assumed) for level in LEVELS}
+    places = {
+        level: {(kind.experiment, kind.dataset, kind.method) for kind in plans[level].kinds}
+        for level in LEVELS
+    }
+    assert places["standard"] == places["full"] > places["quick"]
+    assert {kind.dataset for kind in plans["standard"].kinds} == set(assumed)
+    assert plans["quick"].cells < plans["standard"].cells < plans["full"].cells
+
+
+def test_what_is_coarser_is_listed():
+    said = find_preset("l20").coarser
+    assert set(said) == {"quick", "standard"}
+    assert f"{plan.STANDARD.n_repeats} instead of 10 random splits" in said["standard"]
+    assert "3 instead of 6 strengths of RFS and RLSR (0.001, 0.1, 10)" in said["quick"]
+    assert plan.coarser(plan.FULL) == ""
+    # Every number of a scale that may differ is said.
+    assert set(plan._COUNTED) == set(plan.Scale.__dataclass_fields__)
+
+
+def test_a_real_gene_set(real_data, tmp_path, monkeypatch):
+    X, _ = real_data("leukemia_38")
+    found = work.homotopy_fit(homotopy(lam=1e-4) | {"dataset": "leukemia_38", "ks": [100]})
+    assert 20 < found["n_rows"] < X.shape[1] / 4
+    assert found["accuracies"][0] > 0.7

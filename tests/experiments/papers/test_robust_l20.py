@@ -1,0 +1,512 @@
+"""The robust l2,0 paper's experiments, on small embedded data under the paper's names."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sparsieve import FisherSelector, RFSSelector, RobustL20Selector
+from sparsieve.datasets import load_dataset
+from sparsieve.scoring.metrics import redundancy_rate
+from sparsieve.scoring.protocol import Folds, RepeatedSplits
+from sparsieve.solvers import NmAPG
+from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
+from sparsieve_experiments.papers import Bench, find_preset
+from sparsieve_experiments.papers.robust_l20 import accuracy as curves
+from sparsieve_experiments.papers.robust_l20 import convergence, plan, redundancy, scoring, sparsity
+from sparsieve_experiments.papers.robust_l20.methods import (
+    SelectionPerK,
+    nmapg_fits,
+    rho_max,
+    robust_problem,
+    score_per_k,
+    top_k_fits,
+)
+from sparsieve_experiments.papers.splits import FirstFolds
+
+
+def penalised_objective(data, penalty, solution):
+    """Residual norms plus penalty, written out."""
+    residuals = data.design.matmul(solution.W) + data.free @ solution.free - data.Y
+    norms = np.linalg.norm(residuals, axis=1)
+    return float(data.weights @ norms) + penalty.value(solution.W)
+
+
+EMBEDDED = {"Yale": "wine", "Lymphoma": "breast_cancer"}
+ALONE = {("LUNG",): {"LUNG": "wine"}, convergence.PRINTED: {"COIL20": "wine"}}
+SMALL = replace(
+    plan.QUICK,
+    curves=replace(plan.QUICK.curves, ks=(1, 2, 5)),
+    redundancy=replace(plan.QUICK.redundancy, ks=(5,)),
+    sparsity_ks=(1, 5, 10),
+)
+
+
+class SmallBench(Bench):
+    """The paper's names stand for embedded data, and few numbers of features for many."""
+
+    def pick(self, *, quick, standard, full):
+        small = SMALL if quick is plan.QUICK else quick
+        return super().pick(quick=small, standard=standard, full=full)
+
+    def datasets(self, printed=None):
+        if printed in ALONE:
+            return dict(ALONE[printed])
+        return {n: EMBEDDED[n] for n in (EMBEDDED if printed is None else printed) if n in EMBEDDED}
+
+    def missing(self, printed=None):
+        here = self.datasets(printed)
+        return {n: "not here" for n in printed or ("GLI-85",) if n not in here}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    return SmallBench("robust-l20", tmp_path_factory.mktemp("store") / "all.sqlite", level="quick")
+
+
+@pytest.fixture(scope="module")
+def exhibits(bench):
+    found = [e for x in find_preset("robust-l20").experiments for e in x.run(bench)]
+    assert bench.errors == []
+    return {exhibit.name: exhibit for exhibit in found}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_dataset("wine")
+    return StandardScaler().fit_transform(data["X"]), data["y"]
+
+
+def wide(seed=0, n=40, d=60):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((n, d)), np.arange(n) % 3
+    X[:, :4] += 1.5 * np.eye(3)[y] @ rng.standard_normal((3, 4))
+    return StandardScaler().fit_transform(X), y
+
+
+# -- the methods fitted for every K ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("mu", [0.01, None])
+def test_one_fit_selects_what_the_selector_selects(mu):
+    X, y = wide()
+    found = next(nmapg_fits(X, y, [5], gamma=0.1, rho_share=0.01, mu=mu, max_iter=100))
+    selector = RobustL20Selector(
+        5,
+        alpha=0.1,
+        solver=NmAPG(rho=0.01 * (40 * np.abs(X).max() - 0.1), mu=mu),
+        max_iter=100,
+        tol=1e-12,
+        standardize=False,
+    )
+    with pytest.warns(Warning, match="stopped after 100"):
+        selector.fit(X, y)
+    assert found.features.tolist() == selector.get_support(indices=True).tolist()
+
+
+def test_every_k_starts_from_the_one_before():
+    X, y = wide(1)
+    settings = {"gamma": 0.1, "rho": 0.5, "mu": 0.05, "max_iter": 30}
+    warm = [fit.W for fit in nmapg_fits(X, y, [3, 6], warm_start=True, **settings)]
+    cold = [fit.W for fit in nmapg_fits(X, y, [3, 6], **settings)]
+    solver = NonmonotoneAPG(mu=0.05, max_iter=30, tol=0.0)
+    problem = replace(robust_problem(X, y, 0.1), rho=0.5)
+    first = solver.solve(replace(problem, k=3))
+    second = solver.solve(replace(problem, k=6), first)
+    assert np.allclose(warm[0], first.solution.W)
+    assert np.allclose(warm[1], second.solution.W)
+    assert not np.allclose(cold[1], second.solution.W, rtol=1e-3)
+
+
+def test_rho_max_is_the_bound_of_the_paper():
+    assert rho_max(np.array([[1.0, -3.0], [2.0, 0.5]]), 0.1) == pytest.approx(2 * 3 - 0.1)
+
+
+@pytest.mark.long("runs an experiment of the paper")
+def test_a_selection_per_k_has_exactly_k_features():
+    X, y = wide(2)
+    selection = SelectionPerK("TopK", None, [2, 5, 80], n_features_to_select=5).fit(X, y)
+    assert [int(selection.at(k).get_support().sum()) for k in (2, 5)] == [2, 5]
+    found = {fit.k: fit.features for fit in top_k_fits(X, y, [2])}
+    assert np.flatnonzero(selection.at(2).get_support()).tolist() == found[2].tolist()
+
+
+def test_scores_of_one_split_are_those_of_plain_scikit_learn():
+    setting = {
+        "dataset": "wine",
+        "method": "nmAPG",
+        "parameters": {"gamma": 1.0, "mu": 0.01, "rho": 0.01, "max_iter": 50},
+        "protocol": {"kind": "splits", "train_fraction": 0.7, "n_repeats": 3},
+        "seed": 0,
+        "repeat": 1,
+        "fold": 0,
+        "ks": [4],
+        "classifiers": ["1nn", "svm"],
+    }
+    found = score_per_k(setting)
+    data = load_dataset("wine")
+    split = list(RepeatedSplits(0.7, 3).splits(data["y"], seed=0))[1]
+    scaler = StandardScaler().fit(data["X"][split.train])
+    train, test = (scaler.transform(data["X"][part]) for part in (split.train, split.test))
+    y_train, y_test = data["y"][split.train], data["y"][split.test]
+    fit = next(nmapg_fits(train, y_train, [4], **setting["parameters"]))
+    train, test = train[:, fit.features], test[:, fit.features]
+    for score, model in zip(
+        found["scores"], (KNeighborsClassifier(1), SVC(kernel="linear")), strict=True
+    ):
+        assert score["accuracy"] == pytest.approx(model.fit(train, y_train).score(test, y_test))
+    pairs = np.corrcoef(train.T)[np.triu_indices(4, 1)]
+    selection = found["selections"][0]
+    assert selection["redundancy_signed"] == pytest.approx(pairs.sum() / 12)
+    assert selection["redundancy_absolute"] == pytest.approx(np.abs(pairs).sum() / 12)
+
+
+# -- figures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_figure_is_there(exhibits):
+    assert list(exhibits) == [
+        "Figure 1",
+        "Figure 2",
+        "Figure 3",
+        "Figure 4",
+        "Figure 4, row norms",
+        "Figure 5",
+    ]
+    for exhibit in exhibits.values():
+        assert exhibit.rows
+        assert len(exhibit.summary) <= 25
+        assert len({tuple(row) for row in exhibit.rows}) == 1
+        json.dumps(list(exhibit.rows), allow_nan=False)
+    for name in ("Figure 1", "Figure 2", "Figure 3"):
+        assert "GLI-85 (not here)" in exhibits[name].note
+    assert "USPS (not here)" in exhibits["Figure 5"].note
+
+
+@pytest.mark.slow
+def test_figure_1_has_the_seven_methods_and_ours(exhibits):
+    rows = exhibits["Figure 1"].rows
+    methods = {row["method"] for row in rows}
+    published = {"nmAPG", redundancy.RFS, "TopK", "ReliefF", "Fisher", "InfoGain", "t-test"}
+    assert methods == published | {scoring.OURS}
+    assert {row["dataset"] for row in rows} == {"Yale", "Lymphoma"}
+    assert {row["runs"] for row in rows} == {2}
+
+
+@pytest.mark.slow
+def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
+    data = load_dataset("wine")
+    parts = [split.train for split in RepeatedSplits(0.7, 2).splits(data["y"], seed=0)]
+    train = [(StandardScaler().fit_transform(data["X"][p]), data["y"][p]) for p in parts]
+
+    def rates(selector):
+        chosen = [X[:, selector.fit(X, y).get_support()] for X, y in train]
+        return np.mean([redundancy_rate(part) for part in chosen], axis=0)
+
+    rows = {
+        row["method"]: row
+        for row in exhibits["Figure 1"].rows
+        if row["dataset"] == "Yale" and row["k"] == 5
+    }
+    signed, absolute = rates(FisherSelector(5))
+    assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
+    assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
+    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in plan.FEW_GAMMAS])
+    lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
+    assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
+
+
+def test_the_lead_in_redundancy_is_counted_among_the_published():
+    def case(k, **values):
+        return [
+            {"dataset": "a", "method": method.replace("_", "-"), "k": k, "rate": value}
+            for method, value in values.items()
+        ]
+
+    rows = case(5, nmAPG=0.1, Fisher=0.2, t_test=0.3) + case(10, nmAPG=0.3, Fisher=1, t_test=0.2)
+    rows.append({"dataset": "a", "method": scoring.OURS, "k": 5, "rate": 0.0})
+    verdict = redundancy.least_redundant(rows, "rate", 10)
+    assert verdict.wins == [("a", 5)]
+    assert len(verdict.complete) == 2
+    assert "nmAPG against Fisher and t-test" in str(verdict)
+    assert redundancy.least_redundant([], "rate", 10) is None
+
+
+@pytest.mark.thinned(2)
+@pytest.mark.parametrize(
+    ("figure", "model"),
+    [("Figure 2", KNeighborsClassifier(1)), ("Figure 3", SVC(kernel="linear"))],
+)
+@pytest.mark.long("runs an experiment of the paper")
+def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
+    data = load_dataset("wine")
+    X, y = data["X"], data["y"]
+
+    def percent(selector):
+        scores = []
+        for split in Folds(3).splits(y, seed=0):
+            scaler = StandardScaler().fit(X[split.train])
+            train, test = scaler.transform(X[split.train]), scaler.transform(X[split.test])
+            kept = selector.fit(train, y[split.train]).get_support()
+            model.fit(train[:, kept], y[split.train])
+            scores.append(model.score(test[:, kept], y[split.test]))
+        return 100 * np.mean(scores), 100 * np.std(scores, ddof=1) / 3**0.5
+
+    rows = {
+        row["method"]: row
+        for row in exhibits[figure].rows
+        if row["dataset"] == "Yale" and row["k"] == 5
+    }
+    mean, error = percent(FisherSelector(5))
+    assert rows["Fisher"]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
+    assert rows["Fisher"]["standard_error"] == pytest.approx(error, rel=1e-2)
+    best = max(percent(RFSSelector(5, alpha=g))[0] for g in plan.FEW_GAMMAS)
+    assert rows["RFS (best on test)"]["accuracy_percent"] == pytest.approx(best, rel=1e-3)
+    mean, _ = percent(
+        SelectionPerK("nmAPG", {**curves.ALGORITHM_2, "rho_share": 0.01}, [1, 2, 5], 5)
+    )
+    assert rows[curves.NMAPG[1].label]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
+
+
+def test_claims_on_the_curves_are_counted():
+    low, high = (method.label for method in curves.NMAPG)
+    methods = {
+        low: {10: 80.0, 30: 70.0},
+        high: {10: 60.0, 30: 90.0},
+        "TopK": {10: 70.0, 30: 75.0},
+        "RFS (best on test)": {10: 85.0, 30: 80.0},
+        scoring.OURS: {10: 99.0, 30: 99.0},
+    }
+    said = curves._claims({"Yale": methods}, 10, {"Yale": 10.0})
+    assert (
+        "against TopK and RFS (best on test): its accuracy is the highest in 1 of 2 pairs" in said
+    )
+    assert "against TopK: its accuracy is at least as high in 1 of 1 pairs" in said
+    assert "15 points ahead on average; means of 10 splits; guessing the largest class" in said
+    assert (
+        f"{low} against TopK: its mean fall from one K to the next is at least as low on 0" in said
+    )
+    assert f"{high} against TopK" in said
+    assert "tied at 0 points (Yale)" in said
+    assert "RFS (best on test) against TopK" in said
+
+
+@pytest.mark.slow
+def test_figure_4_counts_rows(exhibits, wine):
+    X, y = wine
+    rows = exhibits["Figure 4"].rows
+    label = curves.NMAPG[0].label
+    fits = {
+        fit.k: np.linalg.norm(fit.W, axis=1)
+        for fit in nmapg_fits(X, y, [1, 5, 10], **curves.NMAPG[0].parameters)
+    }
+    top = {fit.k: np.linalg.norm(fit.W, axis=1) for fit in top_k_fits(X, y, [1, 5, 10])}
+    for row in rows:
+        if row["method"] == label:
+            assert row["rows_above"] == (fits[row["k"]] > row["tolerance"]).sum()
+        elif row["method"] == "TopK":
+            # As published its two copies need not agree: more rows than K, as the paper shows.
+            assert row["rows_above"] == (top[row["k"]] > row["tolerance"]).sum()
+    norms = [r for r in exhibits["Figure 4, row norms"].rows if r["method"] == label]
+    assert {row["k"] for row in norms} == {10}
+    for row in norms:
+        assert row["row_norm"] == pytest.approx(np.sort(fits[10])[-row["rank"]], rel=1e-3)
+
+
+@pytest.mark.parametrize(("k", "rows"), [(20, 112), (50, 56)])
+def test_top_k_has_the_rows_of_a_separate_implementation(k, rows):
+    if "SPARSIEVE_DATA" not in os.environ:
+        pytest.skip("no folder of data")
+    path = Path(os.environ["SPARSIEVE_DATA"]) / "lung_203.npz"
+    if not path.exists():
+        pytest.skip("lung_203 is not at hand")
+    with np.load(path) as file:
+        X, y = StandardScaler().fit_transform(file["X"].astype(float)), file["y"]
+    (fit,) = top_k_fits(X, y, [k])
+    assert (np.linalg.norm(fit.W, axis=1) > 1e-3).sum() == rows
+
+
+def test_the_claim_on_sparsity_measures_the_distance_from_k():
+    rows = [
+        {
+            "method": "TopK",
+            "dataset": "set",
+            "k": k,
+            "tolerance": tolerance,
+            "rows_above": k + extra,
+        }
+        for k in (1, 2)
+        for tolerance, extra in zip(sparsity.TOLERANCES, (9, 4, 0, 0, -1), strict=True)
+    ]
+    assert "off by 9.0 above 0, 4.0 above 1e-05, 0.0 above 0.0001" in sparsity._claims(rows)
+
+
+@pytest.mark.parametrize("method", [convergence.SECOND, convergence.REFERENCE])
+def test_figure_5_starts_at_zero_and_ends_at_the_solution(exhibits, wine, method):
+    X, y = wine
+    rows = [r for r in exhibits["Figure 5"].rows if r["method"] == method]
+    labels = np.eye(3)[y]
+    at_zero = np.linalg.norm(labels - labels.mean(axis=0), axis=1).sum()
+    assert rows[0]["iteration"] == 0
+    assert rows[0]["objective"] == pytest.approx(at_zero, rel=1e-5)
+    assert rows[-1]["objective"] < rows[0]["objective"]
+    if method == convergence.SECOND:
+        data = replace(robust_problem(X, y, 0.1), k=10, rho=0.01)
+        fit = NonmonotoneAPG(tol=0.0, max_iter=rows[-1]["iteration"]).solve(data)
+        value = penalised_objective(data, data.penalty, fit.solution)
+        assert rows[-1]["objective"] == pytest.approx(value, rel=1e-4)
+
+
+def test_figure_5_may_take_fewer_samples():
+    setting = {"dataset": "wine", "method": convergence.FIRST, "max_iter": None}
+    found = convergence.descent({**setting, **convergence.PROBLEM, "n_rows": 30})
+    assert 0 < found["objectives"][0] < 30
+    assert found["iterations"][-1] <= 1000
+    assert found["lowest"] <= found["objectives"][-1] * (1 + 1e-5)
+
+
+PLANNED = {**EMBEDDED, "USPS": "digits", "LUNG": "iris"}
+
+
+class Recorder(SmallBench):
+    """Notes what is asked of it and computes nothing, as if everything failed."""
+
+    def __init__(self, level):
+        super().__init__("robust-l20", Path("none.sqlite"), level)
+        object.__setattr__(self, "studies", [])
+        object.__setattr__(self, "asked", [])
+
+    def datasets(self, printed=None):
+        return {name: there for name, there in PLANNED.items() if name in (printed or PLANNED)}
+
+    def study(self, study):
+        self.studies.append(study)
+        return []
+
+    def jobs(self, name, function, settings, ahead=None):
+        self.asked.extend({"job": function.__name__, **setting} for setting in settings)
+        return []
+
+
+def planned(level):
+    bench = Recorder(level)
+    found = [e for x in find_preset("robust-l20").experiments for e in x.run(bench)]
+    assert [len(exhibit.rows) for exhibit in found] == [0] * 6
+    return bench
+
+
+def test_the_standard_level_plans_every_data_set_and_method():
+    cells = {}
+    for level in ("quick", "standard", "full"):
+        bench = planned(level)
+        cells[level] = {
+            (study.name.split(",")[0], data.name, selector.name)
+            for study in bench.studies
+            for data in study.datasets
+            for selector in study.selectors
+        } | {
+            (job["job"], job["dataset"], job.get("method"), json.dumps(job.get("parameters")))
+            for job in bench.asked
+        }
+    assert cells["standard"] == cells["full"]
+    assert cells["quick"] < cells["full"]
+
+
+def test_the_standard_level_looks_at_large_sets_less_often():
+    bench = planned("standard")
+    rest, large = (study for study in bench.studies if "curves" in study.name)
+    assert [spec.name for spec in large.datasets] == ["digits"]
+    assert (rest.protocol, large.protocol) == (
+        FirstFolds(5, 1, n_first=3),
+        FirstFolds(5, 1, n_first=2),
+    )
+    assert {(s.repeat, s.fold) for s in large.protocol.splits(np.arange(40) % 2, seed=0)} == {
+        (job["repeat"], job["fold"])
+        for job in bench.asked
+        if job["dataset"] == "digits" and job.get("protocol") == large.protocol.as_dict()
+    }
+    (note,) = {e.note.split(" (paper")[0] for e in curves.accuracy_figures(bench)}
+    less = "on USPS only the first 2 of 1 x 5 folds; K = 20 and 50; gamma = 0.1 of RFS"
+    assert note == f"Means over the first 3 of 1 x 5 folds, {less}"
+    assert "on COIL20, USPS and Isolet only" in find_preset("robust-l20").coarser["standard"]
+
+
+def test_a_full_run_follows_the_paper():
+    full = planned("full")
+    (first, second), jobs = full.studies, full.asked
+    assert first.protocol == RepeatedSplits(0.7, 10)
+    assert second.protocol == Folds(5, 10)
+    assert list(second.ks) == list(range(1, 51))
+    assert second.selectors[0].grid == {"alpha": [0.001, 0.01, 0.1, 0.2, 0.8, 1.0]}
+    assert {spec.name for spec in second.datasets} == set(PLANNED.values())
+    scored = [job for job in jobs if job["job"] == "score_per_k"]
+    settings = {json.dumps(job["parameters"], sort_keys=True) for job in scored}
+    assert settings == {
+        json.dumps(parameters, sort_keys=True)
+        for parameters in (
+            {},
+            {"gamma": 1.0, "mu": 0.01, "rho": 0.01, "max_iter": 1000},
+            {"gamma": 0.1, "rho_share": 0.001, "warm_start": True},
+            {"gamma": 0.1, "rho_share": 0.01, "warm_start": True},
+        )
+    }
+    n_sets = len(second.datasets)
+    assert len(scored) == n_sets * (10 * 2 + 50 * 3)
+    assert all(job["n_rows"] is None for job in jobs if job["job"] == "descent")
+
+
+# -- the bench -------------------------------------------------------------------------------
+
+
+def test_a_second_run_computes_nothing(bench, exhibits):
+    seen = []
+    again = SmallBench(
+        bench.paper, bench.store, level="quick", on_progress=lambda name, now: seen.append(now)
+    )
+    found = [e for x in find_preset("robust-l20").experiments for e in x.run(again)]
+    assert {e.name: list(e.rows) for e in found} == {
+        name: list(exhibit.rows) for name, exhibit in exhibits.items()
+    }
+    assert seen
+    assert all(now.computed == 0 for now in seen)
+
+
+def test_missing_data_are_named_and_nothing_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    empty = Bench("robust-l20", tmp_path / "none.sqlite", level="quick")
+    for experiment in find_preset("robust-l20").experiments:
+        for exhibit in experiment.run(empty):
+            assert not exhibit.rows
+            assert "Not at hand: " in exhibit.note
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_stand_in_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    (tmp_path / "lung_203.npz").touch()
+    bench = Bench("robust-l20", tmp_path / "x")
+    assert scoring.at_hand(bench, ["LUNG"]) == {"LUNG (stand-in lung_203)": "lung_203"}
+
+
+def test_real_data(real_data):
+    real_data("yale")
+    setting = {"dataset": "yale", "method": convergence.REFERENCE, "max_iter": 20}
+    found = convergence.descent({**setting, **convergence.PROBLEM, "n_rows": 60})
+    assert (np.diff(found["objectives"][1:]) <= 1e-6).all()
+
+
+@pytest.mark.slow  # a thousand iterations for every K
+def test_top_k_as_published_keeps_more_rows_than_k(real_data):
+    X, y = real_data("lung_203")
+    X = StandardScaler().fit_transform(X)
+    above = [
+        int((np.linalg.norm(fit.W, axis=1) > 1e-3).sum()) for fit in top_k_fits(X, y, [20, 50])
+    ]
+    assert above == [112, 56]

@@ -1,0 +1,151 @@
+"""Selectors on X from a device choose what they choose on the host.
+
+Where there is no CUDA device, torch's CPU build stands in for one.
+"""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_wine
+
+torch = pytest.importorskip("torch")
+
+from sparsieve import (  # noqa: E402
+    ChiSquareSelector,
+    ExclusiveL21Selector,
+    FisherSelector,
+    FStatisticSelector,
+    InfoGainSelector,
+    L20Selector,
+    L21Selector,
+    MRMRSelector,
+    ReliefFSelector,
+    RFSSelector,
+    RidgeForwardSelector,
+    RLSRSelector,
+    RobustL20Selector,
+    RPMFSSelector,
+    SelectorCV,
+    StabilitySelection,
+    SVMRFESelector,
+    TTestSelector,
+    on_device,
+)
+from sparsieve.design.gpu import tensor as tensors  # noqa: E402
+from sparsieve.solvers import AHIHT  # noqa: E402
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+SELECTORS = [
+    RidgeForwardSelector(5),
+    RidgeForwardSelector(5, always_keep=[3], never_keep=[20]),
+    L20Selector(4, solver="greedy"),
+    # From its own first price the first row enters by a tie, which rounding decides.
+    L20Selector(4, solver=AHIHT(lambda_0=20.0)),
+    L21Selector(5),
+    RFSSelector(4),
+    RobustL20Selector(3),
+    ExclusiveL21Selector(5),
+    RLSRSelector(5),
+    RPMFSSelector(3),
+    FStatisticSelector(5),
+    TTestSelector(5),
+    ChiSquareSelector(5),
+    FisherSelector(5),
+    MRMRSelector(5),
+    MRMRSelector(5, criterion="fcd"),
+    ReliefFSelector(5),
+    SVMRFESelector(5),
+    StabilitySelection(RidgeForwardSelector(), n_subsamples=4, n_features_per_run=3),
+    SelectorCV(RidgeForwardSelector(), ks=[1, 4], cv=2),
+]
+
+
+@pytest.fixture
+def device_path(monkeypatch):
+    """Also a tensor in the memory of the host counts as one on a device, and is not copied."""
+    monkeypatch.setattr(tensors.TensorDesign, "in_memory", lambda self: None)
+    monkeypatch.setattr(tensors, "MAX_COPY_BYTES", 0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:150], y[:150]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
+def test_the_same_selection(selector, data, device_path):
+    X, y = data
+    here = clone(selector).fit(X, y)
+    there = clone(selector).fit(torch.from_numpy(X).to(DEVICE), torch.from_numpy(y).to(DEVICE))
+    np.testing.assert_array_equal(there.support_, here.support_)
+    np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-6, atol=1e-9)
+    if hasattr(here, "objective_"):
+        assert there.objective_ == pytest.approx(here.objective_, rel=1e-8)
+    assert all(not torch.is_tensor(value) for value in vars(there).values())
+
+
+def test_float32_reaches_the_objective_of_float64(data, device_path):
+    X, y = data
+    exact = RidgeForwardSelector(5).fit(X, y)
+    X = torch.from_numpy(X.astype(np.float32)).to(DEVICE)
+    for weights in (None, np.linspace(0.5, 1.5, len(y))):
+        there = RidgeForwardSelector(5).fit(X, y, weights)
+        if weights is None:
+            np.testing.assert_array_equal(there.support_, exact.support_)
+            assert there.objective_ == pytest.approx(exact.objective_, rel=1e-5)
+        assert there.coef_.dtype == np.float32
+
+
+def test_streamed_from_the_host(data):
+    X, y = data
+    found = L21Selector(5).fit(on_device(X.copy(), DEVICE, stream=True), y)
+    np.testing.assert_array_equal(found.support_, L21Selector(5).fit(X, y).support_)
+
+
+@pytest.mark.parametrize("dispatch", [False, True])
+def test_tensors_come_back(data, dispatch, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # scikit-learn wants it before it dispatches
+    X, y = load_wine(return_X_y=True)
+    there = torch.from_numpy(X).to(DEVICE)
+    with config_context(array_api_dispatch=dispatch):
+        selector = RidgeForwardSelector(3).fit(there, torch.from_numpy(y))
+        few = selector.transform(there)
+        assert isinstance(few, torch.Tensor)
+        assert few.device == there.device
+        np.testing.assert_array_equal(few.cpu().numpy(), X[:, selector.support_])
+        wide = selector.inverse_transform(few)
+        assert wide.shape == there.shape
+        assert torch.equal(wide[:, selector.support_.tolist()], few)
+    some = there[:, :4].clone().requires_grad_()
+    with pytest.raises(ValueError, match="has 4 features, but"):
+        selector.transform(some)
+    needs = there.clone().requires_grad_()
+    assert selector.transform(needs).requires_grad  # a gradient passes through
+    pytest.importorskip("pandas")
+    frame = clone(selector).set_output(transform="pandas").fit_transform(there, y)
+    np.testing.assert_array_equal(frame.to_numpy(), few.cpu().numpy())
+
+
+def test_prediction_from_a_tensor(data):
+    X, y = data
+    there = torch.from_numpy(X).to(DEVICE)
+    model = SelectorCV(RidgeForwardSelector(), ks=[2], cv=2).fit(there, y)
+    np.testing.assert_array_equal(model.predict(there), model.predict(X))
+
+
+def test_what_does_not_work_on_a_device(data, device_path):
+    X, y = data
+    there = torch.from_numpy(X).to(DEVICE)
+    for selector in (InfoGainSelector(3), MRMRSelector(3, criterion="mid")):
+        with pytest.raises(TypeError, match=r"X is on a device; pass X\.cpu\(\)\.numpy\(\), or"):
+            selector.fit(there, y)
+    with pytest.raises(ValueError, match="discrete_features are not supported"):
+        ReliefFSelector(3, discrete_features=[1]).fit(there, y)
+    there[3, 5] = float("nan")
+    with pytest.raises(ValueError, match=r"NaN or infinite values .*1 column"):
+        FStatisticSelector(3).fit(there, y)
+    with pytest.raises(ValueError, match=r"NaN or infinite values .*1 column"):
+        ReliefFSelector(3).fit(there, y)

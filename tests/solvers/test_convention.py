@@ -1,0 +1,47 @@
+"""Every solver is a frozen dataclass with one ``solve(problem, start, callback) -> Result``."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+from sparsieve import solvers
+from sparsieve._lazy import FAMILIES
+
+# A search that goes on where the last k ended, and one that keeps the best for an interrupt.
+STATEFUL = {"BoundSearch", "BestSubsetSearch"}
+
+
+def all_solvers():
+    for family in FAMILIES:
+        package = importlib.import_module(f"{solvers.__name__}.{family}")
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if module.name.rpartition(".")[2].startswith("_"):
+                continue
+            for name, cls in vars(importlib.import_module(module.name)).items():
+                own = inspect.isclass(cls) and cls.__module__ == module.name
+                if own and not name.startswith("_") and "solve" in vars(cls):
+                    yield cls
+
+
+SOLVERS = sorted(all_solvers(), key=lambda cls: cls.__name__)
+
+
+@pytest.mark.parametrize("cls", SOLVERS, ids=lambda cls: cls.__name__)
+def test_one_convention(cls):
+    signature = inspect.signature(cls.solve)
+    assert str(signature.return_annotation).startswith("Result[")
+    if cls.__name__ == "BoundSearch":
+        return
+    assert list(signature.parameters) == ["self", "problem", "start", "callback"]
+    assert [p.default for p in signature.parameters.values()][2:] == [None, None]
+    assert all(p.annotation is not p.empty for p in list(signature.parameters.values())[1:])
+    assert dataclasses.is_dataclass(cls)
+    assert cls.__dataclass_params__.frozen or cls.__name__ in STATEFUL
+
+
+def test_all_families_are_there():
+    assert {cls.__module__.split(".")[2] for cls in SOLVERS} == set(FAMILIES)
+    assert len(SOLVERS) > 20
