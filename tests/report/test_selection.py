@@ -352,7 +352,7 @@ def test_an_unfinished_solver_is_said(nasty_wine):
         selector = L21Selector(alpha=1.0, tol=1e-300).fit(X, y)
     assert not selector.converged_
     report = selector_report(selector, X, y, cv=0)
-    assert any("is above tol=1e-300; raise max_iter or tol" in line for line in report.warnings)
+    assert any("exceeds tol=1e-300; increase max_iter or tol" in line for line in report.warnings)
 
 
 def test_an_exact_search_out_of_time_is_told_of_its_limit(rng, clock):

@@ -49,7 +49,7 @@ class FisherSelector(BaseSelector):
         Ridge of the generalised score, relative to the unit variance of the columns; 0 takes
         the covariance matrix as it is. Not used by the plain score.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class InfoGainSelector(BaseSelector):
     n_bins : int, default=5
         Number of levels of "frequency".
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class InfoGainSelector(BaseSelector):
     See Also
     --------
     sparsieve.MRMRSelector : Relevant features that differ from each other.
-    sparsieve.ReliefFSelector : Sees features that matter together only.
+    sparsieve.ReliefFSelector : Also finds features that matter only in combination.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class LaplacianScoreSelector(UnsupervisedSelector):
         The t of the weights, a squared distance between samples; None is the mean squared distance
         between samples that are joined.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone. The unit
+        Scale columns to unit variance before fitting; constant columns are left unchanged. The unit
         of a column matters only to who is near whom.
 
     Attributes

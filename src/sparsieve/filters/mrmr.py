@@ -87,8 +87,9 @@ class MRMRSelector(BaseSelector):
     n_bins : int, default=5
         Number of levels of "frequency".
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ class MRMRSelector(BaseSelector):
     See Also
     --------
     sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
 
     References
     ----------

@@ -69,10 +69,11 @@ class ReliefFSelector(BaseSelector):
         With a number, the r-th neighbour counts in proportion to exp(-(r / sigma)^2); None
         lets all neighbours count the same.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
 
@@ -90,8 +91,8 @@ class ReliefFSelector(BaseSelector):
 
     See Also
     --------
-    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
-    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+    sparsieve.InfoGainSelector : Mutual information with the class.
+    sparsieve.HSICLassoSelector : Non-linear selection by one convex problem.
 
     References
     ----------

@@ -43,8 +43,9 @@ class FStatisticSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------
@@ -235,7 +236,7 @@ class ChiSquareSelector(BaseSelector):
     See Also
     --------
     sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
+    sparsieve.InfoGainSelector : Mutual information with the class.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class KernelBank(Savable):
     centred : bool
         False leaves H out.
     max_memory : int
-        Bytes that kernel matrices may take.
+        Maximum memory for kernel matrices, in bytes.
     """
 
     values: Annotated[Floats, "features", "samples"]

@@ -82,7 +82,7 @@ class SelectorCV(FinalModel):
     scoring : str, callable or None, default=None
         As in scikit-learn; None is the score of the estimator.
     random_state : int, RandomState instance or None, default=0
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
     verbose : int, default=0

@@ -104,7 +104,7 @@ class StabilitySelection(MetaSelector):
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
     random_state : int, RandomState instance or None, default=0
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
         1 prints every iteration; here a line per pair of halves, with the time left.
 

@@ -19,7 +19,7 @@ class ExclusiveL21(L21):
     See Also
     --------
     sparsieve.penalties.L21 : Adds row norms.
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
     """
 
     beta: float

@@ -16,7 +16,7 @@ class L20:
     See Also
     --------
     sparsieve.penalties.L21 : Adds row norms.
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     """
 
     lam: float

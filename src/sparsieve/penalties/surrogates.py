@@ -156,7 +156,7 @@ def surrogate(name: str, theta: float = 5.0) -> Surrogate:
     See Also
     --------
     sparsieve.penalties.Surrogate : What is returned.
-    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
+    sparsieve.L0SVMSelector : Linear SVM with a penalty on the number of features.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class RankingDisplay(Display):
     n_selected, n_features : int
         Out of all features.
     notes : list of str, default=()
-        What to know of a bar: "kept by request", or "unranked gain" beyond the end of a path;
+        What to know of a bar: "kept by request", or "not ranked" beyond the end of a path;
         there the bars are what each feature would have added next.
     meaning : str, default=""
         What a score says, in one sentence.

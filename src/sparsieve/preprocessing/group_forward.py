@@ -37,8 +37,9 @@ class GroupForwardSelector(Savable, Capabilities, SelectorMixin, BaseEstimator):
     ridge : float, default=0.01
         Ridge relative to the number of samples.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------

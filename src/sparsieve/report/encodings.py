@@ -15,7 +15,7 @@ MEANT = {
     "left out": "#9aa4ae",
     "kept by request": "#2f8fd0",
     "left out by request": "#9aa4ae",
-    "unranked gain": "#c9ced3",
+    "not ranked": "#c9ced3",
 }
 
 LEGEND = {

@@ -105,8 +105,8 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
     notes = [] if ranked.falls else ["In order of entry: gains need not fall."]
     if UNRANKED in kinds[:n_drawn]:
         notes.append(
-            "Beyond the end of the path a bar is what the feature would have added next: an "
-            "unranked gain."
+            "Grey bars are features that were not ranked: a bar shows what the feature would have "
+            "added next."
         )
     if null is not None and _reached_by_all(null, finite):
         notes.append(

@@ -79,15 +79,15 @@ class Greedy(SolverSettings):
     Parameters
     ----------
     swaps : int, default=1
-        Largest number of exchanges between two changes of the size; each doubles as a wider
-        search, over the ``4 * swaps`` features that are cheapest to drop. Problems of up to 32
-        features are always searched thoroughly, two for two exchanges included, unless this
-        is 0: then the solver is plain forward selection.
+        Maximum number of exchanges between two changes of the size; each doubles as a wider search,
+        over the ``4 * swaps`` features that are cheapest to drop. Problems of up to 32 features are
+        always searched thoroughly, two for two exchanges included, unless this is 0: then the
+        solver is plain forward selection.
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
     sparsieve.solvers.HIHT : The paper's iteration.
 
     Examples
@@ -127,7 +127,7 @@ class ExactSearch(SolverSettings):
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.solvers.Greedy : Forward selection with exchanges, the default solver.
     sparsieve.selectors.least_squares.certificate.Certificate : What is proven about a selection.
 
@@ -174,10 +174,10 @@ class HIHT(SolverSettings):
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.solvers.AHIHT : The paper's accelerated iteration.
     sparsieve.solvers.Greedy : Forward selection with exchanges, the default solver.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
 
     Examples
     --------
@@ -238,10 +238,10 @@ class AHIHT(HIHT):
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.solvers.HIHT : The paper's iteration.
     sparsieve.solvers.Greedy : Forward selection with exchanges, the default solver.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class NmAPG(SolverSettings):
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
     sparsieve.solvers.IRLS : Reweighted least squares.
     sparsieve.solvers.RobustGreedySearch : Grows and exchanges supports.
 
@@ -321,7 +321,7 @@ class IRLS(SolverSettings):
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
     sparsieve.solvers.NmAPG : The published method.
     sparsieve.solvers.RobustGreedySearch : Grows and exchanges supports.
 
@@ -355,7 +355,7 @@ class RobustGreedySearch(SolverSettings):
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
     sparsieve.solvers.IRLS : Reweighted least squares.
     sparsieve.solvers.NmAPG : The published method.
 
@@ -401,7 +401,7 @@ class ExactMinimax(SolverSettings):
 
     See Also
     --------
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
 
     Examples
     --------

@@ -195,15 +195,15 @@ def test_words():
     assert "not for accuracy" in str(certificate)
     assert str(certificate).startswith("These 4 features")
     assert certificate.sentence(2).startswith("These 2 features")
-    with pytest.raises(ValueError, match="nothing was certified for 3"):
+    with pytest.raises(ValueError, match="features, not 3; pass that number"):
         certificate.sentence(3)
 
 
 BAD = {
-    "fewer samples": (lambda s, X, y: s.certify(X[:100], y[:100]), "X is not the data|y or"),
+    "fewer samples": (lambda s, X, y: s.certify(X[:100], y[:100]), "X differs from what|y or"),
     "fewer features": (lambda s, X, y: s.certify(X[:, :5], y), "with 30 features"),
-    "other X": (lambda s, X, y: s.certify(X * 1.01, y), "X is not the data"),
-    "other y": (lambda s, X, y: s.certify(X, 1 - y), "y or sample_weight is not"),
+    "other X": (lambda s, X, y: s.certify(X * 1.01, y), "X differs from what"),
+    "other y": (lambda s, X, y: s.certify(X, 1 - y), "y or sample_weight differs"),
     "weights": (lambda s, X, y: s.certify(X, y, np.arange(1.0, 1.0 + len(y))), "is not"),
     "too long": (lambda s, X, y: s.certify(X, y, n_features=9), ">= 9"),
     "no ridge": (

@@ -179,5 +179,5 @@ def test_bad_price():
     X, y = three_classes()
     with pytest.raises(ValueError, match="alpha must be at least 0"):
         SMPMSelector(alpha=-0.1).fit(X, y)
-    with pytest.raises(ValueError, match=r"it must be below 2.*, the largest difference"):
+    with pytest.raises(ValueError, match=r"pass an alpha below 2.*, the largest difference"):
         SMPMSelector(alpha=100.0, standardize=False).fit(X[y != "cat"], y[y != "cat"])

@@ -39,7 +39,7 @@ def make_class_exclusive(
         Shift of an exclusive feature; half of it is the standard deviation of the class means on
         a shared one.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def make_class_exclusive(
     See Also
     --------
     sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def make_minimax_gaussian(
     n_features : int, default=1000
         At least 10.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def make_minimax_gaussian(
     See Also
     --------
     sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
 
     Examples
     --------

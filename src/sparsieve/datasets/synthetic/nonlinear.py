@@ -41,7 +41,7 @@ def make_nonlinear_additive(
     task : {"classification", "regression"}, default="classification"
         Classes, or the sum itself.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def make_nonlinear_additive(
     See Also
     --------
     sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+    sparsieve.HSICLassoSelector : Non-linear selection by one convex problem.
 
     Examples
     --------

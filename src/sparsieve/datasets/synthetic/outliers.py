@@ -41,7 +41,7 @@ def make_outliers(
     magnitude : float, default=10.0
         Size of the gross errors; clean noise has size 1.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def make_outliers(
     See Also
     --------
     sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
 
     Examples
     --------

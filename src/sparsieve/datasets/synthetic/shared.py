@@ -35,7 +35,7 @@ def make_shared_features(
     signal : float, default=1.0
         Standard deviation of the class means on a relevant feature.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------

@@ -32,11 +32,11 @@ class ExactSupports:
         """How the search for a number of features, or for a price, went, and what would help."""
         values = np.asarray(self.supports.path.objective)
         gap, finished = self.proven.gap(count, price)
-        remedy = "raise the solver's time_limit"
+        remedy = "increase the solver's time_limit"
         if finished:
             remedy = (
-                "columns depend on each other so nearly that double precision tells no more: drop "
-                "near copies, or raise ridge"
+                "some columns are so nearly collinear that double precision cannot decide: drop "
+                "near-duplicates, or increase ridge"
             )
         trace = values[1:].tolist()
         return (

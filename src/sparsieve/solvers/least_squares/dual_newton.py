@@ -56,7 +56,7 @@ class ProximalDualNewton:
     tol : float
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
-        Largest number of Newton steps.
+        Maximum number of Newton steps.
     """
 
     tol: float = 1e-6
