@@ -255,7 +255,7 @@ def cell(selector: Any, X: Any, y: np.ndarray, announced: Callable[[str], None] 
     if failed or not getattr(selector, "converged_", True):
         return Cell("not converged", seconds, sentence)
     # Stability selection says that nothing is stable in a sentence: that is an answer.
-    empty = not selector.get_support().any() and "no feature was kept" not in sentence
+    empty = not selector.get_support().any() and "no feature was selected" not in sentence
     # A feature that separates classes without error may have an infinite statistic.
     if empty or np.isnan(selector.scores_).any():
         return Cell("no answer", seconds, sentence)

@@ -136,7 +136,7 @@ def plain(text):
 
 
 FILTERS = {
-    "regression": "the target is a number",
+    "regression": "the target is numeric",
     "sparse": "X is sparse",
     "missing": "values are missing",
     "panel": "a panel without repeats",

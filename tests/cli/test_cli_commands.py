@@ -33,7 +33,7 @@ def test_methods(sparsieve, monkeypatch):
     assert sorted(row[0] for row in rows) == list(all_methods())
     fisher = next(row for row in rows if row[0] == "fisher")
     assert (float(fisher[1]) < 1, fisher[2:4]) == (True, ["no", "yes"])
-    assert fisher[4].startswith("One feature at a time")
+    assert fisher[4].startswith("Scores each feature separately")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     result = sparsieve("methods")
     assert "fisher" in result.out

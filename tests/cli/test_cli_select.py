@@ -400,7 +400,7 @@ def test_every_selection_is_checked_on_held_out_samples(sparsieve, tmp_path, mon
     shown = sparsieve(*asked)
     assert shown.err.startswith("warning: Nothing predicts better than a guess without features")
     assert shown.err.count("On held-out samples: accuracy ") == 1
-    assert "a guess 50.0 %; stability of the list" in shown.err
+    assert "a guess without features 50.0 %; stability" in shown.err
     told = sparsieve(*asked, "--json").json()
     assert set(told["held_out"]) >= {"score", "interval", "guess", "p_value", "stability"}
     assert told["held_out"]["better_than_guess"] is False
@@ -519,7 +519,7 @@ def test_copies_of_samples_are_noted(sparsieve, tmp_path):
     path = tmp_path / "thrice.csv"
     header = ",".join([*(f"g{j}" for j in range(20)), "ill"])
     np.savetxt(path, np.column_stack([X, y]), "%.9g", ",", header=header, comments="")
-    said = "note: 90 of 90 samples have copies or near copies among the others"
+    said = "note: 90 of 90 samples have duplicates or near-duplicates"
     assert said in sparsieve("select", path, "-t", "ill", "-k", "3").err
     compared = sparsieve("compare", path, "-t", "ill", "-m", "fisher", "-k", "3", "--json")
     assert compared.err.index(said) < compared.err.index("chosen by most methods")

@@ -66,7 +66,7 @@ def test_splits_can_be_given():
 
 def test_regression_is_a_plain_loop_too():
     Z, y = load_diabetes(return_X_y=True)
-    with pytest.warns(UserWarning, match="is read as numbers"):
+    with pytest.warns(UserWarning, match="is treated as numeric"):
         found = compare(Z, y, ["mrmr", "ridge-forward"], ks=[2, 4], cv=3, n_repeats=1)
     assert (found.metric, found.model, found.data.task) == ("r2", "ridge", "regression")
     for j, (train, test) in enumerate(found.data.splits(3, 1, 0)):
@@ -200,7 +200,7 @@ def test_jobs_groups_and_samples_drawn():
         ({"metric": "r2"}, ValueError, "metric must be one of"),
         ({"task": "regression", "methods": ["fisher"]}, ValueError, "fisher selects for class"),
         ({"cv": 1}, ValueError, "cv must be at least 2"),
-        ({"cv": [3]}, ValueError, "cv is a list of something else"),
+        ({"cv": [3]}, ValueError, "cv must be a number of folds"),
         ({"cv": KFold(3), "max_samples": 60}, ValueError, "set max_samples=None"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
         ({"groups": np.zeros(178)}, ValueError, "1 groups are too few for 5 folds"),

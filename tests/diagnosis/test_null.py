@@ -34,7 +34,7 @@ def test_noise_stays_below_and_signal_above(rng):
 
 
 def test_relative_scores_have_no_level_of_noise():
-    assert "does not tell signal from noise" in str(PermutationNull(np.ones(5)))
+    assert "cannot distinguish signal from noise" in str(PermutationNull(np.ones(5)))
     never = PermutationNull(np.full(3, np.inf))
     assert never.level == np.inf
     assert "reaches the same score, inf" in str(never)

@@ -320,7 +320,7 @@ def test_other_selectors(selector, folds):
 
 def test_nothing_kept(rng):
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
-    with pytest.warns(UserWarning, match="no feature was kept"):
+    with pytest.warns(UserWarning, match="no feature was selected"):
         selector = StabilitySelection(
             FisherSelector(n_features_to_select=1), n_subsamples=10, threshold=1.0
         ).fit(X, y)
@@ -352,7 +352,7 @@ def test_an_unfinished_solver_is_said(nasty_wine):
         selector = L21Selector(alpha=1.0, tol=1e-300).fit(X, y)
     assert not selector.converged_
     report = selector_report(selector, X, y, cv=0)
-    assert any("exceeds tol=1e-300; increase max_iter or tol" in line for line in report.warnings)
+    assert any("exceeds tol=1e-300; raise max_iter or tol" in line for line in report.warnings)
 
 
 def test_an_exact_search_out_of_time_is_told_of_its_limit(rng, clock):
@@ -369,7 +369,9 @@ def test_an_exact_search_out_of_time_is_told_of_its_limit(rng, clock):
 def test_how_many_are_enough_is_said(report):
     text = " ".join(report.sections[0].text)
     assert "How many, by the curve of the linear SVM below" in text
-    ends = re.search(r"anything from (\d+) \((\S+)\) to (\d+) \((\S+)\) features is as good", text)
+    ends = re.search(
+        r"any number from (\d+) \((\S+)\) to (\d+) \((\S+)\) features is as good", text
+    )
     drawn = blocks(report, Chart)["Cross-validated accuracy over the number of features"].columns
     means = {
         x: y

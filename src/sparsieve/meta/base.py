@@ -156,8 +156,8 @@ def arrays_of(data: TrainingData) -> tuple:
         X = design.tensor
     else:
         raise TypeError(
-            f"a selector around other selectors takes NumPy arrays, SciPy sparse matrices and "
-            f"tensors, not a {type(design).__name__}; convert X first"
+            "selectors that wrap other selectors accept X as a NumPy array, SciPy sparse matrix "
+            f"or tensor, not as a {type(design).__name__}; convert X first"
         )
     if target.classes is not None:
         return X, target.classes[target.codes]
@@ -194,7 +194,7 @@ def weights_for(estimator, sample_weight) -> dict:
     if not arguments:
         raise ValueError(
             f"sample_weight was given but {type(estimator).__name__}.fit does not take it; leave "
-            "it out, or say who gets it with scikit-learn's metadata routing"
+            "it out, or route it with scikit-learn's metadata routing"
         )
     return arguments
 
@@ -207,8 +207,8 @@ def check_weighted_classes(params: dict, target: Target) -> None:
     left = np.unique(target.codes[np.asarray(weights) > 0])
     if len(left) < 2:
         raise ValueError(
-            f"sample_weight leaves {len(left)} class{'es' * (len(left) != 1)} with a positive "
-            "weight; at least 2 classes are needed to select features that tell them apart"
+            f"sample_weight leaves only {len(left)} class{'es' * (len(left) != 1)} with a "
+            "positive weight; at least 2 classes are needed"
         )
 
 

@@ -70,8 +70,8 @@ class FinalModel(MetaSelector):
         check_is_fitted(self)
         if not hasattr(self, "estimator_"):
             raise NotFittedError(
-                "this SelectorCV was made by at(k) and has no model for its columns; set "
-                "ks=[k] and fit it"
+                "this SelectorCV was made by at(k) and has no model for its columns; fit a "
+                "SelectorCV with ks=[k] instead"
             )
         if is_tensor(X):
             check_same_features(self, X)

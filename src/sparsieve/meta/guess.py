@@ -47,9 +47,9 @@ class GuessTest:
         level = f"{metric} {guess:.3f}"
         if self.p_value <= LEVEL:
             return (
-                f"The {metric} of held-out samples, {score:.3f}, is no higher than that of a guess "
-                f"without features ({guess:.3f}), though predictions do follow the target: look at "
-                "every class on its own."
+                f"The {metric} on held-out samples, {score:.3f}, is no higher than that of a "
+                f"guess without features ({guess:.3f}), although predictions are related to the "
+                "target: look at every class separately."
             )
         if not self.enough:
             return (
@@ -57,8 +57,8 @@ class GuessTest:
                 f"than a guess without features ({level})."
             )
         return (
-            f"Nothing predicts better than a guess without features ({level}), by a test at the "
-            "level of 5 %: there may be nothing to find."
+            f"Nothing predicts better than a guess without features ({level}) at the 5 % "
+            "significance level: there may be nothing to find."
         )
 
 

@@ -23,7 +23,7 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class HeldOutCheck:
-    """What samples that neither selection nor model has seen say of a selection.
+    """How well a selection predicts samples that were held out from selection and fitting.
 
     Attributes
     ----------
@@ -31,26 +31,27 @@ class HeldOutCheck:
     score : float
         Mean over the folds.
     low, high : float
-        Ends of its 95 % interval.
+        95 % confidence interval of the score.
     guess : float or None
-        Score without any feature; None where it is not known.
+        Score of guessing without features; None if not known.
     p_value : float or None
-        Of the test whether predictions are better than that.
+        P-value of the test whether predictions are better than guessing.
     beats_guess : bool or None
-        Whether they are, at the level of 5 %.
+        Whether they are, at the 5 % level.
     stability : float
-        Nogueira's index of the features that the folds select: 1 for the same in every fold, about
-        0 for a draw at random; NaN where all features are kept.
+        Nogueira's stability index of the features selected in the folds: 1 if every fold selects
+        the same ones, about 0 for random selections; NaN if all features are kept.
     n_folds : int
     warning : str
-        One sentence where nothing predicts better than a guess, or samples are too few to tell.
+        One sentence if predictions are no better than guessing, or there are too few samples to
+        tell; otherwise empty.
     chosen_here : bool
-        Whether the same folds chose the number of features, which makes the score a little too
-        good.
+        Whether the same folds were used to choose the number of features, which makes the score
+        slightly optimistic.
 
     See Also
     --------
-    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.select : Select features in one line.
 
     Examples
     --------
@@ -101,21 +102,23 @@ class HeldOutCheck:
         )
 
     def shown(self, value: float) -> str:
-        """A score as a reader wants it."""
+        """Format a score."""
         return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:z.3f}"
 
     def sentence(self) -> str:
-        """Score, interval, level of a guess and stability on one line."""
+        """Score, confidence interval, score of guessing and stability in one sentence."""
         name = "accuracy" if self.metric == "accuracy" else "R²"
-        guess = "" if self.guess is None else f", a guess {self.shown(self.guess)}"
-        stable = "the list holds all features"
+        guess = (
+            "" if self.guess is None else (f", a guess without features {self.shown(self.guess)}")
+        )
+        stable = "all features were selected"
         if math.isfinite(self.stability):
-            stable = f"stability of the list {self.stability:z.2f} (1: the same in every fold)"
-        chosen = " that also chose the number of features" * self.chosen_here
+            stable = f"stability {self.stability:z.2f} (1 means the same features in every fold)"
+        chosen = " (also used to choose the number of features)" * self.chosen_here
         return (
             f"On held-out samples: {name} {self.shown(self.score)} (95 % interval "
-            f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
-            f"{self.n_folds} folds{chosen}."
+            f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; {self.n_folds} "
+            f"folds{chosen}."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -173,10 +176,10 @@ def _possible(y: Any, groups: Any, is_classes: bool) -> int:
     if most < 2:
         if is_classes and len(y) > 4:
             raise ValueError(
-                f"classes of {sizes[-2]:,} and {sizes[-1]:,} samples (the two largest) are too "
-                "small to hold some of them out"
+                f"the two largest classes have only {sizes[-2]:,} and {sizes[-1]:,} samples, too "
+                "few to hold some out"
             )
-        raise ValueError(f"{len(y)} samples are too few to hold some of them out")
+        raise ValueError(f"{len(y)} samples are too few to hold some out")
     return int(min(N_FOLDS, most))
 
 
@@ -211,10 +214,12 @@ def checked(
     """
     expected = N_FOLDS * N_REPEATS * (fit_seconds or 0.0)
     if expected > MAX_SECONDS:
-        return None, f"Not checked on held-out samples, which takes about {expected:.0f} s: {how}."
+        return None, (
+            f"Not checked on held-out samples, which takes about {expected:.0f} s: {how}."
+        )
     n_kept = int(selector.get_support().sum())
     if n_kept == 0:
-        return None, "Not checked on held-out samples: nothing was kept to predict with."
+        return None, "Not checked on held-out samples, because no feature was selected."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples said them
         try:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._text import counted
 from ..scoring.folds import error_over_splits
 
 # A number of features is as good as the top when it is behind by no more than one standard error of
@@ -47,8 +48,8 @@ class CountCurve:
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
             raise ValueError(
-                "some scores of the cross-validation are NaN or infinite; choose folds with more "
-                "samples or another scoring"
+                "some cross-validation scores are NaN or infinite; use fewer folds in cv or "
+                "another scoring"
             )
 
     @cached_property
@@ -209,26 +210,27 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     return f"{warning} " * bool(warning) + (
-        f"The mean score over {n_splits} fold{'s' * (n_splits != 1)} is highest, "
-        f"{shown(curve, curve.means[curve.top])}{error * (n_splits > 1)}, at "
-        f"{curve.ks[curve.top]} features; {_as_good(curve)}. Chosen by rule: {rules}."
+        f"The mean score over {counted(n_splits, 'fold')} is highest with "
+        f"{counted(curve.ks[curve.top], 'feature')}: "
+        f"{shown(curve, curve.means[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}. "
+        f"Number of features by rule: {rules}."
     )
 
 
 def _at(curve: CountCurve, index: int) -> str:
     """A number of features and the mean score there."""
-    return f"{curve.ks[index]} ({shown(curve, curve.means[index])})"
+    return f"{curve.ks[index]:,} ({shown(curve, curve.means[index])})"
 
 
 def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
     if first == last:
-        return "no other number tried is as good"
+        return "no other number that was tried is as good"
     ends = f"{_at(curve, first)} to {_at(curve, last)}"
-    why = "behind by no more than one standard error of the paired differences"
+    why = "within one standard error of the paired differences"
     if not curve.errors[first : last + 1].any():
         why = "with the same score on every fold"
-    return f"anything from {ends} features is as good, {why}"
+    return f"any number from {ends} features is as good, {why}"
 
 
 def shown(curve: CountCurve, value: float) -> str:

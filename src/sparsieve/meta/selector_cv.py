@@ -43,76 +43,73 @@ MODEL = "estimator"  # what the one model is called in the scores of a fold
 class SelectorCV(FinalModel):
     """Choose the number of features by cross-validation.
 
-    The selector is fitted once on every training fold, and for all k the estimator is fitted on
-    the features of its ``at(k)``: the curve over k costs one selection per fold. A rule then
-    picks k, the selector is fitted on all samples, and the estimator on the selected columns, so
-    that the result both transforms and predicts. Features are never chosen with the samples that
-    score them.
+    The selector is fitted once on every training fold, and the estimator is fitted on the features
+    of its ``at(k)`` for every k, so the whole curve costs one selection per fold. A rule then
+    chooses k, the selector is fitted on all samples and the estimator on the selected columns, so
+    that the result can both transform and predict. Features are never selected using the samples on
+    which they are scored.
 
     Parameters
     ----------
     selector : estimator or None, default=None
         A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
         ``feature_importances_`` or ``coef_`` after fit; also at the end of a pipeline. Its own
-        ``n_features_to_select`` is replaced. None is :class:`RidgeForwardSelector`.
+        ``n_features_to_select`` is replaced. None means :class:`RidgeForwardSelector`.
     estimator : estimator or None, default=None
-        The model that scores the selections. None is ridge regression on standardised columns
-        with a strength of a tenth of the number of samples (``RidgeClassifier`` for classes),
-        whose scores at all k come from one factorisation per fold where selections are nested.
+        The model that scores the selections. None means ridge regression (``RidgeClassifier`` for
+        classes) on standardised columns, with a ridge of a tenth of the number of samples.
     ks : "auto" or array-like of int, default="auto"
-        Numbers of features to try; "auto" takes up to 20 between 1 and 100, evenly spaced in
-        logarithm.
+        Numbers of features to try; "auto" tries up to 20 log-spaced values between 1 and 100.
     rule : {"best", "one_se", "elbow"}, default="best"
-        Which k to take from the curve. A k is as good as the highest mean score if it is behind
-        by no more than one standard error of the paired differences over the folds, fewer
-        features also by no more than an eighth of what the curve rises; so must be all k between
-        it and the highest. "best" lies nine tenths of the way from the fewest of these to the
-        most, in logarithm: where the top of a flat curve lies is a matter of chance, and on
-        average more features predict better. It passes over k that can gain no more than 1 % of
-        the rise on fewer features, and where no k is clearly better than a guess without features
-        it is what "one_se" takes. "one_se" is the fewest that are as good. "elbow" is the k where
-        the curve bends most, seen from the line between its start and its top.
+        How to choose k. A k is as good as the highest mean score if it is within one standard error
+        of the paired differences over the folds (for fewer features, also within an eighth of the
+        rise of the curve), and so are all k between it and the highest. "one_se" takes the smallest
+        such k. "best" lies nine tenths of the way from the smallest to the largest such k on a log
+        scale: the position of the maximum of a flat curve is a matter of chance, and on average
+        more features predict better. It skips k that can gain no more than 1 % of the rise over
+        fewer features, and equals "one_se" if no k is significantly better than guessing without
+        features. "elbow" takes the k at which the curve bends most, measured from the line between
+        its start and its top.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
-        gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
-        as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
+        to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
-        selector, so the default is 20 of them, and one for all samples.
+        selector: by default 20 fits, and one on all samples.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None is the score of the estimator.
+        As in scikit-learn; None uses the estimator's own score.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
-        Number of parallel jobs; None is 1 and -1 is all cores.
+        Number of parallel jobs; None means 1 and -1 means all cores.
     verbose : int, default=0
-        1 prints every iteration; here a line per fold.
+        1 prints a line per iteration; here per fold.
     prepare : "log-cpm", transformer or None, default=None
-        What is done to X first, fitted on the training part of every fold: "log-cpm" is
+        Transformer applied to X first, fitted on the training part of every fold. "log-cpm" is
         :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns. ``transform`` and
-        ``predict`` then take X as it was given, and select from what is made of it.
+        ``predict`` then take the original X.
 
     Attributes
     ----------
     best_k_ : int
-        The number of features that ``rule`` chose.
+        Number of features chosen by ``rule``.
     best_score_ : float
         Mean score at ``best_k_``.
     k_by_rule_ : dict
-        The number of features each rule would choose.
+        Number of features that each rule would choose.
     plateau_ : tuple of int
         The smallest and the largest number of features that are as good as the highest mean
         score, see ``rule``.
     beats_guess_ : bool or None
-        Whether predictions of held-out samples are better than a guess without features, by a
-        test at the level of 5 % that no choice of k enters; None where that is not known, with an
-        ``estimator`` or ``scoring`` of your own.
+        Whether predictions on held-out samples are significantly better (at the 5 % level) than
+        guessing without features; the test does not depend on the choice of k. None if not known,
+        that is, with your own ``estimator`` or ``scoring``.
     p_value_ : float or None
-        Of that test.
+        P-value of that test.
     guess_ : float or None
-        Score of a guess without features: the share of the largest class, or 0 for R squared.
+        Score of guessing without features: the share of the largest class, or 0 for R squared.
     selected_in_folds_ : ndarray of int of shape (n_splits, best_k)
-        The ``best_k_`` features that every fold selects, best first.
+        The ``best_k_`` features selected in every fold, best first.
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
@@ -126,13 +123,13 @@ class SelectorCV(FinalModel):
     estimator_ : estimator
         The model fitted on the selected columns of all samples.
     scores_, ranking_ : ndarray of shape (n_features,)
-        Of ``selector_``; where it has only a ranking, the scores are the ranks read backwards.
+        Those of ``selector_``; if it has only a ranking, the scores are the reversed ranks.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     scorer_ : callable
-        What scored the models.
+        Scorer used.
     prepare_ : transformer or None
-        What ``prepare`` stands for, fitted on all samples.
+        The transformer given by ``prepare``, fitted on all samples.
     n_splits_ : int
         Number of folds.
     n_samples_ : int
@@ -140,7 +137,7 @@ class SelectorCV(FinalModel):
 
     See Also
     --------
-    sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
+    sparsieve.AccuracyCurveDisplay : Plots the scores, with ``from_estimator(search)``.
 
     Notes
     -----
@@ -148,15 +145,14 @@ class SelectorCV(FinalModel):
     with ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
     Weights count in the scores only where the scorer requests them, as in scikit-learn.
 
-    On 16 data sets that no setting was chosen on (linear SVM on samples held out), "best" kept 60
+    On 16 data sets not used to choose any setting (linear SVM on held-out samples), "best" kept 60
     features on average and was 0.8 points of accuracy (standard error 0.6) below always keeping
     100; "one_se" kept 36 and was 2.4 (0.9) below, no better than always keeping 30 (2.1, 1.0).
-    Keeping fewer features costs accuracy: rules that take the smallest k within two paired
-    standard errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42
-    features.
+    Keeping fewer features costs accuracy: rules that take the smallest k within two paired standard
+    errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42 features.
 
-    Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
-    ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
+    Without an ``estimator`` it is not known before ``fit`` whether this is a classifier, so
+    ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get stratified folds.
 
     With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` follow
     every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
@@ -174,10 +170,10 @@ class SelectorCV(FinalModel):
     >>> bool(search.score(X, y) > 0.9)
     True
     >>> print(search.summary())
-    The mean score over 20 folds is highest, 0.955 (standard error 0.011), at 12 features;
-    anything from 5 (0.954) to 30 (0.953) features is as good, behind by no more than one
-    standard error of the paired differences. Chosen by rule: best 25 (0.954), one_se 5 (0.954),
-    elbow 2 (0.942). Kept: 5 (rule 'one_se').
+    The mean score over 20 folds is highest with 12 features: 0.955 (standard error 0.011); any
+    number from 5 (0.954) to 30 (0.953) features is as good, within one standard error of the
+    paired differences. Number of features by rule: best 25 (0.954), one_se 5 (0.954), elbow 2
+    (0.942). Kept: 5 (rule 'one_se').
     """
 
     _splits_samples = True  # fit takes ``groups``
@@ -239,14 +235,14 @@ class SelectorCV(FinalModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
-        """Score all numbers of features on every fold, choose one, fit on all samples.
+        """Score all numbers of features on every fold, choose one and fit on all samples.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels or targets.
+            Class labels or real-valued targets.
         **params : dict
             ``groups`` for the splitter and ``sample_weight`` for the models.
 
@@ -273,7 +269,7 @@ class SelectorCV(FinalModel):
         )
         X, y = arrays_of(data)
         if self.prepare is not None and is_tensor(X):
-            raise TypeError("prepare= needs X in the memory of the host; pass X.cpu().numpy()")
+            raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)
         selector = with_task(selector, task)
@@ -345,25 +341,25 @@ class SelectorCV(FinalModel):
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         fitted = getattr(self, "selector_", None)
         if fitted is not None and not hasattr(fitted, "scores_"):
-            return "The ranks read backwards: the best feature has the largest number."
+            return "Reversed ranks: the best feature has the largest number."
         return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
 
     @property
     def nothing_found(self) -> str:
-        """A sentence for the user where no number of features beats a guess, else nothing."""
+        """One sentence if no number of features beats guessing, otherwise empty."""
         check_is_fitted(self)
         return self._warning
 
     def summary(self) -> str:
-        """Say in words how the score depends on the number of features."""
+        """Describe in words how the score depends on the number of features."""
         check_is_fitted(self)
         return fill(f"{self._description} Kept: {self.best_k_} (rule {self.rule!r}).", 92)
 
     def transform(self, X: Any) -> Any:
-        """Reduce X, prepared if ``prepare`` says so, to the selected features."""
+        """Reduce X to the selected features, after applying ``prepare`` if given."""
         check_is_fitted(self)
         if getattr(self, "prepare_", None) is None:
             return super().transform(X)
@@ -375,14 +371,14 @@ class SelectorCV(FinalModel):
         Parameters
         ----------
         n_features : int, float or None
-            A number up to the largest of ``ks`` (or any, where the selector ranks all features),
-            a fraction, or None for the number that the rule chose.
+            A number up to the largest of ``ks`` (any number if the selector ranks all features), a
+            fraction, or None for the number chosen by the rule.
 
         Returns
         -------
         selector : SelectorCV
-            A fitted copy with another ``support_``. It transforms but does not predict, because
-            its model was fitted on other columns.
+            A fitted copy with another ``support_``. It can transform but not predict, because its
+            model was fitted on other columns.
         """
         check_is_fitted(self)
         count = resolve_count(n_features, len(self.ranking_), self.best_k_)
@@ -395,7 +391,7 @@ class SelectorCV(FinalModel):
     # -- scikit-learn --------------------------------------------------------------------
 
     def get_metadata_routing(self):
-        """Who gets ``groups``, ``sample_weight`` and other metadata."""
+        """Metadata routing, as in scikit-learn."""
         selector, estimator = self._models()
         return self._router(
             selector=(selector, "fit"),

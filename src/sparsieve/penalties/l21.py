@@ -15,7 +15,7 @@ class L21:
 
     See Also
     --------
-    sparsieve.penalties.SquaredL21 : Squares the sum of row norms.
+    sparsieve.penalties.SquaredL21 : Square of the sum of row norms.
     sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
     """
 

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
-def counted(number: int, noun: str) -> str:
-    """``1 feature``, ``20 features``.
-
-    Examples
-    --------
-    >>> from sparsieve.report.wording import counted
-    >>> counted(1, "feature"), counted(1200, "sample")
-    ('1 feature', '1,200 samples')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+from .._text import counted as counted
 
 
 def listed_names(names: Sequence[str], more: int = 0) -> str:

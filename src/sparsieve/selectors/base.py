@@ -356,7 +356,7 @@ def keep_result(
     results: Result | Sequence[Result],
     *,
     measure: str = "optimality",
-    remedy: str = "increase max_iter or tol",
+    remedy: str = "raise max_iter or tol",
 ) -> None:
     """Say how a fit went, for one model or several: the only place that decides.
 
@@ -375,7 +375,7 @@ def keep_result(
 
 
 def warn_not_converged(
-    estimator: Any, measure: str, reached: float, remedy: str = "increase max_iter or tol"
+    estimator: Any, measure: str, reached: float, remedy: str = "raise max_iter or tol"
 ) -> None:
     """Say how far an iterative fit got."""
     tol = getattr(estimator, "tol", None)

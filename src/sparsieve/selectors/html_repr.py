@@ -94,7 +94,7 @@ def _warning(selector: Any) -> str:
     reason = why_not_converged(selector)
     if not reason:
         return ""
-    return f'<div style="{_WARNING}">⚠ Not converged: {reason}; increase max_iter or tol</div>'
+    return f'<div style="{_WARNING}">⚠ Not converged: {reason}; raise max_iter or tol</div>'
 
 
 def _table(selector: Any) -> str:

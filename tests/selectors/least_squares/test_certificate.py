@@ -150,7 +150,7 @@ def test_an_exact_search_without_a_ridge_tries_all():
     best = min(combinations(range(10), 3), key=lambda s: value(A, B, s, 1e-12))
     assert selector.get_support(indices=True).tolist() == list(best)
     wide = np.random.default_rng(0).standard_normal((30, 300))
-    with pytest.raises(ValueError, match="give a ridge"):
+    with pytest.raises(ValueError, match="use a ridge"):
         L20Selector(10, ridge=0, solver="exact").fit(wide, wide[:, 0])
 
 
@@ -208,7 +208,7 @@ BAD = {
     "too long": (lambda s, X, y: s.certify(X, y, n_features=9), ">= 9"),
     "no ridge": (
         lambda s, X, y: L20Selector(3, ridge=0).fit(X, y).certify(X, y),
-        "without a ridge",
+        "with ridge=0",
     ),
     "no time": (
         lambda s, X, y: L20Selector(3, solver=ExactSearch(time_limit=0)).fit(X, y),

@@ -32,7 +32,7 @@ class ExactSupports:
         """How the search for a number of features, or for a price, went, and what would help."""
         values = np.asarray(self.supports.path.objective)
         gap, finished = self.proven.gap(count, price)
-        remedy = "increase the solver's time_limit"
+        remedy = "raise the solver's time_limit"
         if finished:
             remedy = (
                 "some columns are so nearly collinear that double precision cannot decide: drop "

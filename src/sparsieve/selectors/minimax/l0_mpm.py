@@ -171,5 +171,5 @@ class L0MPMSelector(HasSolver, LevelSelector):
 
     def _keep_result(self, results, **words) -> None:
         if self._counts():
-            words = {"measure": "a proven gap of", "remedy": "increase the solver's time_limit"}
+            words = {"measure": "a proven gap of", "remedy": "raise the solver's time_limit"}
         super()._keep_result(results, **words)

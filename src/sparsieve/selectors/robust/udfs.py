@@ -54,8 +54,7 @@ class UDFSSelector(UnsupervisedSelector):
     alpha : float, default=0.1
         Strength of the row penalty. A large value leaves as many features as directions.
     n_neighbors : int, default=5
-        Number of nearest neighbours that a sample is compared with; fewer if there are not enough
-        samples.
+        Number of nearest neighbours; fewer if there are not enough samples.
     local_ridge : float, default=1.0
         Ridge of the local matrices (lambda in the paper).
     standardize : bool, default=True
@@ -92,8 +91,8 @@ class UDFSSelector(UnsupervisedSelector):
     See Also
     --------
     sparsieve.LaplacianScoreSelector :
-        Without a target: features that vary smoothly over the samples.
-    sparsieve.InfFSSelector : Ranks by all paths through a graph of features.
+        Unsupervised: features that agree between similar samples.
+    sparsieve.InfFSSelector : Unsupervised: ranks features by paths through a graph of features.
 
     Notes
     -----
