@@ -401,7 +401,7 @@ def test_csv_with_wrong_content(home, text, message):
 
 def test_an_unnamed_first_column_of_values_is_kept(home):
     (home / "mine.csv").write_text(",a,target\n0.5,1,x\n1.5,2,y\n")
-    with pytest.warns(UserWarning, match=r"first column of mine.csv has no name: it is called x0"):
+    with pytest.warns(UserWarning, match=r"first column of mine.csv has no name and is called x0"):
         found = load("mine", home)
     assert found.feature_names.tolist() == ["x0", "a"]
     assert found.X.tolist() == [[0.5, 1.0], [1.5, 2.0]]

@@ -68,7 +68,7 @@ def test_targets_beyond_their_squares_are_refused():
     design = as_design(np.eye(3))
     with pytest.raises(ValueError, match="too large to be squared"):
         LeastSquares(design, np.full((3, 1), 1e200), L21(1.0))
-    with pytest.raises(ValueError, match="too small for its squares"):
+    with pytest.raises(ValueError, match="too small to be squared"):
         LeastSquares(design, np.full((3, 1), 1e-200), L21(1.0))
     assert LeastSquares(design, np.zeros((3, 1)), L21(1.0)).power == 0.0
     assert LeastSquares(design, np.full((3, 1), 1e25, dtype=np.float32), L21(1.0)).power < np.inf
