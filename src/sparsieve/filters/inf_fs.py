@@ -177,7 +177,7 @@ class InfFSSelector(UnsupervisedSelector):
             found = Result((scores, 0.0), 0.0, 0.0, 1, True)
         self._keep_result(
             found,
-            measure="residual",
+            measure="a residual of",
             remedy=("rescale X, whose values are extremely large or small"),
         )
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)

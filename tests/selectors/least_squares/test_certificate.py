@@ -208,7 +208,7 @@ BAD = {
     "too long": (lambda s, X, y: s.certify(X, y, n_features=9), ">= 9"),
     "no ridge": (
         lambda s, X, y: L20Selector(3, ridge=0).fit(X, y).certify(X, y),
-        "with ridge=0",
+        "without a ridge",
     ),
     "no time": (
         lambda s, X, y: L20Selector(3, solver=ExactSearch(time_limit=0)).fit(X, y),

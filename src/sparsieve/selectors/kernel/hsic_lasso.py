@@ -183,7 +183,9 @@ class HSICLassoSelector(BaseSelector):
         self.path_ = Path.nested(path.order, strength=np.concatenate([first, path.strengths]))
         self.kernel_weights_, self.lam_ = path.weights, path.strength
         self._keep_result(
-            found, measure="violation", remedy="the feature kernels are nearly linearly dependent"
+            found,
+            measure="an optimality violation of",
+            remedy="the feature kernels are nearly linearly dependent",
         )
         scores = path.correlations.copy()
         scores[path.order] = path.strengths

@@ -112,8 +112,9 @@ class Certificate(Savable):
             )
         return (
             f"{'This' if alone else 'These'} {features} explain{'s' * alone} at least "
-            f"{np.floor(1000 * share) / 10:.1f} % of what any {features} could{self._beside()} "
-            "(proven for the fit to the training data, not for accuracy on new data)."
+            f"{np.floor(1000 * share) / 10:.1f} % of what the best {features} "
+            f"could{self._beside()} (proven for the fit to the training data, not for accuracy on "
+            "new data)."
         )
 
     def _beside(self) -> str:
@@ -187,7 +188,7 @@ class Certifiable:
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
         >>> print(selector.certify(X, y))
-        These 3 features explain at least 99... % of what any 3 features could (proven ...).
+        These 3 features explain at least 99... % of what the best 3 features could (proven ...).
         """
         check_is_fitted(self)
         self._check_certifiable()
@@ -240,7 +241,7 @@ class Certifiable:
     def _check_certifiable(self) -> None:
         if self._relative_ridge() == 0.0 and not self._is_exact():
             raise ValueError(
-                f"{type(self).__name__} was fitted with ridge=0, for which there is no bound; fit "
+                f"{type(self).__name__} was fitted without a ridge, for which there is no bound; fit "
                 'with ridge=1.0, or use L20Selector(solver="exact")'
             )
 

@@ -160,7 +160,7 @@ class UDFSSelector(UnsupervisedSelector):
             scores[varying] = np.round(norms, 8)  # features that are alike score the same
         else:
             found = Result(self.components_, 0.0, 0.0, 1, True)
-        self._keep_result(found, measure="stationarity residual")
+        self._keep_result(found, measure="a stationarity residual of")
         return FeatureScores(scores, n_kept=_KEPT, constant=view.constant)
 
     def _directions(self, design) -> Result[np.ndarray]:
