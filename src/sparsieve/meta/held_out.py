@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
+from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
@@ -27,9 +28,10 @@ class HeldOutCheck:
 
     Attributes
     ----------
-    metric : {"accuracy", "R squared"}
+    measure : Score
+        What was measured; ``measure.label`` is its name.
     score : float
-        Mean over the folds.
+        Mean over the folds, in the units of the score: an error is positive.
     low, high : float
         Ends of its 95 % interval.
     guess : float or None
@@ -63,7 +65,7 @@ class HeldOutCheck:
     True
     """
 
-    metric: str
+    measure: Score
     score: float
     low: float
     high: float
@@ -78,20 +80,24 @@ class HeldOutCheck:
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
         """From a fitted search over one number of features or many."""
-        is_classes = getattr(search, "classes_", None) is not None
-        found = search.cv_results_
+        measure, found = search.measure, search.cv_results_
+        if search.scoring is None:  # scikit-learn's models score themselves by these two
+            is_classes = getattr(search, "classes_", None) is not None
+            measure = next(iter(scorers_of("accuracy" if is_classes else "r2", "").values()))
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
-        scores = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        gains = gains[np.isfinite(gains)]
         error = float(found["error_test_score"][row])
-        low, high = _interval(scores, error, search.n_samples_, is_classes)
+        ends = _interval(gains, error, search.n_samples_, measure)
+        low, high = sorted(float(measure.turned(end)) for end in ends)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         np.put_along_axis(supports, search.selected_in_folds_, True, axis=1)
         return cls(
-            metric="accuracy" if is_classes else "R squared",
-            score=float(scores.mean()),
+            measure=measure,
+            score=float(measure.turned(gains.mean())),
             low=low,
             high=high,
-            guess=search.guess_,
+            guess=None if search.guess_ is None else float(measure.turned(search.guess_)),
             p_value=search.p_value_,
             beats_guess=search.beats_guess_,
             stability=float(nogueira_stability(supports).value),
@@ -102,18 +108,19 @@ class HeldOutCheck:
 
     def shown(self, value: float) -> str:
         """A score as a reader wants it."""
-        return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:z.3f}"
+        return self.measure.shown(value)
 
     def sentence(self) -> str:
         """Score, interval, level of a guess and stability on one line."""
-        name = "accuracy" if self.metric == "accuracy" else "R²"
+        name = self.measure.title
+        lower = "lower is better, " * self.measure.lower_is_better
         guess = "" if self.guess is None else f", a guess {self.shown(self.guess)}"
         stable = "the list holds all features"
         if math.isfinite(self.stability):
             stable = f"stability of the list {self.stability:z.2f} (1: the same in every fold)"
         chosen = " that also chose the number of features" * self.chosen_here
         return (
-            f"On held-out samples: {name} {self.shown(self.score)} (95 % interval "
+            f"On held-out samples: {name} {self.shown(self.score)} ({lower}95 % interval "
             f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
             f"{self.n_folds} folds{chosen}."
         )
@@ -121,7 +128,7 @@ class HeldOutCheck:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "metric": "r2" if self.metric == "R squared" else self.metric,
+            "metric": self.measure.name,
             "score": self.score,
             "interval": [self.low, self.high],
             "guess": self.guess,
@@ -142,6 +149,7 @@ def held_out_check(
     task: str,
     prepare: Any = None,
     groups: Any = None,
+    scoring: Any = None,
 ) -> HeldOutCheck:
     """Repeat a selection of ``n_kept`` features in every fold, with a ridge model on top.
 
@@ -155,6 +163,7 @@ def held_out_check(
         cv=n_folds,
         n_repeats=N_REPEATS,
         prepare=prepare,
+        scoring=scoring,
     )
     search.fit(X, y, groups=groups)
     return HeldOutCheck.of(search)
@@ -201,7 +210,7 @@ def checked(
     how : str
         How to ask for it, for the sentence.
     **options : dict
-        ``task``, ``prepare`` and ``groups`` of :func:`held_out_check`.
+        ``task``, ``prepare``, ``groups`` and ``scoring`` of :func:`held_out_check`.
 
     Returns
     -------
@@ -225,14 +234,14 @@ def checked(
 
 
 def _interval(
-    scores: np.ndarray, error: float, n_samples: int, is_classes: bool
+    gains: np.ndarray, error: float, n_samples: int, measure: Score
 ) -> tuple[float, float]:
     """Student's by the corrected standard error; of accuracies no narrower than Wilson's."""
-    mean = float(scores.mean())
-    width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(scores) - 1, 1))) * error
+    mean = float(gains.mean())
+    width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(gains) - 1, 1))) * error
     low, high = mean - width, mean + width
-    if not is_classes:
-        return low, min(high, 1.0)
+    if measure.own != "accuracy":
+        return low, min(high, measure.most)
     z = float(norm.ppf(0.5 + _CONFIDENCE / 2)) ** 2 / n_samples
     middle = (mean + z / 2) / (1 + z)
     half = math.sqrt(z * mean * (1 - mean) + z * z / 4) / (1 + z)

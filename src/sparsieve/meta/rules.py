@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..scoring.folds import error_over_splits
+from ..scoring.scorers import Score
 
 # A number of features is as good as the top when it is behind by no more than one standard error of
 # the paired difference, and fewer features by no more than this share of what the curve rises.
@@ -85,13 +86,16 @@ class CountCurve:
         """From the lowest mean to the highest."""
         return float(self.means[self.top] - self.means.min())
 
-    def results(self) -> dict[str, Any]:
-        """Scores as ``cv_results_`` of scikit-learn holds them."""
-        means = self.means
+    def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
+        """Scores as ``cv_results_`` of scikit-learn holds them.
+
+        ``scores`` are those of all splits, where some that are NaN do not count.
+        """
+        means, shown = self.means, self.scores if scores is None else scores
         return {
             "param_k": self.ks.copy(),
             "params": [{"k": int(k)} for k in self.ks],
-            **{f"split{i}_test_score": column for i, column in enumerate(self.scores.T)},
+            **{f"split{i}_test_score": column for i, column in enumerate(shown.T)},
             "mean_test_score": means,
             "std_test_score": self.scores.std(axis=1),
             "rank_test_score": 1 + (means[None, :] > means[:, None] + 1e-12).sum(axis=1),
@@ -200,31 +204,39 @@ def choices(curve: CountCurve, *, beats_guess: bool | None = None) -> dict[str, 
     return chosen
 
 
-def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> str:
+def describe(
+    curve: CountCurve, chosen: dict[str, int], warning: str = "", score: Score | None = None
+) -> str:
     """The curve in a few sentences; ``chosen`` holds the index that every rule takes.
 
-    A ``warning`` comes first. Every score in the text is a mean over the splits.
+    A ``warning`` comes first. Every score in the text is a mean over the splits; ``score`` names it
+    and says whether errors are meant, which the curve has with a minus sign.
     """
     n_splits = curve.scores.shape[1]
+    title, end = ("score", "highest") if score is None else (score.title, score.best)
+    title = title.removeprefix("mean ")
+
+    def at(index: int) -> str:
+        return f"{curve.ks[index]} ({mean(index)})"
+
+    def mean(index: int) -> str:
+        value = curve.means[index]
+        return shown(curve, value if score is None else score.turned(value))
+
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
-    rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
+    rules = ", ".join(f"{rule} {at(index)}" for rule, index in chosen.items())
     return f"{warning} " * bool(warning) + (
-        f"The mean score over {n_splits} fold{'s' * (n_splits != 1)} is highest, "
-        f"{shown(curve, curve.means[curve.top])}{error * (n_splits > 1)}, at "
-        f"{curve.ks[curve.top]} features; {_as_good(curve)}. Chosen by rule: {rules}."
+        f"The mean {title} over {n_splits} fold{'s' * (n_splits != 1)} is {end}, "
+        f"{mean(curve.top)}{error * (n_splits > 1)}, at "
+        f"{curve.ks[curve.top]} features; {_as_good(curve, at)}. Chosen by rule: {rules}."
     )
 
 
-def _at(curve: CountCurve, index: int) -> str:
-    """A number of features and the mean score there."""
-    return f"{curve.ks[index]} ({shown(curve, curve.means[index])})"
-
-
-def _as_good(curve: CountCurve) -> str:
+def _as_good(curve: CountCurve, at: Callable[[int], str]) -> str:
     first, last = curve.plateau
     if first == last:
         return "no other number tried is as good"
-    ends = f"{_at(curve, first)} to {_at(curve, last)}"
+    ends = f"{at(first)} to {at(last)}"
     why = "behind by no more than one standard error of the paired differences"
     if not curve.errors[first : last + 1].any():
         why = "with the same score on every fold"

@@ -149,6 +149,7 @@ _NAMES = {
     "r2": "R²",
     "mae": "mean absolute error",
     "spearman": "Spearman correlation",
+    "f1": "F1",
     "f1_macro": "macro F1",
     "matthews_corrcoef": "Matthews correlation",
     "roc_auc": "AUC",

@@ -11,7 +11,7 @@ import difflib
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import isfunction
 from numbers import Real
 from typing import Any
@@ -71,7 +71,7 @@ class Score:
 
     name: str
     asked: str
-    scorer: Callable[..., Any]
+    scorer: Callable[..., Any] = field(compare=False)  # get_scorer makes another every time
     own: str = ""
     lower_is_better: bool = False
 
@@ -89,6 +89,19 @@ class Score:
     def best(self) -> str:
         """Which end is the best one."""
         return "lowest" if self.lower_is_better else "highest"
+
+    @property
+    def better(self) -> str:
+        """Where a better value lies."""
+        return "lower" if self.lower_is_better else "higher"
+
+    @property
+    def most(self) -> float:
+        """The largest gain that there can be."""
+        if not self.own and self.asked not in get_scorer_names():
+            return math.inf
+        endless = self.name in ("positive_likelihood_ratio", "mutual_info_score")
+        return 0.0 if self.lower_is_better else math.inf if endless else 1.0
 
     @property
     def is_percent(self) -> bool:
@@ -117,10 +130,13 @@ class Score:
         """
         if self.is_percent:
             return f"{100 * value:z.1f} %"
-        any_size = self.lower_is_better or not (self.own or self.asked in get_scorer_names())
-        if any_size and value and not 0.1 <= abs(value) < 1000:
-            return f"{value:.4g}"
-        return f"{value:z.3f}"
+        if self.most == 1.0:
+            return f"{value:z.3f}"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:z#.3g}".removesuffix(".")
+
+    def shown_gain(self, gain: float) -> str:
+        """The value that belongs to a gain, as a reader wants it."""
+        return self.shown(self.turned(gain))
 
     def suits(self, model: Any) -> bool:
         """Whether a model has what the score is computed from."""
@@ -300,13 +316,13 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
         else:
             known = sorted({*METRICS, *REGRESSION_METRICS, *get_scorer_names()})
             close = difflib.get_close_matches(one, known, n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise ValueError(f"scoring {one!r} is unknown; {hint}Give {_HOW}")
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ValueError(f"scoring {one!r} is unknown{hint}; give {_HOW}")
         return _named(name or one.removeprefix(ERRORS), one, scorer, own)
     if not callable(one) or isinstance(one, type):
         raise TypeError(f"scoring must be {_HOW}, got {one!r}")
     function = getattr(one, "_score_func", one)
-    called = getattr(function, "__name__", type(function).__name__).strip("<>")
+    called = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "custom score")
     if isfunction(one) and one.__module__.startswith("sklearn.metrics"):
         raise ValueError(
             f"{called} is a function of labels and predictions; give make_scorer({called}) instead"
