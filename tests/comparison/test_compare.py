@@ -197,7 +197,7 @@ def test_jobs_groups_and_samples_drawn():
         ({"methods": [3]}, TypeError, "got int"),
         ({"ks": [99]}, ValueError, "ks asks for 99 features, larger than the 13"),
         ({"model": "forest"}, ValueError, "model must be one of"),
-        ({"metric": "r2"}, ValueError, "metric must be one of"),
+        ({"scoring": "r2"}, ValueError, "r2 is a score for numbers, but the target holds classes"),
         ({"task": "regression", "methods": ["fisher"]}, ValueError, "fisher selects for class"),
         ({"cv": 1}, ValueError, "cv must be at least 2"),
         ({"cv": [3]}, ValueError, "cv is a list of something else"),

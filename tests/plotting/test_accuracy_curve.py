@@ -40,7 +40,7 @@ def store(tmp_path_factory):
         Folds(3),
         ks=[1, 2, 4],
         classifiers=["1nn", "svm"],
-        metrics=["accuracy", "mcc"],
+        scoring=["accuracy", "mcc"],
     )
     path = tmp_path_factory.mktemp("study") / "small.sqlite"
     run_study(study, path)

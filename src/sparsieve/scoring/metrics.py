@@ -121,7 +121,6 @@ def _spearman(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 # Functions of the true and the predicted numbers, one score for every output.
 REGRESSION_METRICS = {"r2": _r2, "mae": _mae, "spearman": _spearman}
-TASK_METRICS: Mapping[str, Mapping] = {"classification": METRICS, "regression": REGRESSION_METRICS}
 ERRORS = "neg_"  # how scikit-learn's names of negated errors begin
 # "log_loss" and others: shown as what they are, where scikit-learn negates them.
 _NEGATED = tuple(n.removeprefix(ERRORS) for n in get_scorer_names() if n.startswith(ERRORS))
@@ -169,6 +168,18 @@ def metric_name(metric: str) -> str:
     ('mean absolute error', 'accuracy', 'log loss')
     """
     return _NAMES.get(metric, metric.replace("_", " "))
+
+
+def column_of(name: str) -> str:
+    """The column of tables that holds a score of scikit-learn: errors are not negated there.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import column_of
+    >>> column_of("neg_log_loss"), column_of("roc_auc")
+    ('log_loss', 'roc_auc')
+    """
+    return name.removeprefix(ERRORS)
 
 
 def metrics_in(row: Mapping[str, Any]) -> list[str]:

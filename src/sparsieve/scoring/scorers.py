@@ -22,11 +22,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
 
 from .metrics import (
-    ERRORS,
     LOWER_IS_BETTER,
     METRICS,
     OF_NUMBERS,
     REGRESSION_METRICS,
+    column_of,
     metric_name,
     regression_scores,
 )
@@ -150,7 +150,8 @@ class Score:
 
     def check_target(self, y: np.ndarray, task: str) -> None:
         """Refuse a target that a score of scikit-learn is not defined for."""
-        if task not in TASKS or self.asked not in get_scorer_names():
+        known = bool(self.own) or self.asked in get_scorer_names()
+        if task not in TASKS or not known:
             return
         is_classes = task == "classification"
         if is_classes == (self.name in OF_NUMBERS):
@@ -160,6 +161,8 @@ class Score:
                 f"{self.asked} is a score for {kinds[0]}, but the target holds {kinds[1]}; use "
                 f"{instead}, for example"
             )
+        if self.own:
+            return
         guess = DummyClassifier(strategy="prior") if is_classes else DummyRegressor()
         nothing = np.zeros((len(y), 1))
         if reason := self.measured(guess.fit(nothing, y), nothing, y)[1]:
@@ -173,11 +176,12 @@ class Score:
         if macro in get_scorer_names() and len(classes) > 2:
             return f"{self.asked} compares two classes, but y has {len(classes)}; use {macro}"
         if len(classes) == 2 and 1 not in classes:
-            other = f"use {macro} or " if macro in get_scorer_names() else "use "
+            other = f"use {macro}, or give " if macro in get_scorer_names() else "give "
             function = getattr(self.scorer, "_score_func", len).__name__
             return (
-                f"{self.asked} must know which class is the positive one, which is 1 if not said; "
-                f"{other}make_scorer({function}, ..., pos_label={classes[1]!r})"
+                f"{self.asked} takes the class 1 as the positive one, but the classes are "
+                f"{classes[0]!r} and {classes[1]!r}; {other}make_scorer({function}, "
+                f"pos_label={classes[1]!r})"
             )
         return ""
 
@@ -267,10 +271,16 @@ def model_for(scores: Mapping[str, Score], task: str) -> tuple[str, str]:
     return usual, ""
 
 
+def able_models(scores: Mapping[str, Score], task: str) -> list[str]:
+    """The models of the table that all scores can be computed for."""
+    every = scores.values()
+    return [n for n, model in MODELS[task].items() if all(s.suits(model()) for s in every)]
+
+
 def check_models(scores: Mapping[str, Score], task: str, models: Sequence[str]) -> None:
     """Refuse models of the table that lack what a score is computed from."""
     for score in scores.values():
-        able = [repr(name) for name, model in MODELS[task].items() if score.suits(model())]
+        able = map(repr, able_models({score.name: score}, task))
         for name in models:
             score.check_model(MODELS[task][name](), f"{name!r}", f"use {', '.join(able)}")
 
@@ -318,7 +328,7 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
             close = difflib.get_close_matches(one, known, n=1, cutoff=0.5)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
             raise ValueError(f"scoring {one!r} is unknown{hint}; give {_HOW}")
-        return _named(name or one.removeprefix(ERRORS), one, scorer, own)
+        return _named(name or column_of(one), one, scorer, own)
     if not callable(one) or isinstance(one, type):
         raise TypeError(f"scoring must be {_HOW}, got {one!r}")
     function = getattr(one, "_score_func", one)
