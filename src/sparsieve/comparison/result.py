@@ -418,9 +418,7 @@ class Comparison:
         from ..plotting.accuracy_curve import ScoreCurve
 
         curves = [ScoreCurve(name, *self.curve(name, self.metric)) for name in self.verdict.means]
-        display = AccuracyCurveDisplay(
-            curves, self.score.label, {"compared": self.k}, "compared"
-        )
+        display = AccuracyCurveDisplay(curves, self.score.label, {"compared": self.k}, "compared")
         return display.plot(ax=ax, **line_kw)
 
     def _frame(self, columns: dict[str, np.ndarray]) -> Any:

@@ -61,8 +61,8 @@ class GuessTest:
         if self.p_value <= LEVEL:
             return (
                 f"The {metric} of held-out samples, {shown(score)}, is no {better} than that of a "
-                f"guess without features ({shown(guess)}), though predictions do follow the target: look at "
-                "every class on its own."
+                f"guess without features ({shown(guess)}), though predictions do follow the "
+                "target: look at every class on its own."
             )
         if not self.enough:
             return (
@@ -182,8 +182,8 @@ def gain_without_features(
     >>> gain_without_features(score, y, make_folds(y, 5, seed=0), "classification")
     0.5
     """
-    X, how = np.empty((len(y), 0)), {"models": {"": None}, "metrics": [score], "predict": False}
-    found = []
+    how: dict[str, Any] = {"models": {"": None}, "metrics": [score], "predict": False}
+    X, found = np.empty((len(y), 0)), []
     for train, test in folds:
         params = _check_method_params(y, score_params or {}, indices=test)
         parts = X[train], y[train], X[test], y[test], {0: np.arange(0)}

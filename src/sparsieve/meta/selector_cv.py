@@ -333,7 +333,9 @@ class SelectorCV(FinalModel):
             self.p_value_ = test.p_value
             self.beats_guess_ = test.passed(top, self.guess_)
             named = "R squared" if task == "regression" else "accuracy"
-            said = (named,) if self.scoring is None else (score.title, score.shown_gain, score.better)
+            said = (
+                (named,) if self.scoring is None else (score.title, score.shown_gain, score.better)
+            )
             self._warning = test.sentence(top, self.guess_, *said)
         self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.

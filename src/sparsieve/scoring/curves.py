@@ -112,9 +112,9 @@ def accuracy_curve(
     task : {"classification", "regression"}, default="classification"
         How y is read.
     classifiers : sequence of str, default=None
-        The models; if not given, all of the task that the scores can be computed for. For classes "1nn", "5nn" (nearest neighbours),
-        "svm" (linear, C=1) and "softmax" (C=1); for numbers "ridge" (strength 1), "5nn" and
-        "svr" (linear, C=1, on the standardised target).
+        The models; if not given, all of the task that the scores can be computed for. For
+        classes "1nn", "5nn" (nearest neighbours), "svm" (linear, C=1) and "softmax" (C=1); for
+        numbers "ridge" (strength 1), "5nn" and "svr" (linear, C=1, on the standardised target).
     scoring : str, callable, list or dict, default=None
         One score or several: the names of :func:`classification_scores` and
         :func:`regression_scores`, those of scikit-learn, such as "roc_auc" or "neg_log_loss", or

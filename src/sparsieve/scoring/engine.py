@@ -215,8 +215,8 @@ def score_columns(
         counts = [len(features) for features in columns.values()]
         train, test = columns_of(X_train, order, dense), columns_of(X_test, order, dense)
         guesses = path(train, y_train, test, counts, **params)
-        for k, prediction in zip(columns, guesses, strict=True):
-            keep((next(iter(models)), k), prediction, {})
+        for k, guess in zip(columns, guesses, strict=True):
+            keep((next(iter(models)), k), guess, {})
         return found
     same: dict[tuple[int, ...], list[Any]] = {}  # without selection all numbers have the same
     for k, features in columns.items():

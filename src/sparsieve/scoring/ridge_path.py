@@ -20,9 +20,7 @@ from .models import CLASSIFIERS
 RIDGE = 0.1
 
 
-def default_estimator(
-    is_classes: bool, n_samples: int, *, probabilities: bool = False
-) -> Pipeline:
+def default_estimator(is_classes: bool, n_samples: int, *, probabilities: bool = False) -> Pipeline:
     """Standardised ridge regression, or the classifier made from it.
 
     That one has no probabilities; softmax regression stands in where these are needed.

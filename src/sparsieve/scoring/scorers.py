@@ -146,7 +146,9 @@ class Score:
         """Refuse a model that lacks what the score is computed from."""
         if not self.suits(model):
             wanted = " or ".join(_GIVES.get(method, method) for method in self.needs)
-            raise ValueError(f"{self.asked} needs {wanted}, which {called} does not give; {instead}")
+            raise ValueError(
+                f"{self.asked} needs {wanted}, which {called} does not give; {instead}"
+            )
 
     def check_target(self, y: np.ndarray, task: str) -> None:
         """Refuse a target that a score of scikit-learn is not defined for."""
@@ -298,7 +300,7 @@ def finite_folds(score: Score, values: np.ndarray, reasons: Sequence[str]) -> tu
     known = np.isfinite(values).reshape(-1, values.shape[-1]).all(axis=0)
     if known.all():
         return known, ""
-    n_folds, missing = len(known), np.flatnonzero(~known)
+    n_folds, missing = len(known), np.flatnonzero(~known).tolist()
     why = next((reasons[fold] for fold in missing if reasons[fold]), "it is not a finite number")
     if not known.any():
         of_all = "the one fold" if n_folds == 1 else f"any of the {n_folds} folds"
@@ -332,7 +334,9 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
     if not callable(one) or isinstance(one, type):
         raise TypeError(f"scoring must be {_HOW}, got {one!r}")
     function = getattr(one, "_score_func", one)
-    called = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "custom score")
+    called = getattr(function, "__name__", type(function).__name__).replace(
+        "<lambda>", "custom score"
+    )
     if isfunction(one) and one.__module__.startswith("sklearn.metrics"):
         raise ValueError(
             f"{called} is a function of labels and predictions; give make_scorer({called}) instead"

@@ -43,9 +43,10 @@ class SelectedFeatures:
         One row for each of them: rank, feature, score, meaning, coefficients and p-values where
         the method has them, substitutes. A frame of the library that X came from.
     accuracy : float
-        Accuracy (R squared for numbers, or the score that ``scoring`` names) on samples that neither the selection nor the model has
-        seen, by cross-validation with a ridge model; found when first asked for, and with
-        ``k="auto"`` by the search itself, which makes it a little too good.
+        Accuracy (R squared for numbers, or the score that ``scoring`` names) on samples that
+        neither the selection nor the model has seen, by cross-validation with a ridge model; found
+        when first asked for, and with ``k="auto"`` by the search itself, which makes it a little
+        too good.
     leaks : list of str
         Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
         much, on ids and on raw counts; found when first asked for or shown.
