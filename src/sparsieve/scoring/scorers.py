@@ -67,6 +67,18 @@ class Score:
         where there is none.
     lower_is_better : bool
         Whether its values are errors.
+
+    See Also
+    --------
+    sparsieve.compare : Several methods on the same folds, by one score or several.
+    sparsieve.SelectorCV : Chooses the number of features by one score.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> score = scorers_of("neg_log_loss", "classification")["log_loss"]
+    >>> score.label, score.shown(0.3141), score.turned(0.3141)
+    ('log loss (lower is better)', '0.314', -0.3141)
     """
 
     name: str
@@ -119,15 +131,7 @@ class Score:
         return -value if self.lower_is_better else value
 
     def shown(self, value: float) -> str:
-        """A value as a reader wants it.
-
-        Examples
-        --------
-        >>> from sparsieve.scoring.scorers import scorers_of
-        >>> scores = scorers_of(["accuracy", "neg_log_loss"], "classification")
-        >>> scores["accuracy"].shown(0.9301), scores["log_loss"].shown(0.3141)
-        ('93.0 %', '0.314')
-        """
+        """A value as a reader wants it: percent, three decimals or three digits."""
         if self.is_percent:
             return f"{100 * value:z.1f} %"
         if self.most == 1.0:
