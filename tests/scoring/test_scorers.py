@@ -380,3 +380,19 @@ def test_a_curve_of_scores_that_need_probabilities():
                  scoring="neg_log_loss", classifiers=["softmax"])  # fmt: skip
     assert tuned.parameters == {"never_keep": []}
     assert max(tuned.scores) < 0
+
+
+def test_pages_ask_the_score_for_its_name(tmp_path):
+    pytest.importorskip("vl_convert")
+    found = compare(
+        X, Y, ["fisher", "mrmr"], ks=[1, 3], cv=FOLDS, scoring=["neg_log_loss", make_scorer(f2)]
+    )
+    assert "log loss (lower is better)" in found._repr_html_()
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "log loss (lower is better)" in page
+    assert "scoring=[" in page
+    selected = select(X, Y, k=3, method="fisher", scoring="neg_log_loss")
+    selected.report(tmp_path / "selected.html")
+    said = (tmp_path / "selected.html").read_text()
+    assert "A softmax regression model predicts." in said

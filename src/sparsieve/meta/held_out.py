@@ -46,6 +46,8 @@ class HeldOutCheck:
     n_folds : int
     warning : str
         One sentence where nothing predicts better than a guess, or samples are too few to tell.
+    model : str
+        What predicted: "ridge model" if nothing else was asked for.
     chosen_here : bool
         Whether the same folds chose the number of features, which makes the score a little too
         good.
@@ -75,6 +77,7 @@ class HeldOutCheck:
     stability: float
     n_folds: int
     warning: str = ""
+    model: str = "ridge model"
     chosen_here: bool = False
 
     @classmethod
@@ -103,6 +106,7 @@ class HeldOutCheck:
             stability=float(nogueira_stability(supports).value),
             n_folds=search.n_splits_,
             warning=search.nothing_found,
+            model=search.model_words,
             chosen_here=len(search.ks_) > 1,
         )
 

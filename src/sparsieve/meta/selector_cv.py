@@ -372,7 +372,7 @@ class SelectorCV(FinalModel):
         self.selected_in_folds_ = np.array([r.columns[self.best_k_] for r in results])
         named = None if self.scoring is None else self.measure
         self._description = describe(curve, chosen, self._warning, named)
-        if self.estimator is None and named is not None and not named.suits(RidgeClassifier()):
+        if named is not None and self.model_words.startswith("softmax"):
             self._description += f" Softmax regression predicts: {named.title} needs probabilities."
 
     @property
@@ -382,6 +382,14 @@ class SelectorCV(FinalModel):
             task = "regression" if getattr(self, "classes_", None) is None else "classification"
             return next(iter(scorers_of(None, task).values()))
         return one_score(self.scoring, self._models()[1])
+
+    @property
+    def model_words(self) -> str:
+        """What predicts the held-out samples, in words."""
+        if self.estimator is not None:
+            return type(self.estimator).__name__
+        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
+        return "softmax regression model" if needs_probabilities else "ridge model"
 
     @property
     def score_meaning(self) -> str:

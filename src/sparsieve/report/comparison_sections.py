@@ -8,7 +8,6 @@ import numpy as np
 
 from ..scoring.engine import ALL_FEATURES
 from ..scoring.folds import error_over_splits
-from ..scoring.metrics import metric_name
 from .elements import Chart, Column, Section, Table, chart_of, grid, table_of
 from .wording import capitalised, counted
 
@@ -21,21 +20,25 @@ _MAX_LISTED = 30_000
 def scores_section(comparison: Any) -> Section:
     """Scores over the number of features, and the differences at the one compared at."""
     rows: list[tuple] = []
+    label_of = {name: score.label for name, score in comparison.scoring.items()}
     for metric in comparison.guess:
         for name in comparison.verdict.means:
             points = zip(*(part.tolist() for part in comparison.curve(name, metric)), strict=True)
-            rows += [(metric_name(metric), name, *point) for point in points]
+            rows += [(label_of[metric], name, *point) for point in points]
         for label, level in _levels(comparison).items():
             mean = float(level[metric].mean())
             error = float(error_over_splits(level[metric], comparison.test_share))
             ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
-            rows += [(metric_name(metric), label, k, mean, error) for k in ends]
+            rows += [(label_of[metric], label, k, mean, error) for k in ends]
     several = len(comparison.guess) > 1
-    title = metric_name(comparison.metric)
+    title = comparison.score.label
     y = "mean score" if several else title
     titles = {"series": "method", "x": "number of features", "y": y, "error": "standard error"}
     if several:
         titles = {"metric": "score", **titles}
+    bound: dict[str, Any] = {"most": 1}
+    if any(score.most != 1 for score in comparison.scoring.values()):
+        bound = {}  # errors have no largest value
     chart = chart_of(
         f"{capitalised(title)} over the number of features",
         "lines",
@@ -47,7 +50,7 @@ def scores_section(comparison: Any) -> Section:
         controls=("metric",) if several else (),
         log_x=comparison.ks[-1] >= 20,
         across=ALL_FEATURES,
-        most=1,
+        **bound,
         initial={"metric": title},
     )
     blocks: list = [_standing(comparison)]
@@ -67,7 +70,7 @@ def _standing(comparison: Any) -> Table:
     metric, best = comparison.metric, comparison.verdict.best
     columns = [
         Column("method", found["method"].tolist()),
-        *(Column(metric_name(name), found[name].tolist()) for name in comparison.guess),
+        *(Column(s.label, found[name].tolist()) for name, s in comparison.scoring.items()),
         Column("standard error", found[f"{metric}_se"].tolist(), digits=2),
         Column(f"behind {best}", found["behind_best"].tolist(), digits=3),
         Column("its standard error", found["behind_best_se"].tolist(), digits=2),
@@ -79,7 +82,7 @@ def _standing(comparison: Any) -> Table:
     return Table(
         f"Methods at {counted(comparison.k, 'feature')}",
         columns,
-        f"Differences are in {metric_name(metric)}, paired by split.",
+        f"Differences are in {comparison.score.title}, paired by split.",
     )
 
 
