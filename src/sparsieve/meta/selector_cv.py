@@ -323,7 +323,8 @@ class SelectorCV(FinalModel):
         self._warning = ""
         target, groups = data.target, arguments.splitter.split.get("groups")
         if self.scoring is not None and task in TASKS:
-            self.guess_ = gain_without_features(score, y, folds, task, how["score_params"])
+            sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
+            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"])
         elif all(result.predictions for result in results):
             self.guess_ = score_without_features(target)
         if self.guess_ is not None and all(result.predictions for result in results):
