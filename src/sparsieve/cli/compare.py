@@ -238,9 +238,9 @@ def _print_methods(found: Comparison) -> None:
     rows = [
         (
             name,
-            *(found.score.shown(columns[key][i]).removesuffix(" %") for key in scored),
+            *(found.score.number(columns[key][i]) for key in scored),
             "yes" if columns["separable"][i] else "no",
-            *(score.shown(columns[score.name][i]).removesuffix(" %") for score in others),
+            *(score.number(columns[score.name][i]) for score in others),
             f"{columns['stability'][i]:.2f}",
             f"{columns['seconds'][i]:.2g}",
         )

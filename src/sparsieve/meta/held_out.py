@@ -89,15 +89,14 @@ class HeldOutCheck:
             measure = next(iter(scorers_of("accuracy" if is_classes else "r2", "").values()))
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
         gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
-        gains = gains[np.isfinite(gains)]
+        scores = measure.turned(gains[np.isfinite(gains)])
         error = float(found["error_test_score"][row])
-        ends = _interval(gains, error, search.n_samples_, measure)
-        low, high = sorted(float(measure.turned(end)) for end in ends)
+        low, high = score_interval(scores, error, search.n_samples_, measure)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         np.put_along_axis(supports, search.selected_in_folds_, True, axis=1)
         return cls(
             measure=measure,
-            score=float(measure.turned(gains.mean())),
+            score=float(scores.mean()),
             low=low,
             high=high,
             guess=None if search.guess_ is None else float(measure.turned(search.guess_)),
@@ -237,14 +236,19 @@ def checked(
             return None, f"Not checked on held-out samples: {reason}."
 
 
-def _interval(
-    gains: np.ndarray, error: float, n_samples: int, measure: Score
+def score_interval(
+    scores: np.ndarray, error: float, n_samples: int, measure: Score
 ) -> tuple[float, float]:
-    """Student's by the corrected standard error; of accuracies no narrower than Wilson's."""
-    mean = float(gains.mean())
-    width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(gains) - 1, 1))) * error
+    """95 % interval of a mean over splits.
+
+    Student's by the corrected standard error; of accuracies no narrower than Wilson's.
+    """
+    mean = float(scores.mean())
+    width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(scores) - 1, 1))) * error
     low, high = mean - width, mean + width
     if measure.own != "accuracy":
+        if measure.lower_is_better:
+            return max(low, -measure.most), high
         return low, min(high, measure.most)
     z = float(norm.ppf(0.5 + _CONFIDENCE / 2)) ** 2 / n_samples
     middle = (mean + z / 2) / (1 + z)

@@ -39,11 +39,14 @@ class CountCurve:
         Score on every split; larger is better.
     test_share : float
         Samples to test on per sample to train on, 1/4 for five folds.
+    score : Score or None
+        What was measured, for the text; errors are negative in ``scores`` and not in the text.
     """
 
     ks: np.ndarray
     scores: np.ndarray
     test_share: float = 0.25
+    score: Score | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
@@ -56,6 +59,11 @@ class CountCurve:
     def means(self) -> np.ndarray:
         """Mean score over the splits at every number."""
         return self.scores.mean(axis=1)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The means as a reader wants them."""
+        return self.means if self.score is None else self.score.turned(self.means)
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
@@ -204,39 +212,32 @@ def choices(curve: CountCurve, *, beats_guess: bool | None = None) -> dict[str, 
     return chosen
 
 
-def describe(
-    curve: CountCurve, chosen: dict[str, int], warning: str = "", score: Score | None = None
-) -> str:
+def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> str:
     """The curve in a few sentences; ``chosen`` holds the index that every rule takes.
 
-    A ``warning`` comes first. Every score in the text is a mean over the splits; ``score`` names it
-    and says whether errors are meant, which the curve has with a minus sign.
+    A ``warning`` comes first. Every score in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
-    title, end = ("score", "highest") if score is None else (score.title, score.best)
-    title = title.removeprefix("mean ")
-
-    def at(index: int) -> str:
-        return f"{curve.ks[index]} ({mean(index)})"
-
-    def mean(index: int) -> str:
-        value = curve.means[index]
-        return shown(curve, value if score is None else score.turned(value))
-
+    title, end = ("score", "highest") if curve.score is None else curve.score.in_text
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
-    rules = ", ".join(f"{rule} {at(index)}" for rule, index in chosen.items())
+    rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     return f"{warning} " * bool(warning) + (
         f"The mean {title} over {n_splits} fold{'s' * (n_splits != 1)} is {end}, "
-        f"{mean(curve.top)}{error * (n_splits > 1)}, at "
-        f"{curve.ks[curve.top]} features; {_as_good(curve, at)}. Chosen by rule: {rules}."
+        f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}, at "
+        f"{curve.ks[curve.top]} features; {_as_good(curve)}. Chosen by rule: {rules}."
     )
 
 
-def _as_good(curve: CountCurve, at: Callable[[int], str]) -> str:
+def _at(curve: CountCurve, index: int) -> str:
+    """A number of features and the mean score there."""
+    return f"{curve.ks[index]} ({shown(curve, curve.values[index])})"
+
+
+def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
     if first == last:
         return "no other number tried is as good"
-    ends = f"{at(first)} to {at(last)}"
+    ends = f"{_at(curve, first)} to {_at(curve, last)}"
     why = "behind by no more than one standard error of the paired differences"
     if not curve.errors[first : last + 1].any():
         why = "with the same score on every fold"

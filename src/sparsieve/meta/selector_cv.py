@@ -318,7 +318,8 @@ class SelectorCV(FinalModel):
         if missing:
             warn_user(missing)
         scores = score.turned(values)
-        curve = CountCurve(self.ks_, scores[:, known], test_share)
+        asked = None if self.scoring is None else score
+        curve = CountCurve(self.ks_, scores[:, known], test_share, asked)
         self.guess_ = self.p_value_ = self.beats_guess_ = None
         self._warning = ""
         target, groups = data.target, arguments.splitter.split.get("groups")
@@ -371,10 +372,10 @@ class SelectorCV(FinalModel):
         first, last = curve.plateau
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_ = np.array([r.columns[self.best_k_] for r in results])
-        named = None if self.scoring is None else self.measure
-        self._description = describe(curve, chosen, self._warning, named)
-        if named is not None and self.model_words.startswith("softmax"):
-            self._description += f" Softmax regression predicts: {named.title} needs probabilities."
+        self._description = describe(curve, chosen, self._warning)
+        if curve.score is not None and self.model_words.startswith("softmax"):
+            needs = f"{curve.score.title} needs probabilities"
+            self._description += f" Softmax regression predicts: {needs}."
 
     @property
     def measure(self) -> Score:

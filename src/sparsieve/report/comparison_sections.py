@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..scoring.engine import ALL_FEATURES
 from ..scoring.folds import error_over_splits
+from ..scoring.metrics import metric_name
 from .elements import Chart, Column, Section, Table, chart_of, grid, table_of
 from .wording import capitalised, counted
 
@@ -20,25 +22,21 @@ _MAX_LISTED = 30_000
 def scores_section(comparison: Any) -> Section:
     """Scores over the number of features, and the differences at the one compared at."""
     rows: list[tuple] = []
-    label_of = {name: score.label for name, score in comparison.scoring.items()}
     for metric in comparison.guess:
         for name in comparison.verdict.means:
             points = zip(*(part.tolist() for part in comparison.curve(name, metric)), strict=True)
-            rows += [(label_of[metric], name, *point) for point in points]
+            rows += [(metric_name(metric), name, *point) for point in points]
         for label, level in _levels(comparison).items():
             mean = float(level[metric].mean())
             error = float(error_over_splits(level[metric], comparison.test_share))
             ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
-            rows += [(label_of[metric], label, k, mean, error) for k in ends]
+            rows += [(metric_name(metric), label, k, mean, error) for k in ends]
     several = len(comparison.guess) > 1
-    title = comparison.score.label
+    title = metric_name(comparison.metric)
     y = "mean score" if several else title
     titles = {"series": "method", "x": "number of features", "y": y, "error": "standard error"}
     if several:
         titles = {"metric": "score", **titles}
-    bound: dict[str, Any] = {"most": 1}
-    if any(score.most != 1 for score in comparison.scoring.values()):
-        bound = {}  # errors have no largest value
     chart = chart_of(
         f"{capitalised(title)} over the number of features",
         "lines",
@@ -50,7 +48,7 @@ def scores_section(comparison: Any) -> Section:
         controls=("metric",) if several else (),
         log_x=comparison.ks[-1] >= 20,
         across=ALL_FEATURES,
-        **bound,
+        most=_largest(comparison),
         initial={"metric": title},
     )
     blocks: list = [_standing(comparison)]
@@ -82,7 +80,7 @@ def _standing(comparison: Any) -> Table:
     return Table(
         f"Methods at {counted(comparison.k, 'feature')}",
         columns,
-        f"Differences are in {comparison.score.title}, paired by split.",
+        f"Differences are in {metric_name(metric)}, paired by split.",
     )
 
 
@@ -232,3 +230,9 @@ def left_out_section(comparison: Any) -> Section | None:
         if rows
     ]
     return Section("What went wrong", (), blocks) if blocks else None
+
+
+def _largest(comparison: Any) -> float:
+    """What no band of a score goes beyond; errors have no largest value."""
+    bounded = all(score.most == 1 for score in comparison.scoring.values())
+    return 1 if bounded else sys.float_info.max

@@ -103,6 +103,16 @@ class Score:
         return "lowest" if self.lower_is_better else "highest"
 
     @property
+    def in_text(self) -> tuple[str, str]:
+        """For "the mean ... is highest": the title without another mean, and which end is best."""
+        return self.title.removeprefix("mean "), self.best
+
+    @property
+    def worse(self) -> str:
+        """Where a worse value lies."""
+        return "higher" if self.lower_is_better else "lower"
+
+    @property
     def better(self) -> str:
         """Where a better value lies."""
         return "lower" if self.lower_is_better else "higher"
@@ -132,8 +142,12 @@ class Score:
 
     def shown(self, value: float) -> str:
         """A value as a reader wants it: percent, three decimals or three digits."""
+        return self.number(value) + " %" * self.is_percent
+
+    def number(self, value: float) -> str:
+        """The same without its unit, for a column of a table."""
         if self.is_percent:
-            return f"{100 * value:z.1f} %"
+            return f"{100 * value:z.1f}"
         if self.most == 1.0:
             return f"{value:z.3f}"
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:z#.3g}".removesuffix(".")
