@@ -24,7 +24,7 @@ from sparsieve.scoring.protocol import (
     TimeOrdered,
     derive_seed,
 )
-from sparsieve.scoring.scorers import Score, check_models, scorers_of
+from sparsieve.scoring.scorers import Score, able_models, check_models, scorers_of
 
 from .kinds import StudyError, check_kinds, shortened
 from .selector_spec import SelectorSpec
@@ -34,6 +34,7 @@ from .toml import read_toml
 from .wrapped import CHOOSES_COUNT, built, why_not
 
 _MAX_CELLS = 1_000_000
+_CLASSIFIERS = tuple(CLASSIFIERS)  # known by identity: nobody asked for these
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Study:
     ks : sequence of int or "own"
         Numbers of features, or what every model itself keeps.
     classifiers : sequence of {"1nn", "5nn", "svm", "softmax"}
-        Score selections for classes.
+        Score selections for classes. If not given, all of them; all but "svm", which has no
+        probabilities, where a score needs these.
     scoring : sequence of str
         Names of scores. For classes "accuracy", "balanced_accuracy", "mcc", "f1" (the mean over the
         classes) and those of scikit-learn, such as "roc_auc", "f1_weighted" or "neg_log_loss"; for
@@ -103,7 +105,7 @@ class Study:
     selectors: Sequence[SelectorSpec | str]
     protocol: Protocol = field(default_factory=RepeatedSplits)
     ks: Sequence[int] | str = (5, 10, 20, 50)
-    classifiers: Sequence[str] = tuple(CLASSIFIERS)
+    classifiers: Sequence[str] = _CLASSIFIERS
     scoring: Sequence[str] = ("accuracy", "mcc", "f1")
     zscore: bool = True
     seed: int = 0
@@ -132,10 +134,14 @@ class Study:
             raise StudyError(
                 f"protocol must be RepeatedSplits, Folds or TimeOrdered, got {self.protocol!r}"
             )
-        for task, models in zip(TASKS, (self.classifiers, self.regressors), strict=True):
-            check_asked(self.ks, models, task=task)
-            check_models(_scores(metrics_of(task, self.scoring), task), task, models)
         _scores(self.scoring, TASKS[0])
+        for task, models in zip(TASKS, (self.classifiers, self.regressors), strict=True):
+            scores = _scores(metrics_of(task, self.scoring), task)
+            if models is _CLASSIFIERS:
+                put("classifiers", tuple(able_models(scores, task)))
+                continue
+            check_asked(self.ks, models, task=task)
+            check_models(scores, task, models)
         check_flag("zscore", self.zscore)
         check_integer("seed", self.seed, minimum=0)
         for kind, names in (

@@ -84,6 +84,13 @@ def test_files_may_still_say_metrics():
         Study.from_dict({**content, "metrics": ["mcc"], "scoring": ["mcc"]})
 
 
+def test_models_that_nobody_asked_for_are_those_that_can_be_scored():
+    assert Study("s", ["wine"], ["fisher"]).classifiers == ("1nn", "5nn", "svm", "softmax")
+    study = Study("s", ["wine"], ["fisher"], scoring=["neg_log_loss", "r2"])
+    assert study.classifiers == ("1nn", "5nn", "softmax")
+    assert study.regressors == ("ridge", "5nn", "svr")
+
+
 @pytest.mark.parametrize(
     ("scoring", "sentence"),
     [
