@@ -56,8 +56,8 @@ def compare(
 ) -> Comparison:
     """Compare methods on one data set: how well their features predict, and which they are.
 
-    Every method selects on the training part of the same splits, a model is fitted to the k
-    features of each selection, scaled by the training part, and scored on the samples held out.
+    Every method selects features on the training part of the same splits. A model is fitted to the
+    k selected features, scaled by the training part, and scored on the held-out samples.
 
     Parameters
     ----------
@@ -66,13 +66,12 @@ def compare(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Class labels or real targets.
     methods : list or None, default=None
-        Names as ``sparsieve methods`` lists them, selectors, or (name, selector) pairs. None takes
-        six fast ones of different families.
+        Names as ``sparsieve methods`` lists them, selectors, or (name, selector) pairs. None
+        compares six fast methods of different families.
     ks : "auto" or list of int, default="auto"
-        Numbers of features to score; "auto" takes up to 12 between 1 and 100. One of them, the
-        same for all methods, is chosen on the mean of their curves as
-        :class:`~sparsieve.SelectorCV` does by its rule "best"; the features, the stability and the
-        recommendation are those at this number.
+        Numbers of features to score; "auto" tries up to 12 between 1 and 100. The methods are
+        compared at one of them, which the rule "best" of :class:`~sparsieve.SelectorCV` chooses
+        from the mean of their curves.
     model : str, default="auto"
         "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
         (linear, C=1, on the standardised target) for numbers. "auto" is the first, and "softmax"
@@ -88,20 +87,21 @@ def compare(
         An integer is the number of folds, shuffled and, for classes, stratified; no more than the
         smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
     n_repeats : int, default=2
-        How often an integer ``cv`` is repeated with other folds.
+        How often to repeat the cross-validation with new folds, if ``cv`` is an integer.
     groups : array-like of shape (n_samples,), default=None
         Samples of a group stay in one fold.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, which is said.
+        quantities, with a warning.
     feature_names : list of str, default=None
         For an X without names.
     prepare : "log-cpm", transformer or None, default=None
         What is done to X first, fitted on the training part of every split: "log-cpm" is
         :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns.
     max_samples : int or None, default=2000
-        Where there are more samples, so many are drawn, classes in proportion; None takes all.
+        Compare on at most this many samples, drawn at random in proportion to the classes; None
+        uses all.
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
     random_state : int, RandomState instance or None, default=0
@@ -112,8 +112,8 @@ def compare(
     Returns
     -------
     comparison : Comparison
-        ``table``, ``consensus``, ``recommendation``, ``report(path)`` and ``plot()``; a notebook
-        shows it. A method that fails on some split is left out, and ``left_out`` says why.
+        ``table``, ``consensus``, ``recommendation``, ``report(path)`` and ``plot()``; notebooks
+        display it. A method that fails on some split is left out, and ``left_out`` says why.
 
     See Also
     --------

@@ -372,15 +372,15 @@ class Comparison:
         n_used, n_given = len(self.data.y), self.data.n_given
         if n_used < n_given:
             found.append(
-                f"{n_used:,} of the {n_given:,} samples were drawn to compare on; max_samples "
-                "takes more"
+                f"methods were compared on {n_used:,} of the {n_given:,} samples, drawn at random; "
+                "set max_samples to use more"
             )
         short = [r for r in self.methods.values() if r.n_reached < len(self.ks)]
         if short:
             least = min(short, key=lambda result: result.n_reached)
             found.append(
                 f"{least.name} ranks fewer than {self.ks[least.n_reached]} features with its "
-                "parameters, so methods are compared at fewer"
+                "parameters, so the methods are compared with fewer features"
             )
         return found
 
