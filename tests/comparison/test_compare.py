@@ -181,7 +181,7 @@ def test_jobs_groups_and_samples_drawn():
     for train, test in one.data.splits(3, 1, 0):
         assert not set(groups[train]) & set(groups[test])
     few = compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, max_samples=60)
-    assert few.notes[0].startswith("60 of the 178 samples")
+    assert few.notes[0].startswith("methods were compared on 60 of the 178 samples")
     seen = []
     compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, on_progress=seen.append)
     assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
