@@ -41,6 +41,7 @@ RESULTS = (
     "scoring.metrics.Redundancy",
     "scoring.protocol.Split",
     "scoring.resources.Measured",
+    "scoring.scorers.Score",
     "scoring.stability.Stability",
     "scoring.statistics.Friedman",
     "scoring.statistics.Interval",

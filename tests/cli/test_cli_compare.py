@@ -33,6 +33,22 @@ def test_json_has_the_numbers(sparsieve, flowers):
     assert found["methods"][0]["better_than_guess"] is True
 
 
+def test_several_scores_of_scikit_learn(sparsieve, flowers):
+    asked = ("--scoring", "neg_log_loss", "--scoring", "roc_auc_ovr")
+    run = sparsieve("compare", flowers, "-t", "kind", *METHODS, "-k", "2", *asked)
+    header, *rows = [line.split("\t") for line in run.out.splitlines()]
+    assert header[1] == "log loss (lower is better)"
+    assert header[6].startswith("AUC")
+    losses = [float(row[1]) for row in rows]
+    assert losses == sorted(losses)
+    assert "log loss needs class probabilities, so the model is softmax regression" in run.err
+    found = sparsieve(
+        "compare", flowers, "-t", "kind", *METHODS, "-k", "2", *asked, "--json"
+    ).json()
+    assert found["methods"][0]["log_loss"] == pytest.approx(losses[0], rel=1e-2)
+    assert set(found["guess"]) == {"log_loss", "roc_auc_ovr"}
+
+
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
@@ -47,6 +63,8 @@ def test_json_has_the_numbers(sparsieve, flowers):
         (["-t", "kind", "--report", "/nowhere/x.html"], 2, "/nowhere"),
         (["-t", "kind", "-o", "x.doc"], 2, "x.doc"),
         (["-t", "kind", "--model", "forest"], 1, "model must be one of"),
+        (["-t", "kind", "--scoring", "roc_auc"], 1, "y has 3; use roc_auc_ovr"),
+        (["-t", "kind", "--scoring", "auc"], 1, "scoring 'auc' is unknown"),
         (["-t", "kind", "--jobs", "0"], 2, "--jobs must be"),
         ([], 2, "--target is missing"),
     ],

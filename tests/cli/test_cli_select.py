@@ -405,6 +405,10 @@ def test_every_selection_is_checked_on_held_out_samples(sparsieve, tmp_path, mon
     assert set(told["held_out"]) >= {"score", "interval", "guess", "p_value", "stability"}
     assert told["held_out"]["better_than_guess"] is False
     assert told["warnings"][0] == told["held_out"]["warning"]
+    other = sparsieve(*asked, "--scoring", "roc_auc", "--json").json()["held_out"]
+    assert (other["metric"], other["guess"]) == ("roc_auc", 0.5)
+    refused = sparsieve(*asked, "--scoring", "roc_auc", "--no-check")
+    assert refused.err.startswith("error: --scoring is for held-out samples")
     declined = sparsieve(*asked, "--no-check", "--json")
     assert declined.json()["held_out"] is None
     assert "guess" not in declined.err

@@ -181,7 +181,7 @@ def test_jobs_groups_and_samples_drawn():
     for train, test in one.data.splits(3, 1, 0):
         assert not set(groups[train]) & set(groups[test])
     few = compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, max_samples=60)
-    assert few.notes[0].startswith("60 of the 178 samples")
+    assert few.notes[0].startswith("methods were compared on 60 of the 178 samples")
     seen = []
     compare(X, Y, ["fisher"], ks=[2], cv=2, n_repeats=1, on_progress=seen.append)
     assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
@@ -197,7 +197,7 @@ def test_jobs_groups_and_samples_drawn():
         ({"methods": [3]}, TypeError, "got int"),
         ({"ks": [99]}, ValueError, "ks asks for 99 features, larger than the 13"),
         ({"model": "forest"}, ValueError, "model must be one of"),
-        ({"metric": "r2"}, ValueError, "metric must be one of"),
+        ({"scoring": "r2"}, ValueError, "r2 is a score for numbers, but the target holds classes"),
         ({"task": "regression", "methods": ["fisher"]}, ValueError, "fisher selects for class"),
         ({"cv": 1}, ValueError, "cv must be at least 2"),
         ({"cv": [3]}, ValueError, "cv must be a number of folds"),

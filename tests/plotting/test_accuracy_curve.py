@@ -40,7 +40,7 @@ def store(tmp_path_factory):
         Folds(3),
         ks=[1, 2, 4],
         classifiers=["1nn", "svm"],
-        metrics=["accuracy", "mcc"],
+        scoring=["accuracy", "mcc"],
     )
     path = tmp_path_factory.mktemp("study") / "small.sqlite"
     run_study(study, path)
@@ -103,7 +103,10 @@ def test_names_of_scores():
     assert AccuracyCurveDisplay.from_estimator(regression).score_name == "R²"
     named = SelectorCV(ks=[3, 4], scoring="neg_mean_squared_error").fit(X, y)
     display = AccuracyCurveDisplay.from_estimator(named)
-    assert display.score_name == "neg mean squared error"
+    assert display.score_name == "mean squared error (lower is better)"
+    drawn = display.lines_[0].get_ydata()
+    np.testing.assert_array_equal(drawn, -named.cv_results_["mean_test_score"])
+    assert (drawn > 0).all()
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["3", "4"]
     model = make_pipeline(StandardScaler(), LogisticRegression())
     own = SelectorCV(estimator=model, ks=[2]).fit(*load_wine(return_X_y=True))

@@ -80,13 +80,16 @@ def compare(
             "for numbers; auto is the first.",
         ),
     ] = "auto",
-    metric: Annotated[
-        str,
+    scoring: Annotated[
+        list[str] | None,
         typer.Option(
+            "--scoring",
             metavar="SCORE",
-            help="accuracy or balanced_accuracy for classes, r2 for numbers; auto is the first.",
+            help="A score of scikit-learn: roc_auc, f1_macro, neg_log_loss, "
+            "neg_mean_absolute_error, ... May be given several times; the first decides. If not "
+            "given: accuracy and balanced_accuracy for classes, r2 for numbers.",
         ),
-    ] = "auto",
+    ] = None,
     task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="How often they are drawn anew.")] = 2,
@@ -148,7 +151,7 @@ def compare(
                 names,
                 ks=ks,
                 model=model,
-                metric=metric,
+                scoring=scoring or None,
                 task=read_as,
                 cv=folds,
                 n_repeats=repeats,
@@ -225,15 +228,19 @@ def _write(
 
 def _print_methods(found: Comparison) -> None:
     columns, metric = found.table_columns(), found.metric
-    scale, digits = (1.0, 3) if metric == "r2" else (100.0, 1)
-    title = metric if metric == "r2" else f"{metric.replace('_', ' ')} %"
-    header = ("method", title, "se", "behind", "its se", "lower", "stability", "seconds")
+    others = [score for score in found.scoring.values() if score.name != metric]
+    titles = [f"{s.label}{' %' * s.is_percent}" for s in (found.score, *others)]
+    header = (
+        *("method", titles[0], "se", "behind", "its se", "worse"),
+        *(*titles[1:], "stability", "seconds"),
+    )
     scored = (metric, f"{metric}_se", "behind_best", "behind_best_se")
     rows = [
         (
             name,
-            *(f"{scale * columns[key][i]:.{digits}f}" for key in scored),
+            *(found.score.number(columns[key][i]) for key in scored),
             "yes" if columns["separable"][i] else "no",
+            *(score.number(columns[score.name][i]) for score in others),
             f"{columns['stability'][i]:.2f}",
             f"{columns['seconds'][i]:.2g}",
         )

@@ -35,6 +35,15 @@ RuleOption = Annotated[
         "fewest that are as good) or elbow (where the curve bends).",
     ),
 ]
+ScoringOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scoring",
+        metavar="SCORE",
+        help="Score of held-out samples, by which -k auto also chooses the number: a name of "
+        "scikit-learn such as roc_auc, f1_macro, neg_log_loss or neg_mean_absolute_error.",
+    ),
+]
 TaskOption = Annotated[
     Task, typer.Option("--task", metavar="TASK", help="auto, classification or regression.")
 ]

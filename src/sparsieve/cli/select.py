@@ -23,6 +23,7 @@ from .options import (
     LogCPMOption,
     Rule,
     RuleOption,
+    ScoringOption,
     Task,
     TaskOption,
 )
@@ -168,6 +169,7 @@ def select(
     target: Target = None,
     count: Count = None,
     rule: RuleOption = Rule.best,
+    scoring: ScoringOption = None,
     method: MethodName = DEFAULT_METHOD,
     task: TaskOption = Task.auto,
     param: Parameters = None,
@@ -200,6 +202,8 @@ def select(
     """
     writes_json = as_json or has_suffix(output, ".json")
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
+    if scoring and check is False and parse_count(count) != AUTO:
+        raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
     if quiet and check is None and not (writes_json or report):
         check = False  # nobody would see it
     limit_memory(memory)
@@ -239,6 +243,7 @@ def select(
                 started=started,
                 k=number,
                 rule=rule.value if number == AUTO else None,
+                scoring=scoring,
                 prepare="log-cpm" if log_cpm else None,
                 check="auto" if check is None else check,
                 permutations=null,

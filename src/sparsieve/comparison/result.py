@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,8 @@ from ..meta.guess import GuessTest, against_guess, mean_votes
 from ..scoring import nogueira_stability
 from ..scoring.engine import FoldScores
 from ..scoring.folds import Fold, error_over_splits
-from ..scoring.metrics import metric_name
-from ..scoring.over_splits import compare_methods, split_difference
+from ..scoring.over_splits import SplitDifference, compare_methods, split_difference
+from ..scoring.scorers import Score
 from ..scoring.selections import Selection
 from ..scoring.stability import Stability
 from ..selectors.table import as_frame
@@ -28,7 +28,18 @@ from .view import comparison_view
 if TYPE_CHECKING:
     from ..plotting import AccuracyCurveDisplay
 
-METRICS = {"classification": ("accuracy", "balanced_accuracy"), "regression": ("r2",)}
+# Columns of ``table`` that are no scores.
+_COLUMNS = (
+    "method", "behind_best", "behind_best_se", "separable", "over_guess", "over_guess_se",
+    "better_than_guess", "stability", "stability_low", "stability_high", "seconds",
+)  # fmt: skip
+
+
+def check_names(scores: Mapping[str, Score]) -> None:
+    """Refuse scores that are called as another column of the table."""
+    for name in scores:
+        if name in _COLUMNS or name.removesuffix("_se") in scores.keys() - {name}:
+            raise ValueError(f"{name!r} is another column of the table; call the score otherwise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +52,8 @@ class MethodResult:
         What it is called here, and its class.
     parameters : dict
     scores : dict of str to ndarray of shape (n_ks, n_splits)
-        Of every metric; NaN beyond what the method ranks on every split.
+        Of every score, errors positive; NaN beyond what the method ranks on every split. Splits
+        on which the score is not defined are left out.
     guess_test : GuessTest
         Whether its predictions, on average over all k, are better than a guess.
     n_reached : int
@@ -88,7 +100,8 @@ class MethodResult:
         classes = np.unique(data.y) if data.task == "classification" else None
         votes = [mean_votes(list(fit.predictions.values()), classes) for fit in parts]
         reached = min(len(fit.columns) for fit in every)
-        scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in METRICS[data.task]}
+        metrics = next(iter(parts[0].scores.values()))
+        scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in metrics}
         for metric, table in scores.items():
             for j, fit in enumerate(parts):
                 (model,) = {name for name, _ in fit.scores}
@@ -128,7 +141,7 @@ class Comparison:
     left_out : dict of str to str
         Methods that failed on some split, and why.
     table : DataFrame or list of dict
-        One row per method, the highest score first: its mean and standard error, how far it is
+        One row per method, the best score first: its mean and standard error, how far it is
         behind the first and above a guess, whether that is beyond chance, stability, seconds.
     consensus : DataFrame or list of dict
         One row per feature that any fit chose: how many methods chose it, and in which share of
@@ -141,7 +154,11 @@ class Comparison:
         Scores without any feature, on every split.
     all_features : dict of str to ndarray or None
         Scores of the same model with all features; None where that would take long.
-    model, metric, test_share, n_folds, n_repeats, random_state
+    scoring : dict of str to Score
+        What the columns of scores mean; the first decides.
+    metric : str
+        The name of the first.
+    model, test_share, n_folds, n_repeats, random_state
         How it was measured; ``random_state`` is None where splits were given.
     data : ComparisonData
         On what.
@@ -172,7 +189,7 @@ class Comparison:
     ks: list[int]
     k: int
     model: str
-    metric: str
+    scoring: dict[str, Score]
     guess: dict[str, np.ndarray]
     all_features: dict[str, np.ndarray] | None
     test_share: float
@@ -180,6 +197,17 @@ class Comparison:
     n_repeats: int
     random_state: int | None
     prepare: Any = None
+    measured: list[str] = field(default_factory=list)
+
+    @property
+    def metric(self) -> str:
+        """The score that decides, by its name in ``table``."""
+        return next(iter(self.scoring))
+
+    @property
+    def score(self) -> Score:
+        """The score that decides."""
+        return self.scoring[self.metric]
 
     @cached_property
     def leaks(self) -> list[str]:
@@ -192,19 +220,22 @@ class Comparison:
     @cached_property
     def verdict(self) -> Verdict:
         """What the scores at ``k`` allow to say."""
-        row = self.ks.index(self.k)
-        scores = {name: result.scores[self.metric][row] for name, result in self.methods.items()}
-        guess, found = self.guess[self.metric], compare_methods(scores, self.test_share)
+        row, turned = self.ks.index(self.k), self.score.turned
+        gains = {n: turned(result.scores[self.metric][row]) for n, result in self.methods.items()}
+        guess, found = turned(self.guess[self.metric]), compare_methods(gains, self.test_share)
         return Verdict(
-            **vars(found),
-            metric=self.metric,
+            **{**vars(found), "means": {name: turned(mean) for name, mean in found.means.items()}},
+            score=self.score,
             k=self.k,
-            guess=float(np.mean(guess)),
-            over_guess={
-                name: split_difference(scores[name], guess, self.test_share) for name in found.means
-            },
+            guess=float(turned(np.mean(guess))),
+            over_guess={name: self._over_guess(gains[name], guess) for name in found.means},
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
         )
+
+    def _over_guess(self, gains: np.ndarray, guess: np.ndarray) -> SplitDifference:
+        if not np.isfinite(guess).all():  # a scorer of the user's may not take such a model
+            return SplitDifference(np.nan, np.nan, np.nan)
+        return split_difference(gains, guess, self.test_share)
 
     @property
     def recommendation(self) -> str:
@@ -259,7 +290,7 @@ class Comparison:
 
     @property
     def table(self) -> Any:
-        """One row per method, the highest score first."""
+        """One row per method, the best score first."""
         return self._frame(self.table_columns())
 
     @property
@@ -337,19 +368,19 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of how it was measured."""
-        found = []
+        found = list(self.measured)
         n_used, n_given = len(self.data.y), self.data.n_given
         if n_used < n_given:
             found.append(
-                f"{n_used:,} of the {n_given:,} samples were drawn to compare on; max_samples "
-                "takes more"
+                f"methods were compared on {n_used:,} of the {n_given:,} samples, drawn at random; "
+                "set max_samples to use more"
             )
         short = [r for r in self.methods.values() if r.n_reached < len(self.ks)]
         if short:
             least = min(short, key=lambda result: result.n_reached)
             found.append(
                 f"{least.name} ranks fewer than {self.ks[least.n_reached]} features with its "
-                "parameters, so methods are compared at fewer"
+                "parameters, so the methods are compared with fewer features"
             )
         return found
 
@@ -387,9 +418,7 @@ class Comparison:
         from ..plotting.accuracy_curve import ScoreCurve
 
         curves = [ScoreCurve(name, *self.curve(name, self.metric)) for name in self.verdict.means]
-        display = AccuracyCurveDisplay(
-            curves, metric_name(self.metric), {"compared": self.k}, "compared"
-        )
+        display = AccuracyCurveDisplay(curves, self.score.label, {"compared": self.k}, "compared")
         return display.plot(ax=ax, **line_kw)
 
     def _frame(self, columns: dict[str, np.ndarray]) -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.metrics import metric_name
-
 if TYPE_CHECKING:
     from .result import Comparison
 
@@ -31,7 +29,7 @@ def comparison_view(comparison: Comparison) -> str:
     True
     """
     columns, verdict = comparison.table_columns(), comparison.verdict
-    title = metric_name(comparison.metric)
+    title = comparison.score.label
     header = ("method", title, "se", "stability", "seconds")
     rows = [
         (

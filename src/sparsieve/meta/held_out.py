@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
+from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
@@ -27,9 +28,10 @@ class HeldOutCheck:
 
     Attributes
     ----------
-    metric : {"accuracy", "R squared"}
+    measure : Score
+        What was measured; ``measure.label`` is its name.
     score : float
-        Mean over the folds.
+        Mean over the folds, in the units of the score: an error is positive.
     low, high : float
         95 % confidence interval of the score.
     guess : float or None
@@ -45,6 +47,8 @@ class HeldOutCheck:
     warning : str
         One sentence if predictions are no better than guessing, or there are too few samples to
         tell; otherwise empty.
+    model : str
+        What predicted: "ridge model" if nothing else was asked for.
     chosen_here : bool
         Whether the same folds were used to choose the number of features, which makes the score
         slightly optimistic.
@@ -64,7 +68,7 @@ class HeldOutCheck:
     True
     """
 
-    metric: str
+    measure: Score
     score: float
     low: float
     high: float
@@ -74,57 +78,61 @@ class HeldOutCheck:
     stability: float
     n_folds: int
     warning: str = ""
+    model: str = "ridge model"
     chosen_here: bool = False
 
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
         """From a fitted search over one number of features or many."""
-        is_classes = getattr(search, "classes_", None) is not None
-        found = search.cv_results_
+        measure, found = search.measure, search.cv_results_
+        if search.scoring is None:  # scikit-learn's models score themselves by these two
+            is_classes = getattr(search, "classes_", None) is not None
+            measure = next(iter(scorers_of("accuracy" if is_classes else "r2", "").values()))
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
-        scores = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        scores = measure.turned(gains[np.isfinite(gains)])
         error = float(found["error_test_score"][row])
-        low, high = _interval(scores, error, search.n_samples_, is_classes)
+        low, high = score_interval(scores, error, search.n_samples_, measure)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         np.put_along_axis(supports, search.selected_in_folds_, True, axis=1)
         return cls(
-            metric="accuracy" if is_classes else "R squared",
+            measure=measure,
             score=float(scores.mean()),
             low=low,
             high=high,
-            guess=search.guess_,
+            guess=None if search.guess_ is None else float(measure.turned(search.guess_)),
             p_value=search.p_value_,
             beats_guess=search.beats_guess_,
             stability=float(nogueira_stability(supports).value),
             n_folds=search.n_splits_,
             warning=search.nothing_found,
+            model=search.model_words,
             chosen_here=len(search.ks_) > 1,
         )
 
     def shown(self, value: float) -> str:
         """Format a score."""
-        return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:z.3f}"
+        return self.measure.shown(value)
 
     def sentence(self) -> str:
         """Score, confidence interval, score of guessing and stability in one sentence."""
-        name = "accuracy" if self.metric == "accuracy" else "R²"
-        guess = (
-            "" if self.guess is None else (f", a guess without features {self.shown(self.guess)}")
-        )
+        name = self.measure.title
+        lower = "lower is better, " * self.measure.lower_is_better
+        guess = "" if self.guess is None else f", a guess without features {self.shown(self.guess)}"
         stable = "all features were selected"
         if math.isfinite(self.stability):
             stable = f"stability {self.stability:z.2f} (1 means the same features in every fold)"
         chosen = " (also used to choose the number of features)" * self.chosen_here
         return (
-            f"On held-out samples: {name} {self.shown(self.score)} (95 % interval "
-            f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; {self.n_folds} "
-            f"folds{chosen}."
+            f"On held-out samples: {name} {self.shown(self.score)} ({lower}95 % interval "
+            f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
+            f"{self.n_folds} folds{chosen}."
         )
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "metric": "r2" if self.metric == "R squared" else self.metric,
+            "metric": self.measure.name,
             "score": self.score,
             "interval": [self.low, self.high],
             "guess": self.guess,
@@ -145,6 +153,7 @@ def held_out_check(
     task: str,
     prepare: Any = None,
     groups: Any = None,
+    scoring: Any = None,
 ) -> HeldOutCheck:
     """Repeat a selection of ``n_kept`` features in every fold, with a ridge model on top.
 
@@ -158,6 +167,7 @@ def held_out_check(
         cv=n_folds,
         n_repeats=N_REPEATS,
         prepare=prepare,
+        scoring=scoring,
     )
     search.fit(X, y, groups=groups)
     return HeldOutCheck.of(search)
@@ -204,7 +214,7 @@ def checked(
     how : str
         How to ask for it, for the sentence.
     **options : dict
-        ``task``, ``prepare`` and ``groups`` of :func:`held_out_check`.
+        ``task``, ``prepare``, ``groups`` and ``scoring`` of :func:`held_out_check`.
 
     Returns
     -------
@@ -229,15 +239,20 @@ def checked(
             return None, f"Not checked on held-out samples: {reason}."
 
 
-def _interval(
-    scores: np.ndarray, error: float, n_samples: int, is_classes: bool
+def score_interval(
+    scores: np.ndarray, error: float, n_samples: int, measure: Score
 ) -> tuple[float, float]:
-    """Student's by the corrected standard error; of accuracies no narrower than Wilson's."""
+    """95 % interval of a mean over splits.
+
+    Student's by the corrected standard error; of accuracies no narrower than Wilson's.
+    """
     mean = float(scores.mean())
     width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(scores) - 1, 1))) * error
     low, high = mean - width, mean + width
-    if not is_classes:
-        return low, min(high, 1.0)
+    if measure.own != "accuracy":
+        if measure.lower_is_better:
+            return max(low, -measure.most), high
+        return low, min(high, measure.most)
     z = float(norm.ppf(0.5 + _CONFIDENCE / 2)) ** 2 / n_samples
     middle = (mean + z / 2) / (1 + z)
     half = math.sqrt(z * mean * (1 - mean) + z * z / 4) / (1 + z)

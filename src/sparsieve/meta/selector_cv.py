@@ -9,15 +9,17 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import check_scoring
+from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
+from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_user
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
-from ..scoring.engine import SCORE, FoldScores, columns_of, fitted_on, score_fold
+from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
+from ..scoring.models import TASKS
 from ..scoring.ridge_path import default_estimator, default_scoring
+from ..scoring.scorers import Score, finite_folds, one_score, scorers_of
 from ..scoring.selections import at_number, features_at, fit_selection, n_always_kept, ranking_of
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
@@ -32,7 +34,7 @@ from .base import (
     weighted,
 )
 from .final_model import FinalModel
-from .guess import against_guess_by_votes, score_without_features
+from .guess import against_guess_by_votes, gain_without_features, score_without_features
 from .progress import followed, with_callbacks
 from .rules import RULES, CountCurve, choices, describe
 from .trials import numbers_to_try, search_folds, splitter
@@ -77,7 +79,11 @@ class SelectorCV(FinalModel):
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
         selector: by default 20 fits, and one on all samples.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None uses the estimator's own score.
+        The score that chooses the number of features, as in scikit-learn: a name such as
+        "roc_auc", "f1_macro" or "neg_log_loss", or ``scorer(estimator, X, y)``, where larger is
+        better. None uses the estimator's own score. Scores of class probabilities, such as
+        "neg_log_loss", make softmax regression the default estimator. A fold on which the score
+        is not defined is left out of the means, with a warning.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
@@ -103,11 +109,12 @@ class SelectorCV(FinalModel):
     beats_guess_ : bool or None
         Whether predictions on held-out samples are significantly better (at the 5 % level) than
         guessing without features; the test does not depend on the choice of k. None if not known,
-        that is, with your own ``estimator`` or ``scoring``.
+        that is, with your own ``estimator``.
     p_value_ : float or None
         P-value of that test.
     guess_ : float or None
-        Score of guessing without features: the share of the largest class, or 0 for R squared.
+        Score of guessing without features: the share of the largest class, 0 for R squared, and
+        with ``scoring`` the mean over the folds of a model without features.
     selected_in_folds_ : ndarray of int of shape (n_splits, best_k)
         The ``best_k_`` features selected in every fold, best first.
     ks_ : ndarray of shape (n_ks,)
@@ -225,7 +232,10 @@ class SelectorCV(FinalModel):
         if estimator is None:
             is_classes = data is not None and data.target.task != "regression"
             n_samples = data.design.shape[0] if data else 1
-            estimator = weighted(default_estimator(is_classes, n_samples))
+            score = None if self.scoring is None else one_score(self.scoring, None)
+            needed = score is not None and not score.suits(RidgeClassifier())
+            needed &= data is None or is_classes
+            estimator = weighted(default_estimator(is_classes, n_samples, probabilities=needed))
         return self._selector(), estimator
 
     def _check_parameters(self) -> None:
@@ -260,7 +270,8 @@ class SelectorCV(FinalModel):
         selector, estimator = self._models(data)
         check_weighted_classes(given, data.target)
         self.ks_ = numbers_to_try(self.ks, data.design.shape[1], n_always_kept(selector))
-        self.scorer_ = check_scoring(estimator, self.scoring)
+        score = one_score(self.scoring, estimator)
+        self.scorer_ = score.scorer
         arguments = routed(
             self,
             given,
@@ -282,30 +293,49 @@ class SelectorCV(FinalModel):
             "need_all": True,
             "models": {MODEL: estimator},
             "dense": self.estimator is None,
-            "scorer": self.scorer_,
+            "task": task,
+            "metrics": [score],
+            "predict": self.estimator is None and self.scoring is not None and task in TASKS,
         }
-        if self.estimator is None and self.scoring is None:
+        if self.scoring is not None:
+            score.check_target(y, task)
+            score.check_model(estimator, type(estimator).__name__, "give another estimator")
+        elif self.estimator is None:
             how |= default_scoring(estimator, data.target, folds)
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
         results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
         self.n_splits_, self.n_samples_ = len(folds), X.shape[0]
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
-        metric = how.get("metrics", [SCORE])[0]
-        scores = np.array([result.curve(MODEL, metric) for result in results]).T
-        curve = CountCurve(self.ks_, scores, test_share)
+        name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
+        values = np.array([result.curve(MODEL, name) for result in results]).T
+        reasons = [result.failures.get(name, "") for result in results]
+        known, missing = finite_folds(score, values, reasons)
+        if missing:
+            warn_user(missing)
+        scores = score.turned(values)
+        asked = None if self.scoring is None else score
+        curve = CountCurve(self.ks_, scores[:, known], test_share, asked)
         self.guess_ = self.p_value_ = self.beats_guess_ = None
         self._warning = ""
-        if all(result.predictions for result in results):
-            target, groups = data.target, arguments.splitter.split.get("groups")
+        target, groups = data.target, arguments.splitter.split.get("groups")
+        if self.scoring is not None and task in TASKS:
+            sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
+            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"])
+        elif all(result.predictions for result in results):
+            self.guess_ = score_without_features(target)
+        if self.guess_ is not None and all(result.predictions for result in results):
             predicted = [list(result.predictions.values()) for result in results]
             test = against_guess_by_votes(predicted, target, folds, groups)
             top = float(curve.means[curve.top])
-            self.guess_, self.p_value_ = score_without_features(target), test.p_value
+            self.p_value_ = test.p_value
             self.beats_guess_ = test.passed(top, self.guess_)
             named = "R squared" if task == "regression" else "accuracy"
-            self._warning = test.sentence(top, self.guess_, named)
-        self._choose(curve, results)
+            said = (
+                (named,) if self.scoring is None else (score.title, score.shown_gain, score.better)
+            )
+            self._warning = test.sentence(top, self.guess_, *said)
+        self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
@@ -325,8 +355,9 @@ class SelectorCV(FinalModel):
         backwards = n_features + 1.0 - self.ranking_
         self.scores_ = np.asarray(getattr(self.selector_, "scores_", backwards), dtype=np.float64)
 
-    def _choose(self, curve: CountCurve, results: list[FoldScores]) -> None:
-        self.cv_results_ = curve.results()
+    def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
+        """Keep the curve and what the rules take; ``scores`` are those of all folds."""
+        self.cv_results_ = curve.results(scores)
         seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
         for name, mean in zip(("fit", "score"), seconds, strict=True):
             self.cv_results_[f"mean_{name}_time"] = np.full(len(self.ks_), mean)
@@ -338,6 +369,25 @@ class SelectorCV(FinalModel):
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_ = np.array([r.columns[self.best_k_] for r in results])
         self._description = describe(curve, chosen, self._warning)
+        if curve.score is not None and self.model_words.startswith("softmax"):
+            needs = f"{curve.score.title} needs probabilities"
+            self._description += f" Softmax regression predicts: {needs}."
+
+    @property
+    def measure(self) -> Score:
+        """The score that chooses the number of features: its name, and how values are shown."""
+        if self.scoring is None and self.estimator is None:
+            task = "regression" if getattr(self, "classes_", None) is None else "classification"
+            return next(iter(scorers_of(None, task).values()))
+        return one_score(self.scoring, self._models()[1])
+
+    @property
+    def model_words(self) -> str:
+        """What predicts the held-out samples, in words."""
+        if self.estimator is not None:
+            return type(self.estimator).__name__
+        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
+        return "softmax regression model" if needs_probabilities else "ridge model"
 
     @property
     def score_meaning(self) -> str:
@@ -397,5 +447,5 @@ class SelectorCV(FinalModel):
             selector=(selector, "fit"),
             estimator=(estimator, "fit"),
             splitter=(splitter(self.cv, self.n_repeats, self.random_state), "split"),
-            scorer=(check_scoring(estimator, self.scoring), "score"),
+            scorer=(one_score(self.scoring, estimator).scorer, "score"),
         )

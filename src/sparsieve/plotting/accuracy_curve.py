@@ -126,8 +126,9 @@ class AccuracyCurveDisplay(Display):
                 f"{type(search).__name__} was not searched over numbers of features; use SelectorCV"
             )
         error = results["error_test_score"] if search.n_splits_ > 1 else None
-        curve = ScoreCurve("mean score", results["param_k"], results["mean_test_score"], error)
-        display = cls([curve], _score_name(search), dict(search.k_by_rule_), search.rule)
+        mean = search.measure.turned(results["mean_test_score"])
+        curve = ScoreCurve("mean score", results["param_k"], mean, error)
+        display = cls([curve], search.measure.label, dict(search.k_by_rule_), search.rule)
         return display.plot(ax=ax, **line_kw)
 
     def plot(self, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
@@ -183,11 +184,3 @@ class AccuracyCurveDisplay(Display):
             style = "-" if self.rule in names else next(other_styles, ":")
             label = f"{', '.join(names)}: {k}"
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
-
-
-def _score_name(search: Any) -> str:
-    if isinstance(search.scoring, str):
-        return search.scoring.replace("_", " ")
-    if search.scoring is None and search.estimator is None:  # our own ridge models
-        return "accuracy" if hasattr(search, "classes_") else "R²"
-    return "score"

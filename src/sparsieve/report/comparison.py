@@ -146,14 +146,14 @@ def _methods(comparison: Any) -> Table:
 
 def _code(comparison: Any) -> str:
     names = ", ".join(repr(name) for name in [*comparison.methods, *comparison.left_out])
-    made = comparison.prepare
+    made, scoring = comparison.prepare, [score.asked for score in comparison.scoring.values()]
     return "\n".join(
         (
             "import sparsieve",
             "",
             "found = sparsieve.compare(",
             f"    X, y, [{names}],",
-            f"    ks={comparison.ks}, model={comparison.model!r}, metric={comparison.metric!r},",
+            f"    ks={comparison.ks}, model={comparison.model!r}, scoring={scoring},",
             *([f"    prepare={_made_by(made)},"] if made is not None else []),
             _cv_arguments(comparison),
             ")",

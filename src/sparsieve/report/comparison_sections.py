@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def scores_section(comparison: Any) -> Section:
         controls=("metric",) if several else (),
         log_x=comparison.ks[-1] >= 20,
         across=ALL_FEATURES,
-        most=1,
+        most=_largest(comparison),
         initial={"metric": title},
     )
     blocks: list = [_standing(comparison)]
@@ -67,7 +68,7 @@ def _standing(comparison: Any) -> Table:
     metric, best = comparison.metric, comparison.verdict.best
     columns = [
         Column("method", found["method"].tolist()),
-        *(Column(metric_name(name), found[name].tolist()) for name in comparison.guess),
+        *(Column(s.label, found[name].tolist()) for name, s in comparison.scoring.items()),
         Column("standard error", found[f"{metric}_se"].tolist(), digits=2),
         Column(f"behind {best}", found["behind_best"].tolist(), digits=3),
         Column("its standard error", found["behind_best_se"].tolist(), digits=2),
@@ -229,3 +230,9 @@ def left_out_section(comparison: Any) -> Section | None:
         if rows
     ]
     return Section("What went wrong", (), blocks) if blocks else None
+
+
+def _largest(comparison: Any) -> float:
+    """What no band of a score goes beyond; errors have no largest value."""
+    bounded = all(score.most == 1 for score in comparison.scoring.values())
+    return 1 if bounded else sys.float_info.max

@@ -31,7 +31,7 @@ def accuracy_section(
 ) -> Section | None:
     """Scores over the number of features."""
     moves = "; the slider below moves it" * has_slider
-    held_out = [] if check is None else [f"{check.sentence()} (A ridge model predicts.)"]
+    held_out = [] if check is None else [f"{check.sentence()} (A {check.model} predicts.)"]
     if not assessment.rows:
         sentences = [*held_out, *_how_many(assessment, kept, search)]
         return Section("How many features", sentences) if sentences else None

@@ -43,9 +43,10 @@ class SelectedFeatures:
         One row for each of them: rank, feature, score, meaning, coefficients and p-values where
         the method has them, substitutes. A frame of the library that X came from.
     accuracy : float
-        Accuracy (R squared for numbers) on samples that neither the selection nor the model has
-        seen, by cross-validation with a ridge model; found when first asked for, and with
-        ``k="auto"`` by the search itself, which makes it a little too good.
+        Accuracy (R squared for numbers, or the score that ``scoring`` names) on samples that
+        neither the selection nor the model has seen, by cross-validation with a ridge model; found
+        when first asked for, and with ``k="auto"`` by the search itself, which makes it a little
+        too good.
     leaks : list of str
         Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
         much, on ids and on raw counts; found when first asked for or shown.
@@ -59,6 +60,8 @@ class SelectedFeatures:
         or shown; None where that was declined or would take more than 20 s.
     asked : bool or "auto"
         Whether to check on held-out samples, as ``check`` of :func:`~sparsieve.select` said.
+    scoring : str, callable or None
+        The score of that check.
     fit_seconds : float
         How long the fit took.
     null : PermutationNull or None
@@ -92,6 +95,7 @@ class SelectedFeatures:
     prepare: Any = None
     groups: Any = None
     asked: bool | str = AUTO
+    scoring: Any = None
     fit_seconds: float = 0.0
     null: PermutationNull | None = None
     certificate: Any = None
@@ -146,6 +150,7 @@ class SelectedFeatures:
             task=self.task if looks_at_target(self.selector) else AUTO,
             prepare=self.prepare,
             groups=self.groups,
+            scoring=self.scoring,
             fit_seconds=fit_seconds,
             how="select(..., check=True) makes it",
         )

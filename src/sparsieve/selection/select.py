@@ -17,6 +17,7 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.prepare import preparation
 from ..registry import find_selector
+from ..scoring.scorers import one_score
 from ..selectors.base import BaseSelector
 from ..selectors.parameters import configured
 from ..validation.columns import columns_mask
@@ -40,6 +41,7 @@ def select(
     *,
     task: str = AUTO,
     rule: str | None = None,
+    scoring: Any = None,
     layer: str | None = None,
     feature_names: Any = None,
     prepare: Any = None,
@@ -71,6 +73,11 @@ def select(
     rule : {"best", "one_se", "elbow"} or None, default=None
         Which number ``k="auto"`` takes, see :class:`~sparsieve.SelectorCV`; None is its default,
         "best".
+    scoring : str, callable or None, default=None
+        The score that finds the number of features and that held-out samples are scored by: one of
+        scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
+        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, or R squared for
+        numbers.
     layer : str or None, default=None
         Of an AnnData object: the layer to select from; None is ``X``.
     feature_names : array-like of str, default=None
@@ -120,6 +127,8 @@ def select(
     if not isinstance(check, bool) and check != AUTO:
         raise ValueError(f'check must be True, False or "auto", got {check!r}')
     check_integer("permutations", permutations, minimum=0)
+    if scoring is not None:
+        one_score(scoring, None)  # refuse an unknown score before any work
     selector = _with_task(_chosen(method, params), task)
     if certify:
         _check_certifiable(selector)
@@ -130,6 +139,8 @@ def select(
             selector = SelectorCV(selector)
         if rule is not None:
             selector.set_params(rule=rule)
+        if scoring is not None:
+            selector.set_params(scoring=scoring)
     elif isinstance(selector, SelectorCV):
         raise ValueError(
             f'SelectorCV finds the number of features itself; leave k="auto", got k={k!r}'
@@ -159,7 +170,7 @@ def select(
         check_finite(X, names)  # with the names, which the matrix does not have
     made = preparation(prepare)
     selector = _with_reading_settled(selector, y)
-    selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check))
+    selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check, scoring))
     if adata is not None:
         write_back(adata, selector, selected.method, target, layer)
     if selected.interrupted:

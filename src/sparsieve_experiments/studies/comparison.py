@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsieve.report.wording import listed_names
-from sparsieve.scoring.metrics import ALL_METRICS, IN_UNITS, LOWER_IS_BETTER, gain, metric_name
+from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, gain, metric_name, metrics_in
 from sparsieve.scoring.models import TASKS, main_model
 from sparsieve.scoring.over_splits import compare_methods
 
@@ -219,7 +219,7 @@ def _of_task(
     known = list(dict.fromkeys(row["classifier"] for row in rows))
     if not rows or (classifier or known[0]) not in known or (metric and metric not in rows[0]):
         return []
-    metric = metric or next(name for name in ALL_METRICS if name in rows[0])
+    metric = metric or metrics_in(rows[0])[0]
     classifier = classifier or main_model(known)
     scores = _scores([row for row in rows if row["classifier"] == classifier], metric)
     contenders = [row for row in rows if row["class"] != ALL_FEATURES]
@@ -257,7 +257,7 @@ def _scores(rows: Sequence[Mapping[str, Any]], metric: str) -> dict[tuple, dict[
     scores: dict[tuple, dict[tuple, tuple]] = defaultdict(dict)
     for row in rows:
         place = row["dataset"], row["selector"], row["k"]
-        if chosen.get(place) == row["parameters"]:
+        if chosen.get(place) == row["parameters"] and row[metric] is not None:
             split = row["repeat"], row["fold"]
             scores[place][split] = (row[metric], row["n_test"] / max(row["n_train"], 1))
     return dict(scores)
@@ -266,7 +266,9 @@ def _scores(rows: Sequence[Mapping[str, Any]], metric: str) -> dict[tuple, dict[
 def _baselines(rows: Sequence[Mapping[str, Any]], classifier: str, metric: str) -> dict[str, float]:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        if row["class"] == ALL_FEATURES and row["classifier"] == classifier:
+        if row["class"] != ALL_FEATURES or row[metric] is None:
+            continue
+        if row["classifier"] == classifier:
             found[row["dataset"]].append(row[metric])
     return {dataset: float(np.mean(values)) for dataset, values in found.items()}
 

@@ -61,7 +61,7 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
             y_train,
             cv=spec["inner_folds"],
             random_state=derive_seed(spec["seed"], "inner"),
-            metric=spec["metrics"][0],
+            scoring=spec["metrics"][0],
             ordered=ordered,
             **settings,
         ).parameters
@@ -72,13 +72,17 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
         y_train,
         X[test],
         y[test],
-        metrics=spec["metrics"],
+        scoring=spec["metrics"],
         relevant=relevant,
         **settings,
     )
     kept = curve.feature_names or ([] if names is None else [names[j] for j in curve.features])
     return {
-        "scores": curve.scores,
+        # JSON has no NaN: a score that is not defined on these test samples is null.
+        "scores": [
+            {name: None if value != value else value for name, value in score.items()}
+            for score in curve.scores
+        ],
         "selections": curve.selections,
         "features": curve.features,
         "feature_names": [str(name) for name in kept],

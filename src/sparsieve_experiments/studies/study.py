@@ -14,7 +14,8 @@ from typing import Any
 from sparsieve._checks import check_choice, check_flag, check_integer
 from sparsieve._version import __version__
 from sparsieve.scoring.curves import OWN, check_asked
-from sparsieve.scoring.models import CLASSIFIERS, REGRESSORS, metrics_of
+from sparsieve.scoring.metrics import RESERVED
+from sparsieve.scoring.models import CLASSIFIERS, REGRESSORS, TASKS, metrics_of
 from sparsieve.scoring.protocol import (
     PROTOCOLS,
     Protocol,
@@ -23,6 +24,7 @@ from sparsieve.scoring.protocol import (
     TimeOrdered,
     derive_seed,
 )
+from sparsieve.scoring.scorers import Score, able_models, check_models, scorers_of
 
 from .kinds import StudyError, check_kinds, shortened
 from .selector_spec import SelectorSpec
@@ -32,6 +34,7 @@ from .toml import read_toml
 from .wrapped import CHOOSES_COUNT, built, why_not
 
 _MAX_CELLS = 1_000_000
+_CLASSIFIERS = tuple(CLASSIFIERS)  # known by identity: nobody asked for these
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,15 @@ class Study:
     ks : sequence of int or "own"
         Numbers of features, or what every model itself keeps.
     classifiers : sequence of {"1nn", "5nn", "svm", "softmax"}
-        Score selections for classes.
-    metrics : sequence of str
-        For classes "accuracy", "balanced_accuracy", "mcc", "f1"; for numbers "r2", "mae",
-        "spearman". Those of the data set's target count, and if there are none its usual ones:
-        accuracy, mcc and f1, or all three. Inner tuning goes by the first.
+        Score selections for classes. If not given, all of them; all but "svm", which has no
+        probabilities, where a score needs these.
+    scoring : sequence of str
+        Names of scores. For classes "accuracy", "balanced_accuracy", "mcc", "f1" (the mean over the
+        classes) and those of scikit-learn, such as "roc_auc", "f1_weighted" or "neg_log_loss"; for
+        numbers "r2", "mae", "spearman" and those of scikit-learn, such as
+        "neg_root_mean_squared_error". Every data set is scored by those that suit its target, or
+        by accuracy, mcc and f1, or r2, mae and spearman, where none does. The first decides, also
+        in inner tuning. Study files may call it ``metrics``.
     zscore : bool, default=True
         Centre and scale by the training part before selecting.
     seed : int, default=0
@@ -98,8 +105,8 @@ class Study:
     selectors: Sequence[SelectorSpec | str]
     protocol: Protocol = field(default_factory=RepeatedSplits)
     ks: Sequence[int] | str = (5, 10, 20, 50)
-    classifiers: Sequence[str] = tuple(CLASSIFIERS)
-    metrics: Sequence[str] = ("accuracy", "mcc", "f1")
+    classifiers: Sequence[str] = _CLASSIFIERS
+    scoring: Sequence[str] = ("accuracy", "mcc", "f1")
     zscore: bool = True
     seed: int = 0
     regressors: Sequence[str] = tuple(REGRESSORS)
@@ -114,8 +121,10 @@ class Study:
             "ks": 'a list or "own"',
             "classifiers": "a list of texts",
             "regressors": "a list of texts",
-            "metrics": "a list of texts",
+            "scoring": "a list of texts",
         }
+        if isinstance(self.scoring, str):
+            put("scoring", (self.scoring,))
         check_kinds(vars(self), kinds, "a study")
         if not isinstance(self.name, str) or not self.name.strip():
             raise StudyError("a study needs a name")
@@ -125,8 +134,14 @@ class Study:
             raise StudyError(
                 f"protocol must be RepeatedSplits, Folds or TimeOrdered, got {self.protocol!r}"
             )
-        check_asked(self.ks, self.classifiers, self.metrics, task=None)
-        check_asked(self.ks, self.regressors, ["r2"], task="regression")
+        _scores(self.scoring, TASKS[0])
+        for task, models in zip(TASKS, (self.classifiers, self.regressors), strict=True):
+            scores = _scores(metrics_of(task, self.scoring), task)
+            if models is _CLASSIFIERS:
+                put("classifiers", tuple(able_models(scores, task)))
+                continue
+            check_asked(self.ks, models, task=task)
+            check_models(scores, task, models)
         check_flag("zscore", self.zscore)
         check_integer("seed", self.seed, minimum=0)
         for kind, names in (
@@ -211,6 +226,8 @@ class Study:
         """
         check_kinds({"content": content}, {"content": "a table"}, "a study")
         content = dict(content)
+        if "metrics" in content and "scoring" not in content:  # what files called it before
+            content["scoring"] = content.pop("metrics")
         _known(content, cls, "a study")
         kinds = {"datasets": "a list", "selectors": "a list", "protocol": "a table"}
         check_kinds(content, kinds, "a study")
@@ -321,7 +338,7 @@ class Study:
             "fold": split.fold,
             "ks": OWN if isinstance(self.ks, str) else sorted(set(self.ks)),
             "classifiers": list(self.classifiers),
-            "metrics": metrics_of(data.task, self.metrics),
+            "metrics": metrics_of(data.task, self.scoring),
             "zscore": self.zscore,
             "study_seed": self.seed,
             "version": __version__,
@@ -347,6 +364,16 @@ class Study:
             "read_as": data.read_as,
         }
         return Cell(key, {**identity, **shown, "seed": seed}, split)
+
+
+def _scores(scoring: Sequence[str], task: str) -> dict[str, Score]:
+    for name in scoring:
+        if name in RESERVED:
+            raise StudyError(
+                f"{name} is the share of relevant features in the tables of a study; use "
+                f"{name}_macro as a score"
+            )
+    return scorers_of(list(scoring), task, short_names=True)
 
 
 def _made(cls: type, spec: Any) -> Any:
