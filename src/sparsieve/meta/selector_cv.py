@@ -18,14 +18,14 @@ from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import SCORE, FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.ridge_path import default_estimator, default_scoring
-from ..scoring.selections import at_number, features_at, fit_selection, n_always_kept, ranking_of
+from ..scoring.selections import fit_selection, n_always_kept
+from ..selectors.around import arrays_of
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
 from ..validation.target import with_task
 from .base import (
     MetaSelector,
-    arrays_of,
     check_weighted_classes,
     jobs_for,
     routed,
@@ -321,13 +321,9 @@ class SelectorCV(FinalModel):
 
     def _set_selection(self, fitted: Any, k: int) -> None:
         """Keep the features that a selector fitted on all samples has at k."""
-        n_features = self.n_features_in_
-        self.selector_ = at_number(fitted, k)
-        self.ranking_ = ranking_of(self.selector_, n_features)
-        kept = features_at(fitted, [k], n_features)[k]
-        self.support_ = np.isin(np.arange(n_features), kept)
-        backwards = n_features + 1.0 - self.ranking_
-        self.scores_ = np.asarray(getattr(self.selector_, "scores_", backwards), dtype=np.float64)
+        self.selector_ = fitted.at(k)
+        self.scores_ = np.asarray(self.selector_.scores_, dtype=np.float64)
+        self.ranking_, self.support_ = self.selector_.ranking_, self.selector_.support_
 
     def _choose(self, curve: CountCurve, results: list[FoldScores]) -> None:
         self.cv_results_ = curve.results()
@@ -346,10 +342,8 @@ class SelectorCV(FinalModel):
     @property
     def score_meaning(self) -> str:
         """What ``scores_`` say, in one sentence for their reader."""
-        fitted = getattr(self, "selector_", None)
-        if fitted is not None and not hasattr(fitted, "scores_"):
-            return "The ranks read backwards: the best feature has the largest number."
-        return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
+        fitted = getattr(self, "selector_", None) or self._models()[0]
+        return getattr(fitted, "score_meaning", self._score_meaning)
 
     @property
     def nothing_found(self) -> str:

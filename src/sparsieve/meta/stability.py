@@ -16,10 +16,10 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Savable
 from ..scoring.selections import ranking_of, reaching
+from ..selectors.around import arrays_of
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from .base import (
     MetaSelector,
-    arrays_of,
     check_weighted_classes,
     jobs_for,
     routed,
@@ -386,7 +386,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
         model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
-        ranking = ranking_of(model, X.shape[1], q)
+        ranking = ranking_of(model, q)
         tops.append(np.argsort(ranking)[:q])
         ranks += ranking
     return np.array(tops), ranks

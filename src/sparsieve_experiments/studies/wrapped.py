@@ -25,9 +25,10 @@ from sklearn.preprocessing import (
 from sklearn.utils import get_tags
 
 from sparsieve._checks import listed
-from sparsieve.meta.base import MetaSelector, for_classes_only
+from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
+from sparsieve.selectors.around import for_classes_only
 from sparsieve.selectors.parameters import configured
 
 from .kinds import StudyError, check_kinds, shortened
