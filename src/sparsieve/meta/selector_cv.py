@@ -51,9 +51,10 @@ class SelectorCV(FinalModel):
 
     Parameters
     ----------
-    selector : estimator or None, default=None
-        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit; also at the end of a pipeline. Its own
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. Its own
         ``n_features_to_select`` is replaced. None is :class:`RidgeForwardSelector`.
     estimator : estimator or None, default=None
         The model that scores the selections. None is ridge regression on standardised columns
@@ -121,12 +122,12 @@ class SelectorCV(FinalModel):
         means, with the samples that training parts share taken into account: Nadeau and Bengio
         2003), one value per k; ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
         selection and of all its models.
-    selector_ : estimator
-        The selector fitted on all samples.
+    selector_ : BaseSelector
+        The selector fitted on all samples; a guest is inside a :class:`SelectorAdapter`.
     estimator_ : estimator
         The model fitted on the selected columns of all samples.
     scores_, ranking_ : ndarray of shape (n_features,)
-        Of ``selector_``; where it has only a ranking, the scores are the ranks read backwards.
+        Of ``selector_``.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     scorer_ : callable

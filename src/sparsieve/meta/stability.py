@@ -81,9 +81,11 @@ class StabilitySelection(MetaSelector):
 
     Parameters
     ----------
-    selector : estimator or None, default=None
-        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`.
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. None is
+        :class:`RidgeForwardSelector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps what reaches the threshold, which may
         be nothing; no bound holds for a number, which keeps the most probable features.

@@ -12,6 +12,7 @@ from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import diagnose, permutation_null
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta.held_out import HeldOutCheck
+from ..registry import name_of
 from ..scoring.folds import seed_of
 from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
@@ -168,7 +169,7 @@ def selector_report(
             seed=seed if cv else None,
         ),
     ]
-    name = type(selector).__name__
+    name = name_of(selector)
     return Report(
         title=title or f"{counted(len(kept.order), 'feature')} selected by {name}",
         headline=_headline(name, kept, assessment),

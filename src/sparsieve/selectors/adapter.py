@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -400,3 +401,26 @@ def _made(cls: type, params: Mapping[str, Any]) -> Any:
             f"{cls.__name__} cannot be made from these parameters: {said}; pass an instance "
             "instead of the class"
         ) from None
+
+
+def parameters_of(selector: Any) -> dict[str, Any]:
+    """The parameters of a method: of a guest, those that its own class takes."""
+    if not isinstance(selector, SelectorAdapter):
+        return selector.get_params(deep=False)
+    guest = selector._guest()
+    if isinstance(guest, partial):
+        return dict(guest.keywords)
+    return guest.get_params(deep=False) if hasattr(guest, "get_params") else {}
+
+
+def seeded(selector: BaseSelector, seed: int) -> BaseSelector:
+    """A selector whose open ``random_state``, at any depth, is this seed."""
+    guest: Any = selector.selector if isinstance(selector, SelectorAdapter) else selector
+    if hasattr(guest, "get_params"):
+        values = guest.get_params().items()
+        names = [n for n, v in values if n.rpartition("__")[2] == "random_state" and v is None]
+        guest.set_params(**dict.fromkeys(names, seed))
+    elif not hasattr(guest, "fit") and "random_state" in inspect.signature(guest).parameters:
+        given = guest.keywords if isinstance(guest, partial) else {}
+        return SelectorAdapter(partial(guest, **{"random_state": seed, **given}))
+    return selector

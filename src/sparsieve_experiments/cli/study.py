@@ -74,6 +74,13 @@ def run(
         ),
     ] = None,
     retry_failed: RetryFailed = False,
+    allow_import: Annotated[
+        bool,
+        typer.Option(
+            "--allow-import",
+            help="Allow selectors named package.module:Class, which runs code of that package.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: NoProgress = False,
     debug: Debug = False,
@@ -92,7 +99,7 @@ def run(
     with _explained():
         from ..studies import Study, run_study
 
-        planned = Study.from_toml(file)
+        planned = Study.from_toml(file, allow_import=allow_import)
         path = _store_of(file, store)
         if not quiet:
             _say_oddities(planned)
