@@ -16,7 +16,7 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._saved import Ints
 from ..scoring.folds import one_by_one
 from ..scoring.selections import ranking_of, reaching
-from ..selectors.around import arrays_of, weights_for
+from ..selectors.around import weights_for
 from ..selectors.base import Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
@@ -202,7 +202,7 @@ class EnsembleSelector(MetaSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         members = self._members()
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(

@@ -19,7 +19,6 @@ from ..preprocessing.prepare import preparation
 from ..scoring.engine import SCORE, FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.ridge_path import default_estimator, default_scoring
 from ..scoring.selections import fit_selection, n_always_kept
-from ..selectors.around import arrays_of
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
@@ -272,7 +271,7 @@ class SelectorCV(FinalModel):
             weighted_members={"selector": selector, "estimator": estimator},
             direct={"groups": ("splitter", "split")},
         )
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         if self.prepare is not None and is_tensor(X):
             raise TypeError("prepare= needs X in the memory of the host; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state

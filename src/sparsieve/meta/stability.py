@@ -16,7 +16,6 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Savable
 from ..scoring.selections import ranking_of, reaching
-from ..selectors.around import arrays_of
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from .base import (
     MetaSelector,
@@ -279,7 +278,7 @@ class StabilitySelection(MetaSelector):
         bounds = {name: f(q, n_features, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
         self.error_bound_ = bounds[self.bound]
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         selector = reaching(selector, q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (

@@ -16,11 +16,12 @@ from .._checks import resolve_count, warn_user
 from .._saved import Bools, Floats, Ints, Maybe
 from ..registry import find_selector
 from ..validation.target import with_task
-from .around import AroundSelectors, arrays_of, last_step, weights_for
+from .around import AroundSelectors, last_step, weights_for
 from .base import BaseSelector, Count, FeatureScores, TrainingData
 from .guests import (
     DEFAULT_COUNT,
     Judgement,
+    are_constant,
     chooses_number,
     guest_name,
     judgement_of,
@@ -147,7 +148,7 @@ class SelectorAdapter(AroundSelectors):
     def _check_parameters(self) -> None:
         self._guest()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> SelectorAdapter:
+    def fit(self, X: Any, y: Any, **params: Any) -> SelectorAdapter:  # type: ignore[override]
         """Fit the estimator, or ask the function, and rank the features of X.
 
         Parameters
@@ -156,33 +157,32 @@ class SelectorAdapter(AroundSelectors):
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of every sample, for estimators whose ``fit`` takes it.
         **params : dict
-            Further arguments of the estimator's ``fit``.
+            ``sample_weight`` and further arguments of the estimator's ``fit``, where it takes them.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
+        weights = params.pop("sample_weight", None)
         self._params = params
         try:
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, weights)
         finally:
             del self._params
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         for name in ("selector_", "pvalues_", "_refits"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        guest, (X, y) = self._guest(), arrays_of(data)
+        guest, (X, y) = self._guest(), data.arrays()
         d = X.shape[1]
         self._supports, self._apart = {}, np.zeros(d, dtype=bool)
         if not hasattr(guest, "fit"):
             weights_for(guest, data.sample_weight)  # refuses them
             scores, pvalues = scores_by(guest, X, y)
             said = f"What {self.guest_name} returns for the feature: larger is better."
-            return self._ranked(Judgement(scores, said), DEFAULT_COUNT, pvalues)
+            return self._ranked(Judgement(scores, said), DEFAULT_COUNT, X, pvalues)
         count = resolve_count(self.n_features_to_select, d, 0) or None
         if hasattr(guest, "get_params"):
             guest = with_task(guest, data.target.task)
@@ -208,15 +208,17 @@ class SelectorAdapter(AroundSelectors):
             return FeatureScores(support.astype(np.float64), n_kept=kept)
         assert judged is not None
         self._apart = judged.divided()
-        return self._ranked(judged, kept, getattr(last, "pvalues_", None))
+        return self._ranked(judged, kept, X, getattr(last, "pvalues_", None))
 
-    def _ranked(self, judged: Judgement, n_kept: int, pvalues: Any = None) -> FeatureScores:
+    def _ranked(self, judged: Judgement, n_kept: int, X: Any, pvalues: Any) -> FeatureScores:
         unknown, self._meaning = np.isnan(judged.scores), judged.meaning
         scores = np.where(unknown, np.min(judged.scores[~unknown], initial=0.0), judged.scores)
         if pvalues is not None and np.shape(pvalues) == scores.shape:
             self.pvalues_ = np.asarray(pvalues, dtype=np.float64)
         order = None if judged.ranks is None else judged.order
-        return FeatureScores(scores, n_kept=n_kept, order=order, constant=unknown)
+        # Of features with the same score, those come first that carry any information.
+        ties = (~are_constant(X)).astype(np.float64)
+        return FeatureScores(scores, n_kept=n_kept, order=order, ties=ties, constant=unknown)
 
     def _as_it_goes(self, last: Any, d: int) -> FeatureScores:
         """What a selector with ``at`` says of its own number."""
@@ -415,7 +417,7 @@ def parameters_of(selector: Any) -> dict[str, Any]:
 
 def seeded(selector: BaseSelector, seed: int) -> BaseSelector:
     """A selector whose open ``random_state``, at any depth, is this seed."""
-    guest: Any = selector.selector if isinstance(selector, SelectorAdapter) else selector
+    guest: Any = selector._guest() if isinstance(selector, SelectorAdapter) else selector
     if hasattr(guest, "get_params"):
         values = guest.get_params().items()
         names = [n for n, v in values if n.rpartition("__")[2] == "random_state" and v is None]

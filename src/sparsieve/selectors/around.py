@@ -20,8 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import InputTags, Tags, TargetTags, get_tags
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from ..design.dense import DenseDesign
-from ..design.sparse import SparseDesign
+from ..registry import name_of
 from ..validation.capabilities import is_scale_free
 from .base import BaseSelector, TrainingData
 
@@ -127,26 +126,6 @@ def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:
     return any(hasattr(model, "__sklearn_tags__") and kind(model) for model in models)
 
 
-def arrays_of(data: TrainingData) -> tuple[Any, Any]:
-    """(X, y) of validated data as an estimator of scikit-learn takes them."""
-    design: Any = data.design
-    target = data.target
-    if isinstance(design, SparseDesign):
-        X = design.matrix
-    elif isinstance(design, DenseDesign):
-        X = design.array
-    elif design.is_on_device and design.tensor.device == design.device:
-        X = design.tensor
-    else:
-        raise TypeError(
-            f"a selector around other selectors takes NumPy arrays, SciPy sparse matrices and "
-            f"tensors, not a {type(design).__name__}; convert X first"
-        )
-    if target.classes is not None:
-        return X, target.classes[target.codes]
-    return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
-
-
 def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, Any]:
     """Arguments of ``fit`` that hand over the weights, also to the steps of a pipeline."""
     if sample_weight is None:
@@ -159,8 +138,7 @@ def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, A
         names = [name for name, step in estimator.steps if _takes_weights(step)]
         arguments = {f"{name}__sample_weight": sample_weight for name in names}
     if not arguments:
-        is_function = not hasattr(estimator, "fit")
-        name = "a function" if is_function else f"{type(estimator).__name__}.fit"
+        name = f"{name_of(estimator)}.fit" if hasattr(estimator, "fit") else "a function"
         raise ValueError(
             f"sample_weight was given but {name} does not take it; leave it out, or say who gets "
             "it with scikit-learn's metadata routing"
@@ -169,9 +147,13 @@ def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, A
 
 
 def _takes_weights(estimator: Any) -> bool:
-    """Whether ``fit`` takes weights, or hands them on to the model that it asks."""
+    """Whether ``fit`` takes weights, or hands them on to the estimator that it asks."""
     if not hasattr(estimator, "fit") or has_fit_parameter(estimator, "sample_weight"):
         return hasattr(estimator, "fit")
+    if isinstance(estimator, AroundSelectors):
+        return all(map(_takes_weights, estimator._members()))
+    if isinstance(estimator, Pipeline):
+        return any(_takes_weights(step) for _, step in estimator.steps)
     kinds = [each.kind for each in inspect.signature(estimator.fit).parameters.values()]
     inner = getattr(estimator, "estimator", None)
     return inspect.Parameter.VAR_KEYWORD in kinds and inner is not None and _takes_weights(inner)

@@ -214,6 +214,13 @@ def _ending_in(guest: Any, last: Any) -> Any:
     return guest.set_params(**{guest.steps[-1][0]: last})
 
 
+def are_constant(X: Any) -> np.ndarray:
+    """Whether every column holds one value only."""
+    ends = X.max(axis=0), X.min(axis=0)
+    most, least = (end.toarray().ravel() if sparse.issparse(end) else end for end in ends)
+    return np.asarray(most == least)
+
+
 def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray, Any]:
     """(scores, p-values or None) that a function gives the features; refused in a sentence."""
     name, n_features = guest_name(function), X.shape[1]
@@ -235,9 +242,7 @@ def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray,
     unknown = np.isnan(scores)
     if unknown.all():
         raise ValueError(f"{name} returned NaN for every feature; it must return {expected}")
-    ends = X.max(axis=0), X.min(axis=0)
-    most, least = (end.toarray().ravel() if sparse.issparse(end) else end for end in ends)
-    lost = int((unknown & (most > least)).sum())
+    lost = int((unknown & ~are_constant(X)).sum())
     if lost:
         warn_user(f"{name} returned NaN for {lost} of {n_features} features; they are ranked last")
     known = scores[~unknown]
