@@ -76,6 +76,7 @@ TOLD = {
 }
 
 
+@pytest.mark.long("a sequential search fits many models")
 @pytest.mark.parametrize("case", TOLD)
 def test_at_any_number_the_guest_keeps_what_it_keeps_when_told(case):
     guest, told = TOLD[case]
@@ -105,6 +106,7 @@ def test_at_any_number_the_guest_keeps_what_it_keeps_when_told(case):
     ],
     ids=lambda guest: type(guest).__name__,
 )
+@pytest.mark.long("a sequential search fits many models")
 def test_without_a_number_the_guest_keeps_its_own(guest):
     found = SelectorAdapter(guest).fit(X, Y)
     assert kept(found) == kept(clone(guest).fit(X, Y))
@@ -129,6 +131,7 @@ class Counting(SequentialFeatureSelector):
         return super().fit(X, y, **params)
 
 
+@pytest.mark.long("a sequential search fits many models")
 def test_what_has_no_ranking_is_fitted_for_every_number_and_says_so():
     Counting.fits = 0
     folds = [(np.arange(0, 178, 2), np.arange(1, 178, 2))]
@@ -148,6 +151,7 @@ def test_a_ranking_costs_one_fit(monkeypatch):
     assert len(fits) == 1
 
 
+@pytest.mark.long("a sequential search fits many models")
 def test_a_pickled_guest_without_ranking_knows_the_numbers_it_was_fitted_for():
     fitted = SelectorAdapter(SequentialFeatureSelector(GaussianNB(), cv=2)).reaching(3).fit(X, Y)
     two = kept(fitted.at(2))

@@ -370,8 +370,16 @@ class Study:
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 
 
-def _made(cls: type, spec: Any, more: Mapping[str, Any] = {}) -> Any:
-    made = cls(spec, **more) if isinstance(spec, str) else spec
+def study_name(path: Path) -> str:
+    """The name of the study in a TOML file, whose selectors need not be imported for it."""
+    name = read_toml(path).get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise StudyError(f"{path.name}: a study needs a name")
+    return name
+
+
+def _made(cls: type, spec: Any, more: Mapping[str, Any] | None = None) -> Any:
+    made = cls(spec, **(more or {})) if isinstance(spec, str) else spec
     if not isinstance(made, cls):
         kind = "data set" if cls is DatasetSpec else "selector"
         raise StudyError(f"a {kind} must be a name or a {cls.__name__}, got {shortened(spec)}")
