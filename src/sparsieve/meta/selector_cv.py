@@ -19,7 +19,7 @@ from ..preprocessing.prepare import preparation
 from ..scoring.engine import SCORE, FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.ridge_path import default_estimator, default_scoring
 from ..scoring.selections import fit_selection, n_always_kept
-from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
 from ..validation.target import with_task
@@ -211,7 +211,7 @@ class SelectorCV(FinalModel):
         self.verbose = verbose
         self.prepare = prepare
 
-    selector_: BaseEstimator
+    selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
     prepare_: Maybe[BaseEstimator | None]
     best_k_: int
@@ -344,6 +344,11 @@ class SelectorCV(FinalModel):
         """What ``scores_`` say, in one sentence for their reader."""
         fitted = getattr(self, "selector_", None) or self._models()[0]
         return getattr(fitted, "score_meaning", self._score_meaning)
+
+    @property
+    def n_ranked_(self) -> int:
+        """The largest number of features that :meth:`at` can be asked for."""
+        return self.selector_.n_ranked_
 
     @property
     def nothing_found(self) -> str:
