@@ -8,6 +8,8 @@ import re
 import runpy
 import shlex
 import shutil
+import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -67,12 +69,15 @@ def desk(tmp_path, monkeypatch):
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
 @pytest.mark.long("runs whole pages")
-def test_snippets_run(page, desk):
+def test_snippets_run(page, desk, monkeypatch):
     for extra in ("pandas", "anndata", "matplotlib", "jinja2", "vl_convert"):
         pytest.importorskip(extra)
     if "study.sqlite" in page.read_text():
         _small_study()
-    space = dict(desk)
+    module = types.ModuleType("page")  # whose classes can be pickled
+    monkeypatch.setitem(sys.modules, "page", module)
+    space = vars(module)
+    space.update(desk)
     for block in blocks(page, "python"):
         ast.parse(block)
         with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -144,6 +145,10 @@ class SelectorAdapter(AroundSelectors):
     def is_ranking(self) -> bool:
         """Whether the fitted estimator ranks features; otherwise it only selects some."""
         return not self._apart[:-1].all() or len(self._apart) == 1
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # Functions by their names: where they lie in memory tells nothing.
+        return re.sub(r"<function (\S+) at 0x\w+>", r"\1", super().__repr__(N_CHAR_MAX))
 
     def _check_parameters(self) -> None:
         self._guest()
