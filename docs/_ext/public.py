@@ -12,6 +12,7 @@ PACKAGES = {
     "Prepare data frames and counts": "sparsieve.preprocessing",
     "Find a method by name": "sparsieve.registry",
     "Choose how many features, and how stable they are": "sparsieve.meta",
+    "Write your own selector": "sparsieve.conformance",
     "Set up a solver": "sparsieve.solvers",
     "Draw pictures": "sparsieve.plotting",
     "Write reports": "sparsieve.report",

@@ -272,6 +272,11 @@ def method_name(class_name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z].)|(?<=[A-Z])(?=[A-Z][a-z])", "-", stem).lower()
 
 
+def name_of(selector: Any) -> str:
+    """What a selector is called in sentences and tables: its class, or the guest that it adapts."""
+    return getattr(selector, "guest_name", type(selector).__name__)
+
+
 def _key(name: str) -> str:
     """What all ways to write the name of a method have in common."""
     return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")

@@ -194,7 +194,7 @@ def test_jobs_groups_and_samples_drawn():
         ({"methods": []}, ValueError, "methods must be a list"),
         ({"methods": ["fisher", FisherSelector()]}, ValueError, "two methods are called 'fisher'"),
         ({"methods": [SelectorCV()]}, TypeError, "chooses the number of features itself"),
-        ({"methods": [3]}, TypeError, "got int"),
+        ({"methods": [3]}, TypeError, "a method must be a name, .* got 3"),
         ({"ks": [99]}, ValueError, "ks asks for 99 features, larger than the 13"),
         ({"model": "forest"}, ValueError, "model must be one of"),
         ({"scoring": "r2"}, ValueError, "r2 is a score for numbers, but the target holds classes"),

@@ -11,8 +11,7 @@ from sparsieve import EnsembleSelector, FisherSelector, SelectorCV, StabilitySel
     [
         (StabilitySelection(10), "10"),
         (SelectorCV(10), "10"),
-        (SelectorCV("rfs"), "'rfs'"),
-        (StabilitySelection(FisherSelector), "FisherSelector"),
+        (StabilitySelection(int), "<class 'int'>"),
         (EnsembleSelector([FisherSelector(), 3]), "3"),
         (EnsembleSelector([("f", FisherSelector()), ("x", None)]), "None"),
     ],

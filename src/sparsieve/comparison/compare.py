@@ -66,8 +66,9 @@ def compare(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Class labels or real targets.
     methods : list or None, default=None
-        Names as ``sparsieve methods`` lists them, selectors, or (name, selector) pairs. None
-        compares six fast methods of different families.
+        Names as ``sparsieve methods`` lists them; selectors and models of this or another package;
+        functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
+        different families.
     ks : "auto" or list of int, default="auto"
         Numbers of features to score; "auto" tries up to 12 between 1 and 100. The methods are
         compared at one of them, which the rule "best" of :class:`~sparsieve.SelectorCV` chooses

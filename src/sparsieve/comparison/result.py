@@ -12,6 +12,7 @@ import numpy as np
 
 from ..diagnosis import diagnose
 from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..registry import name_of
 from ..scoring import nogueira_stability
 from ..scoring.engine import FoldScores
 from ..scoring.folds import Fold, error_over_splits
@@ -19,6 +20,7 @@ from ..scoring.over_splits import SplitDifference, compare_methods, split_differ
 from ..scoring.scorers import Score
 from ..scoring.selections import Selection
 from ..scoring.stability import Stability
+from ..selectors.adapter import parameters_of
 from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
@@ -108,8 +110,8 @@ class MethodResult:
                 table[:reached, j] = fit.curve(model, metric)[:reached]
         return cls(
             name,
-            type(selector).__name__,
-            selector.get_params(deep=False),
+            name_of(selector),
+            parameters_of(selector),
             scores,
             against_guess(votes, mean_votes([data.y], classes), splits, data.groups),
             reached,

@@ -16,12 +16,13 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._saved import Ints
 from ..scoring.folds import one_by_one
 from ..scoring.selections import ranking_of, reaching
-from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
+from ..selectors.around import weights_for
+from ..selectors.base import Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.target import with_task
 from .aggregate import AGGREGATIONS
-from .base import MetaSelector, arrays_of, jobs_for, weights_for
+from .base import MetaSelector, jobs_for
 
 DEFAULT_COUNT = 10
 _MEANINGS = {
@@ -142,7 +143,7 @@ class EnsembleSelector(MetaSelector):
             return [(None, member) for member in defaults]
         return [m if _is_pair(m) else (None, m) for m in self.selectors]
 
-    def _members(self) -> list:
+    def _given(self) -> list:
         return [member for _, member in self._pairs()]
 
     def _with_members(self, members: Sequence[Any]) -> list:
@@ -208,7 +209,7 @@ class EnsembleSelector(MetaSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         members = self._members()
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(
@@ -217,18 +218,17 @@ class EnsembleSelector(MetaSelector):
             for member in members
         )
         self.selectors_ = list(one_by_one(fits, jobs_for(X, self.n_jobs)))
-        self.rankings_ = np.array(
-            [ranking_of(fitted, n_features, n_ranked) for fitted in self.selectors_]
-        )
+        _check_ranking(self.selectors_)
+        self.rankings_ = np.array([ranking_of(fitted, n_ranked) for fitted in self.selectors_])
         scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
         if self.aggregation == "rra":
             self.p_values_ = np.minimum(1.0, len(members) * 10.0**-scores)
-        reached = [m.n_ranked_ for m in self.selectors_ if isinstance(m, BaseSelector)]
+        reached = [member.n_ranked_ for member in self.selectors_]
         return FeatureScores(
             scores,
             n_kept=DEFAULT_COUNT,
             ties=-self.rankings_.mean(axis=0),
-            complete=min(reached, default=n_features) >= n_features,
+            complete=min(reached) >= n_features,
         )
 
     def _list_length(self, n_features: int) -> int:
@@ -241,6 +241,15 @@ class EnsembleSelector(MetaSelector):
                 f"most {n_features}"
             )
         return int(self.n_ranked)
+
+
+def _check_ranking(fitted: Sequence[Any]) -> None:
+    for member in fitted:
+        if not getattr(member, "is_ranking", True):
+            raise ValueError(
+                f"{member.guest_name} only selects features and does not rank them, so an ensemble "
+                "cannot count with it; leave it out"
+            )
 
 
 def _is_pair(member: Any) -> bool:

@@ -15,13 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._saved import Bools, Maybe
 from ..scoring.engine import columns_of
 from ..scoring.scorers import one_score
+from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
-from .base import (
-    MetaSelector,
-    for_numbers_only,
-)
+from .base import MetaSelector
 
 
 def _model_has(name: str):

@@ -20,14 +20,13 @@ from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.models import TASKS
 from ..scoring.ridge_path import default_estimator, default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, scorers_of
-from ..scoring.selections import at_number, features_at, fit_selection, n_always_kept, ranking_of
-from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..scoring.selections import fit_selection, n_always_kept
+from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
 from ..validation.target import with_task
 from .base import (
     MetaSelector,
-    arrays_of,
     check_weighted_classes,
     jobs_for,
     routed,
@@ -53,10 +52,11 @@ class SelectorCV(FinalModel):
 
     Parameters
     ----------
-    selector : estimator or None, default=None
-        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit; also at the end of a pipeline. Its own
-        ``n_features_to_select`` is replaced. None means :class:`RidgeForwardSelector`.
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. Its own ``n_features_to_select`` is
+        replaced. None means :class:`RidgeForwardSelector`.
     estimator : estimator or None, default=None
         The model that scores the selections. None means ridge regression (``RidgeClassifier`` for
         classes) on standardised columns, with a ridge of a tenth of the number of samples.
@@ -125,12 +125,12 @@ class SelectorCV(FinalModel):
         means, with the samples that training parts share taken into account: Nadeau and Bengio
         2003), one value per k; ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
         selection and of all its models.
-    selector_ : estimator
-        The selector fitted on all samples.
+    selector_ : BaseSelector
+        The selector fitted on all samples; a guest is inside a :class:`SelectorAdapter`.
     estimator_ : estimator
         The model fitted on the selected columns of all samples.
     scores_, ranking_ : ndarray of shape (n_features,)
-        Those of ``selector_``; if it has only a ranking, the scores are the reversed ranks.
+        Those of ``selector_``.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     scorer_ : callable
@@ -214,7 +214,7 @@ class SelectorCV(FinalModel):
         self.verbose = verbose
         self.prepare = prepare
 
-    selector_: BaseEstimator
+    selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
     prepare_: Maybe[BaseEstimator | None]
     best_k_: int
@@ -278,7 +278,7 @@ class SelectorCV(FinalModel):
             weighted_members={"selector": selector, "estimator": estimator},
             direct={"groups": ("splitter", "split")},
         )
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         if self.prepare is not None and is_tensor(X):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
@@ -347,13 +347,9 @@ class SelectorCV(FinalModel):
 
     def _set_selection(self, fitted: Any, k: int) -> None:
         """Keep the features that a selector fitted on all samples has at k."""
-        n_features = self.n_features_in_
-        self.selector_ = at_number(fitted, k)
-        self.ranking_ = ranking_of(self.selector_, n_features)
-        kept = features_at(fitted, [k], n_features)[k]
-        self.support_ = np.isin(np.arange(n_features), kept)
-        backwards = n_features + 1.0 - self.ranking_
-        self.scores_ = np.asarray(getattr(self.selector_, "scores_", backwards), dtype=np.float64)
+        self.selector_ = fitted.at(k)
+        self.scores_ = np.asarray(self.selector_.scores_, dtype=np.float64)
+        self.ranking_, self.support_ = self.selector_.ranking_, self.selector_.support_
 
     def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
         """Keep the curve and what the rules take; ``scores`` are those of all folds."""
@@ -392,10 +388,13 @@ class SelectorCV(FinalModel):
     @property
     def score_meaning(self) -> str:
         """One sentence that explains ``scores_``."""
-        fitted = getattr(self, "selector_", None)
-        if fitted is not None and not hasattr(fitted, "scores_"):
-            return "Reversed ranks: the best feature has the largest number."
-        return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
+        fitted = getattr(self, "selector_", None) or self._models()[0]
+        return getattr(fitted, "score_meaning", self._score_meaning)
+
+    @property
+    def n_ranked_(self) -> int:
+        """The largest number of features that :meth:`at` can be asked for."""
+        return self.selector_.n_ranked_
 
     @property
     def nothing_found(self) -> str:

@@ -19,7 +19,6 @@ from ..scoring.selections import ranking_of, reaching
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from .base import (
     MetaSelector,
-    arrays_of,
     check_weighted_classes,
     jobs_for,
     routed,
@@ -82,9 +81,11 @@ class StabilitySelection(MetaSelector):
 
     Parameters
     ----------
-    selector : estimator or None, default=None
-        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. None means :class:`RidgeForwardSelector`.
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. None means
+        :class:`RidgeForwardSelector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the features that reach the threshold,
         possibly none. A number keeps the features with the highest probabilities, without an error
@@ -281,7 +282,7 @@ class StabilitySelection(MetaSelector):
         bounds = {name: f(q, n_features, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
         self.error_bound_ = bounds[self.bound]
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         selector = reaching(selector, q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (
@@ -389,7 +390,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
         model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
-        ranking = ranking_of(model, X.shape[1], q)
+        ranking = ranking_of(model, q)
         tops.append(np.argsort(ranking)[:q])
         ranks += ranking
     return np.array(tops), ranks

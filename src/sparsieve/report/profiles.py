@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..filters import FStatisticSelector, InfoGainSelector
+from ..registry import name_of
 from .elements import Chart, Column, Profiles
 from .sample_charts import shown_samples, which_samples
 from .selected_data import SelectedData
@@ -30,7 +31,7 @@ def profiles(
     samples = shown_samples(kept)
     stored = order[: max(_MAX_LEVELS // max(len(samples), 1), 1)]
     levels, ranges = _levels(kept, stored, samples)
-    own = type(kept.selector).__name__
+    own = name_of(kept.selector)
     ranks = {own: _own_ranks(kept), **_filters(kept)}
     if own == FStatisticSelector.__name__:
         del ranks["F-statistic"]

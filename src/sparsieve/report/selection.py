@@ -12,7 +12,9 @@ from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import diagnose, permutation_null
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta.held_out import HeldOutCheck
+from ..registry import name_of
 from ..scoring.folds import seed_of
+from ..selectors.adapter import parameters_of
 from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
@@ -162,13 +164,13 @@ def selector_report(
         bounds_section(selector, kept.names),
         convergence_section(selector),
         how_made(
-            selector.get_params(deep=False),
+            parameters_of(selector),
             command=command,
             code=_code(selector, cv, seed, certificate is not None),
             seed=seed if cv else None,
         ),
     ]
-    name = type(selector).__name__
+    name = name_of(selector)
     return Report(
         title=title or f"{counted(len(kept.order), 'feature')} selected by {name}",
         headline=_headline(name, kept, assessment),

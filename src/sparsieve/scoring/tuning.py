@@ -9,11 +9,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from ..selectors.adapter import as_selector
 from ..selectors.base import BaseSelector, RandomState
-from ..selectors.parameters import reconfigured
 from .curves import OWN, accuracy_curve
 from .folds import each_fold, seed_of
 from .models import DEFAULT_METRICS, MODELS
@@ -160,7 +159,7 @@ def tune(
     scores: list[float] = []
     first_error: Exception | None = None
     for candidate in candidates:
-        trial = reconfigured(clone(selector), candidate)
+        trial = as_selector(selector, candidate)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the outer fit repeats what matters

@@ -12,6 +12,7 @@ from .._checks import listed
 from .._version import __version__
 from ..design import external_design
 from ..io.annotated import in_memory
+from ..registry import name_of
 from ..selectors.ranked import ranked_features
 
 
@@ -108,7 +109,7 @@ def columns_of(selector: Any) -> dict[str, np.ndarray]:
 def summary_of(method: Any, *, k: int, meaning: str, target: str, layer: str) -> dict[str, Any]:
     """What ``uns["sparsieve"]`` holds: text, numbers and truth values only."""
     return {
-        "method": type(method).__name__,
+        "method": name_of(method),
         "k": k,
         "target": target,
         "layer": layer,

@@ -15,6 +15,7 @@ from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, checked
+from ..registry import name_of
 from ..selectors.table import as_frame, selection_columns
 from ..validation.dataframes import frame_library
 from .view import selection_view
@@ -263,7 +264,7 @@ class SelectedFeatures:
         lines = [
             *(f"note: {sentence}" for sentence in self.leaks),
             self.nothing_found,
-            f"{len(self.features)} of {n_features} features by {type(self.method).__name__}{names}",
+            f"{len(self.features)} of {n_features} features by {name_of(self.method)}{names}",
             self.check.sentence() if self.check is not None else self.unchecked,
         ]
         return "\n".join(line for line in lines if line)

@@ -16,10 +16,9 @@ from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.prepare import preparation
-from ..registry import find_selector
+from ..registry import name_of
 from ..scoring.scorers import one_score
-from ..selectors.base import BaseSelector
-from ..selectors.parameters import configured
+from ..selectors.adapter import as_selector
 from ..validation.columns import columns_mask
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library
@@ -37,7 +36,7 @@ def select(
     X: Any,
     y: Any,
     k: int | float | str | None = AUTO,
-    method: str | type | BaseSelector = "ridge-forward",
+    method: Any = "ridge-forward",
     *,
     task: str = AUTO,
     rule: str | None = None,
@@ -64,8 +63,10 @@ def select(
     k : int, float, "auto" or None, default="auto"
         How many features to keep, or which fraction; "auto" finds the number by cross-validation
         (:class:`~sparsieve.SelectorCV`, some 20 fits), None keeps what the method itself keeps.
-    method : str, class or selector, default="ridge-forward"
-        The name of a method, as ``sparsieve methods`` lists them, or a selector.
+    method : str, class, estimator or function, default="ridge-forward"
+        The name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
+        selector or model of scikit-learn or another package, see
+        :class:`~sparsieve.SelectorAdapter`; or a function ``(X, y) -> scores``.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
@@ -193,7 +194,7 @@ def _with_task(selector: Any, task: str) -> Any:
         return selector
     if task == "regression" and not selector._accepts_regression:
         raise ValueError(
-            f"{type(selector).__name__} selects for class labels only, not for task={task!r}"
+            f"{name_of(selector)} selects for class labels only, not for task={task!r}"
         )
     return with_task(selector, task)
 
@@ -264,16 +265,9 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
 
 def _chosen(method: Any, params: dict[str, Any]) -> Any:
     """The unfitted selector that is meant."""
-    if isinstance(method, str):
-        method = find_selector(method)
     if "n_features_to_select" in params:
         raise ValueError(
             f"select() takes the number of features as k, got n_features_to_select="
             f"{params['n_features_to_select']!r}; use k"
         )
-    if isinstance(method, type) and issubclass(method, BaseSelector):
-        return configured(method, params)
-    if isinstance(method, BaseSelector):
-        return clone(method).set_params(**params)
-    given = method.__name__ if isinstance(method, type) else type(method).__name__
-    raise TypeError(f"method must be the name of a method or a selector, got {given}")
+    return clone(as_selector(method, params))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..registry import name_of
 from ..selectors.html_repr import BOX, shortened
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def selection_view(selected: SelectedFeatures) -> str:
     return (
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
         f"<div><b>{n_kept:,} of {n_features:,} features</b> by "
-        f"{escape(type(selected.method).__name__)}</div>"
+        f"{escape(name_of(selected.method))}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
         f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'

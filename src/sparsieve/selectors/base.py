@@ -47,13 +47,50 @@ Self = TypeVar("Self", bound="BaseSelector")
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
 class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
-    """Base of all selectors.
+    """Base of all selectors, and of a selector of your own.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
-    parameters, and implements ``_fit``; it may override ``_check_parameters``. The
-    ``Capabilities`` say what data it takes. A subclass with the parameters ``always_keep`` and
-    ``never_keep`` gets them checked, and as masks in ``TrainingData.fixed``; ranking and counting
-    them is done here.
+    parameters, and implements ``_fit(data)``, which returns :class:`FeatureScores`. It gets
+    validated data: ``X, y = data.arrays()``, the weights of samples as ``data.sample_weight``
+    (None where all count the same), and ``data.target`` with ``task``, ``classes`` and ``codes``.
+    Everything else is done here: ``ranking_``, ``support_``, :meth:`at`, names of features, tags.
+
+    A subclass may override ``_check_parameters``, and these class attributes: ``_score_meaning``
+    (one sentence), ``_accepts_sparse`` (default True), ``_accepts_nan`` (False),
+    ``_accepts_regression`` (True; False is for class labels only) and ``_needs_target`` (True). A
+    parameter ``task`` or ``class_weight`` is read where there is one. Parameters ``always_keep``
+    and ``never_keep`` are checked, and masks in ``data.fixed``; they are ranked and counted here.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps what the model itself keeps.
+
+    See Also
+    --------
+    sparsieve.check_selector : Checks a selector of your own.
+    sparsieve.FeatureScores : What ``_fit`` returns.
+    sparsieve.SelectorAdapter : Takes estimators and functions as they are.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import BaseSelector, FeatureScores
+    >>> @dataclass(eq=False, repr=False, kw_only=True)
+    ... class SpreadSelector(BaseSelector):
+    ...     power: float = 2.0
+    ...     _accepts_sparse = False
+    ...     _score_meaning = "Mean distance from the mean, to a power: larger is better."
+    ...
+    ...     def _fit(self, data):
+    ...         X, y = data.arrays()
+    ...         centre = np.average(X, axis=0, weights=data.sample_weight)
+    ...         away = np.abs(X - centre) ** self.power
+    ...         return FeatureScores(np.average(away, axis=0, weights=data.sample_weight), n_kept=5)
+    >>> SpreadSelector(n_features_to_select=2).fit(*load_wine(return_X_y=True)).support_.sum()
+    np.int64(2)
     """
 
     n_features_to_select: Count = None

@@ -39,6 +39,17 @@ class FeatureScores:
         What ranks features without weight, and what would give weight to more of them, both as
         parts of a sentence. Where ``beyond`` is empty no feature is without weight, or it means
         nothing.
+
+    See Also
+    --------
+    sparsieve.BaseSelector : Base of a selector of your own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import FeatureScores
+    >>> FeatureScores(np.array([0.1, 0.7, 0.4]), n_kept=2).ranking()
+    array([3, 1, 2])
     """
 
     scores: np.ndarray

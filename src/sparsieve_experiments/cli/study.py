@@ -74,6 +74,13 @@ def run(
         ),
     ] = None,
     retry_failed: RetryFailed = False,
+    allow_import: Annotated[
+        bool,
+        typer.Option(
+            "--allow-import",
+            help="Allow selectors named package.module:Class, which runs code of that package.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: NoProgress = False,
     debug: Debug = False,
@@ -92,7 +99,7 @@ def run(
     with _explained():
         from ..studies import Study, run_study
 
-        planned = Study.from_toml(file)
+        planned = Study.from_toml(file, allow_import=allow_import)
         path = _store_of(file, store)
         if not quiet:
             _say_oddities(planned)
@@ -309,11 +316,12 @@ def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
     from sparsieve.io.errors import DataError
 
     with _explained():
-        from ..studies import StoreReader, Study
+        from ..studies import StoreReader
+        from ..studies.study import study_name
 
         is_study = file.suffix.lower() == ".toml"
         path = _store_of(file, store) if is_study else file
-        wanted = Study.from_toml(file).name if is_study else None
+        wanted = study_name(file) if is_study else None
         if not path.exists():
             raise DataError(f"there is no store {path} yet; sparsieve study run makes it")
         with StoreReader(path) as results:

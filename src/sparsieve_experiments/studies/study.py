@@ -81,6 +81,9 @@ class Study:
         Decides all splits and all random selectors, whatever the order of the work.
     regressors : sequence of {"ridge", "5nn", "svr"}
         Score selections for numbers.
+    allow_import : bool, default=False
+        Whether selectors may be named "package.module:Class", which runs code of that package. A
+        study file cannot say so itself.
 
     See Also
     --------
@@ -110,6 +113,7 @@ class Study:
     zscore: bool = True
     seed: int = 0
     regressors: Sequence[str] = tuple(REGRESSORS)
+    allow_import: bool = False
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -128,8 +132,10 @@ class Study:
         check_kinds(vars(self), kinds, "a study")
         if not isinstance(self.name, str) or not self.name.strip():
             raise StudyError("a study needs a name")
+        check_flag("allow_import", self.allow_import)
+        allowed = {"allow_import": self.allow_import}
         put("datasets", tuple(_made(DatasetSpec, spec) for spec in self.datasets))
-        put("selectors", tuple(_made(SelectorSpec, spec) for spec in self.selectors))
+        put("selectors", tuple(_made(SelectorSpec, s, allowed) for s in self.selectors))
         if not isinstance(self.protocol, tuple(PROTOCOLS.values())):
             raise StudyError(
                 f"protocol must be RepeatedSplits, Folds or TimeOrdered, got {self.protocol!r}"
@@ -179,13 +185,15 @@ class Study:
             raise StudyError(f"{spec.name}: ks of the study says how many features to select")
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> Study:
+    def from_toml(cls, path: str | os.PathLike[str], *, allow_import: bool = False) -> Study:
         """Read a study from a TOML file; data files are found relative to it.
 
         Parameters
         ----------
         path : str or path
             See ``examples/study.toml``.
+        allow_import : bool, default=False
+            Whether its selectors may be named "package.module:Class".
 
         Returns
         -------
@@ -194,13 +202,18 @@ class Study:
         path = Path(path)
         content = read_toml(path)
         try:
-            return cls.from_dict({"name": path.stem, **content}, folder=path.parent)
+            content = {"name": path.stem, **content}
+            return cls.from_dict(content, folder=path.parent, allow_import=allow_import)
         except (ValueError, TypeError) as error:
             raise StudyError(f"{path.name}: {error}") from None
 
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+        cls,
+        content: Mapping[str, Any],
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        allow_import: bool = False,
     ) -> Study:
         """Make a study from plain data, as a TOML file holds it.
 
@@ -210,6 +223,8 @@ class Study:
             The parameters of the class; data sets, selectors and the protocol as dicts.
         folder : path, default=None
             Where relative data files are looked for.
+        allow_import : bool, default=False
+            Whether its selectors may be named "package.module:Class"; ``content`` cannot say so.
 
         Returns
         -------
@@ -236,9 +251,10 @@ class Study:
         check_choice("kind of the protocol", kind, PROTOCOLS)
         _known(protocol, PROTOCOLS[kind], f"a protocol of kind {kind!r}")
         lists: dict[str, Any] = {}
-        for name, made, what in (
-            ("datasets", DatasetSpec, "a data set"),
-            ("selectors", SelectorSpec, "a selector"),
+        allowed: dict[str, Any] = {"allow_import": allow_import}
+        for name, made, what, more in (
+            ("datasets", DatasetSpec, "a data set", {}),
+            ("selectors", SelectorSpec, "a selector", allowed),
         ):
             lists[name] = []
             for item in content.pop(name, ()):
@@ -247,11 +263,11 @@ class Study:
                     _known(item, made, what)
                     if "name" not in item:
                         raise StudyError(f"{what} needs a name: {dict(item)}")
-                    item = made(**item)
-                lists[name].append(_made(made, item))
+                    item = made(**item, **more)
+                lists[name].append(_made(made, item, more))
         if folder is not None:
             lists["datasets"] = [spec.relative_to(folder) for spec in lists["datasets"]]
-        return cls(**content, **lists, protocol=PROTOCOLS[kind](**protocol))
+        return cls(**content, **lists, **allowed, protocol=PROTOCOLS[kind](**protocol))
 
     @property
     def dataset_specs(self) -> tuple[DatasetSpec, ...]:
@@ -298,7 +314,10 @@ class Study:
         found = {}
         for spec in self.selector_specs:
             try:
-                why = why_not(built(spec.name, spec.parameters, task=data.task), data.y, data.task)
+                selector = built(
+                    *(spec.name, spec.parameters), task=data.task, allow_import=spec.allow_import
+                )
+                why = why_not(selector, data.y, data.task)
             except StudyError as error:
                 why = f"cannot be made: {error}"
             if why:
@@ -357,12 +376,14 @@ class Study:
             self.seed, fingerprint, selector.name, parameters, split.repeat, split.fold
         )
         n_samples, n_features = data.X.shape
-        shown = {
+        shown: dict[str, Any] = {
             "label": selector.label,
             "n_samples": n_samples,
             "n_features": n_features,
             "read_as": data.read_as,
         }
+        if selector.allow_import:
+            shown["allow_import"] = True
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 
 
@@ -376,8 +397,16 @@ def _scores(scoring: Sequence[str], task: str) -> dict[str, Score]:
     return scorers_of(list(scoring), task, short_names=True)
 
 
-def _made(cls: type, spec: Any) -> Any:
-    made = cls(spec) if isinstance(spec, str) else spec
+def study_name(path: Path) -> str:
+    """The name of the study in a TOML file, whose selectors need not be imported for it."""
+    name = read_toml(path).get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise StudyError(f"{path.name}: a study needs a name")
+    return name
+
+
+def _made(cls: type, spec: Any, more: Mapping[str, Any] | None = None) -> Any:
+    made = cls(spec, **(more or {})) if isinstance(spec, str) else spec
     if not isinstance(made, cls):
         kind = "data set" if cls is DatasetSpec else "selector"
         raise StudyError(f"a {kind} must be a name or a {cls.__name__}, got {shortened(spec)}")
@@ -385,7 +414,8 @@ def _made(cls: type, spec: Any) -> Any:
 
 
 def _known(content: Mapping, cls, what: str) -> None:
-    known = [field.name for field in fields(cls) if not field.name.startswith("_")]
+    # What may run is for the user to say, not for a file.
+    known = [field.name for field in fields(cls) if field.name != "allow_import"]
     for name in content:
         if name not in known:
             raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")

@@ -233,3 +233,19 @@ def test_progress_on_a_terminal(study_file):
 def test_help_names_the_commands(sparsieve):
     text = sparsieve("study", "--help").out
     assert all(command in text for command in ("run", "status", "export"))
+
+
+@pytest.mark.long("runs a study")
+def test_other_packages_run_only_where_that_is_allowed(sparsieve, tmp_path):
+    file = tmp_path / "guests.toml"
+    file.write_text(
+        'datasets = ["wine"]\nks = [2]\nclassifiers = ["svm"]\n'
+        'selectors = ["sklearn.feature_selection:SelectKBest"]\n'
+        'protocol = { kind = "folds", n_folds = 2 }\n'
+    )
+    refused = sparsieve("study", "run", file)
+    assert refused.code == 1
+    assert "code of another package" in refused.err
+    assert "add --allow-import" in refused.err
+    assert sparsieve("study", "run", file, "--allow-import").code == 0
+    assert "SelectKBest" in sparsieve("study", "status", file).out  # which imports nothing
