@@ -53,8 +53,8 @@ class TrainingData:
             X = design.tensor
         else:
             raise TypeError(
-                "selectors that wrap other selectors accept X as a NumPy array, SciPy sparse matrix "
-                f"or tensor, not as a {type(design).__name__}; convert X first"
+                "selectors that wrap other selectors accept X as a NumPy array, SciPy sparse "
+                f"matrix or tensor, not as a {type(design).__name__}; convert X first"
             )
         target = self.target
         if target.classes is not None:
