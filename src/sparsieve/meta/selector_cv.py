@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
 from .._saved import Bools, Maybe
-from ..preprocessing.prepare import preparation
+from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.engine import SCORE, FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.ridge_path import default_estimator, default_scoring
 from ..scoring.selections import at_number, features_at, fit_selection, n_always_kept, ranking_of
@@ -87,10 +87,10 @@ class SelectorCV(FinalModel):
         Number of parallel jobs; None is 1 and -1 is all cores.
     verbose : int, default=0
         1 prints every iteration; here a line per fold.
-    prepare : "log-cpm", transformer or None, default=None
-        What is done to X first, fitted on the training part of every fold: "log-cpm" is
-        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns. ``transform`` and
-        ``predict`` then take X as it was given, and select from what is made of it.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
+        on the training part of every fold. It must keep the columns. ``transform`` and ``predict``
+        then prepare X in the same way.
 
     Attributes
     ----------
@@ -231,6 +231,10 @@ class SelectorCV(FinalModel):
             n_samples = data.design.shape[0] if data else 1
             estimator = weighted(default_estimator(is_classes, n_samples))
         return self._selector(), estimator
+
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return super()._accepts_nan or takes_gaps(preparation(self.prepare))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
