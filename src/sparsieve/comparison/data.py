@@ -129,7 +129,7 @@ class ComparisonData:
             n_folds = possible_folds(self.y, n_folds)
             if n_folds < 2:
                 raise ValueError(
-                    "a class of y has only one sample, so none can be held out; leave that class out"
+                    "a class of y has only one sample, so none can be held out; leave it out"
                 )
         elif len(self.y) < 2 * n_folds:
             raise ValueError(f"{len(self.y)} samples are too few for {n_folds} folds")

@@ -20,14 +20,14 @@ from .arrays import as_real, without
 from .columnar import plain_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
+from .roles import Roles, places_of
 from .table import (
     MAX_CHARACTERS,
     Table,
-    check_dropped,
     check_unique,
+    dropped_names,
     find_target,
     numbered,
-    split_columns,
     target_from_values,
     text_of,
 )
@@ -87,7 +87,9 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
         file = open_parquet(str(path), None if target is None else [target])
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
-        label, features = split_columns(names, target, [*drop, *index], path.name)
+        roles = Roles(target, (*drop, *index))
+        places = places_of(roles, names, path.name)
+        label, features = places.label, places.features
         assert label is not None
         values = plain_values(file.read(columns=[names[label]]).column(0))
     try:
@@ -169,7 +171,7 @@ def _table(
     from ..design import RowBlockedDesign, external_design
 
     check_unique(names, owner)
-    check_dropped(drop, names, owner)
+    dropped_names(drop, names, owner)
     if len(y) != X.shape[0]:
         raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     try:

@@ -65,11 +65,10 @@ def given(
     (['a'], [7, 8])
     """
     if is_annotated(X):
-        names = names_of(X)
         y, groups = (
             _obs_column(X, values) if isinstance(values, str) else values for values in (y, groups)
         )
-        return Given(matrix_of(X, layer, streams=streams), y, groups, names)
+        return Given(matrix_of(X, layer, streams=streams), y, groups, names_of(X))
     if layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
     taken = {name: values for name, values in (("y", y), ("groups", groups)) if _is_name(values)}
@@ -92,7 +91,7 @@ def given(
         X = frame.drop([values for values in (y, groups) if _is_name(values)]).to_native()
         y, groups = taken.get("y", y), taken.get("groups", groups)
         groups = np.asarray(groups) if "groups" in taken else groups
-    names = None
+    names: np.ndarray | None = None
     if feature_names is not None:
         names = np.array([str(name) for name in feature_names], dtype=object)
     return Given(X, y, groups, names)
@@ -123,8 +122,8 @@ def matrix_of(adata: Any, layer: str | None, *, streams: bool = False) -> Any:
     """
     if layer is None:
         if adata.X is None:
-            known = " or ".join(repr(str(name)) for name in adata.layers) or "... (it has none)"
-            raise ValueError(f"adata has no matrix X; say which layer to use: layer={known}")
+            layers = " or ".join(repr(str(name)) for name in adata.layers) or "... (it has none)"
+            raise ValueError(f"adata has no matrix X; say which layer to use: layer={layers}")
         return adata.X if streams and external_design(adata.X) is not None else in_memory(adata.X)
     if layer not in adata.layers:
         known = [str(name) for name in adata.layers]
