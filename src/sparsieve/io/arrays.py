@@ -14,7 +14,15 @@ from .._checks import listed
 from .errors import DataError, check_fits, explained, said
 from .inflated import opened_text
 from .roles import Places, Roles, assembled
-from .table import Table, check_unique, dropped_names, numbered, target_from_values, text_of
+from .table import (
+    Table,
+    check_unique,
+    dropped_names,
+    not_a_column,
+    numbered,
+    target_from_values,
+    text_of,
+)
 
 _TARGETS = ("y", "Y")
 _NAMES = ("feature_names", "features")
@@ -102,6 +110,8 @@ def _from_arrays(
     asked = {1: label if has_target else None, 2: roles.groups}
     values = {j: arrays[name] for j, name in asked.items() if name is not None}
     for j, column in values.items():
+        if not column.ndim:
+            raise not_a_column(asked[j] or "", owner)
         values[j] = column = column.ravel() if 1 in column.shape[:2] else column
         if np.shape(column)[:1] != X.shape[:1]:
             raise DataError(
