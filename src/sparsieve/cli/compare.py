@@ -234,7 +234,16 @@ def _print_methods(found: Comparison) -> None:
     columns, metric = found.table_columns(), found.metric
     scale, digits = (1.0, 3) if metric == "r2" else (100.0, 1)
     title = metric if metric == "r2" else f"{metric.replace('_', ' ')} %"
-    header = ("method", title, "se", "behind", "its se", "lower", "stability", "seconds")
+    header = (
+        "method",
+        title,
+        "std. error",
+        "below best",
+        "std. error of difference",
+        "significant",
+        "stability",
+        "seconds",
+    )
     scored = (metric, f"{metric}_se", "behind_best", "behind_best_se")
     rows = [
         (

@@ -324,8 +324,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         target += " (regression)"
     say(
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
-        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s "
-        f"({selection.selected.fit_seconds:.2f} s of it selecting)"
+        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "
+        f"{selection.selected.fit_seconds:.2f} s)"
     )
     if selection.choice:
         say(f"number of features: {selection.choice}")

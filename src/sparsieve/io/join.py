@@ -27,7 +27,7 @@ def joined(data: Table, labels: Table, owner: str, labels_owner: str) -> Table:
         if repeated:
             raise DataError(
                 f"the sample ids of {file} (column {column!r}) are not unique: "
-                f"{listed(repeated)}; name the right column with --id, or remove the copies"
+                f"{listed(repeated)}; name the right column with --id (sample_id= from Python), or remove the copies"
             )
     places = {name: row for row, name in enumerate(labels.ids.tolist())}
     ids = data.ids.tolist()

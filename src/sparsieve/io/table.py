@@ -148,7 +148,7 @@ def text_columns_error(names: Sequence[str], owner: str, example: str = "") -> D
         f"{owner} has {'text columns' if several else 'a text column'} besides the target: "
         f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
         "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
-        "(encode_text=True)"
+        "(encode_text=True from Python)"
     )
 
 

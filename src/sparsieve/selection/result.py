@@ -233,8 +233,10 @@ class SelectedFeatures:
         search = self.selector if isinstance(self.selector, SelectorCV) else None
         selector_report(
             self.method,
-            self.prepared_X,
+            self.X,
             self.y,
+            prepare=self.prepare,
+            groups=self.groups,
             feature_names=self.names,
             null=self.null or AUTO,
             certify=self.certificate is not None,
