@@ -42,7 +42,7 @@ def test_json_has_the_numbers(sparsieve, flowers):
             1,
             "fisher selects for class labels only",
         ),
-        (["-t", "kind", "--k", "2,many"], 2, "--k wants whole numbers with commas, got 'many'"),
+        (["-t", "kind", "--k", "2,many"], 2, "--k needs whole numbers separated by commas, got 'many'"),
         (["-t", "kind", "--k", "7"], 1, "--k asks for 7 features, larger than the 6"),
         (["-t", "kind", "--report", "/nowhere/x.html"], 2, "/nowhere"),
         (["-t", "kind", "-o", "x.doc"], 2, "x.doc"),

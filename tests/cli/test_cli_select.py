@@ -195,7 +195,7 @@ BAD_USAGE = [
     (("--task", "regression", *FISHER), "fisher selects for class labels only"),
     (("--task", "guess", *FISHER), "--task"),
     (("--param", "class_wieght=balanced", *FISHER), "did you mean class_weight?"),
-    (("--param", "class_weight", *FISHER), "--param wants name=value, got 'class_weight'"),
+    (("--param", "class_weight", *FISHER), "--param needs NAME=VALUE, got 'class_weight'"),
     (("--param", "n_features_to_select=3", *FISHER), "use -k instead"),
     (("--colour", *FISHER), "No such option"),
     (("-o", "out.xlsx", *FISHER), "unknown suffix '.xlsx'; known are .csv"),

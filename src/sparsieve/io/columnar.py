@@ -29,9 +29,7 @@ def read_parquet(path: Path, roles: Roles) -> Table:
         # The names pandas gives to a data frame's index when it writes one.
         index = [name for name in all_names if name.startswith("__index_level_")]
         first = all_names.index(index[0]) if index else 0
-        places = places_of(
-            roles, all_names, path.name, () if roles.with_ids else index, first=first
-        )
+        places = places_of(roles, all_names, path.name, index, first=first)
         features = places.features
         if meta.num_rows == 0:
             raise DataError(f"{path.name} has columns but no rows")
@@ -51,7 +49,7 @@ def read_parquet(path: Path, roles: Roles) -> Table:
                 raise not_a_column(all_names[j], path.name)
         check_fits(8 * meta.num_rows * len(wanted), path.name)
         rows = file.read(columns=None if len(wanted) == len(all_names) else wanted)
-    notes = ["the index of the data frame was left out"] * bool(index and not roles.with_ids)
+    notes = ["the index of the data frame was left out"] * bool(index and places.sample_id != first)
     columns = dict(zip(rows.column_names, rows.columns, strict=True))
     numeric = [(j, kind) for j, kind in zip(features, kinds, strict=True) if j not in encoded]
     narrow = all(kind in (arrow.float32(), arrow.float16()) for _, kind in numeric)

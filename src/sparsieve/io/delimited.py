@@ -72,16 +72,17 @@ def read_delimited(path: Path, roles: Roles) -> Table:
             names = numbered(len(layout.names))
             layout = replace(layout, names=names, offset=layout.start, header_lines=0)
         left_out: list[str] = []
-        if layout.has_row_names and not roles.with_ids:
-            notes.append("the first column has no name and was taken for row names: left out")
+        if layout.has_row_names:
             left_out = [layout.names[0], *_NAMES_OF_ROW_NAMES]
-        elif layout.unnamed and not roles.with_ids:
-            name = layout.names[0]
-            notes.append(f"the first column has no name but holds values: it is called {name}")
         try:
             places = places_of(roles, layout.names, path.name, left_out)
         except DataError as error:
             raise _other_layout(error, stream, layout, roles, path.name) from None
+        if places.sample_id != 0 and layout.has_row_names:
+            notes.append("the first column has no name and was taken for row names: left out")
+        elif places.sample_id != 0 and layout.unnamed:
+            name = layout.names[0]
+            notes.append(f"the first column has no name but holds values: it is called {name}")
         texts_of = places.texts or places.features[:1]
         parsed = None
         if _arrow_pays(path, layout):

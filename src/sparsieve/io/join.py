@@ -27,7 +27,8 @@ def joined(data: Table, labels: Table, owner: str, labels_owner: str) -> Table:
         if repeated:
             raise DataError(
                 f"the sample ids of {file} (column {column!r}) are not unique: "
-                f"{listed(repeated)}; name the right column with --id (sample_id= from Python), or remove the copies"
+                f"{listed(repeated)}; name the right column with --id (sample_id= from Python), or "
+                "remove the copies"
             )
     places = {name: row for row, name in enumerate(labels.ids.tolist())}
     ids = data.ids.tolist()
@@ -38,7 +39,7 @@ def joined(data: Table, labels: Table, owner: str, labels_owner: str) -> Table:
             f"but {inside} of them are names of columns of {owner}: if its features are in rows, "
             "add --transpose (transpose=True from Python)"
             if inside
-            else f"such as {labels.ids[0]!r} in {labels_owner} and {data.ids[0]!r} in {owner}; "
+            else f"such as {str(labels.ids[0])!r} in {labels_owner} and {ids[0]!r} in {owner}; "
             "name the column of ids with --id (sample_id= from Python)"
         )
         raise DataError(f"no sample id of {labels_owner} is in {owner}, {hint}")

@@ -172,13 +172,12 @@ def read_table(
     if target_file is not None:
         labels_file = Path(target_file)
         labels = _labels(labels_file, roles)
-        there = labels.id_name == sample_id  # then the other file may call its own differently
         roles = replace(
             roles,
             target=None,
             needs_target=False,
             groups=groups if labels.groups is None else None,
-            sample_id=None if there else sample_id,
+            id_optional=labels.id_name == sample_id,
         )
         features = _read(reader, path, roles, layer)
         return joined(features, labels, path.name, labels_file.name)

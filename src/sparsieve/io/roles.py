@@ -47,6 +47,8 @@ class Roles:
     labels_only : bool
         Whether the table holds no features, as the file of ``target_file``; its groups and its ids
         may then be in the other file.
+    id_optional : bool
+        Whether the ids are the first column where no column is called ``sample_id``.
     """
 
     target: str | None = None
@@ -59,6 +61,7 @@ class Roles:
     encode_text: bool = False
     transpose: bool = False
     labels_only: bool = False
+    id_optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def places_of(
     if roles.target in dropped:
         raise DataError(f"column {roles.target!r} cannot be dropped: it is the target")
     groups = _named(roles.groups, names, owner, optional=roles.labels_only)
-    sample_id = _named(roles.sample_id, names, owner, optional=roles.labels_only)
+    optional = roles.labels_only or roles.id_optional
+    sample_id = _named(roles.sample_id, names, owner, optional=optional)
     if sample_id is None and roles.with_ids:
         sample_id = first
     taken = [j for j in (label, groups, sample_id) if j is not None]
