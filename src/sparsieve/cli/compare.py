@@ -184,6 +184,8 @@ def compare(
         print_json({**_as_dict(found, table.target_name), "diagnosis": first})
     else:
         _print_methods(found)
+    if not (as_json and quiet):  # the JSON holds it
+        say(found.recommendation)
     _say_summary(found, written, quiet=quiet)
 
 
@@ -272,8 +274,7 @@ def _print_methods(found: Comparison) -> None:
 
 
 def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None:
-    """The conclusion and warnings; what else is worth knowing only if not quiet."""
-    say(found.recommendation)
+    """Warnings; what else is worth knowing only if not quiet."""
     for name, result in found.methods.items():
         say(*(f"warning: {name}: {warning}" for warning in result.warnings))
     if quiet:

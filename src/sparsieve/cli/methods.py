@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from .._checks import suggestion
 from ..registry import DEFAULT_METHOD, PURPOSES, Method, all_methods, measured
 from .errors import UsageError
 from .options import AsJson, Debug
@@ -68,6 +67,8 @@ def _wanted(given: list[str] | tuple[str, ...]) -> frozenset[str]:
     names = [name.strip().lower() for text in given for name in text.split(",")]
     for name in names:
         if name not in PURPOSES:
+            from .._checks import suggestion  # which loads NumPy
+
             close = suggestion(name, PURPOSES, "use one of")
             raise UsageError(f"unknown --for {name!r}{close}")
     return frozenset(names)
