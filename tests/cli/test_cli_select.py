@@ -365,7 +365,7 @@ def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
         sparsieve("select", flowers, "-t", "kind", "-k", 2, "--json", "-q").json()["curve"] is None
     )
     useless = sparsieve("select", flowers, "-t", "kind", "-k", 2, "--rule", "one_se")
-    assert (useless.code, "--rule is for -k auto" in useless.err) == (2, True)
+    assert (useless.code, "--rule needs -k auto" in useless.err) == (2, True)
     wrong = sparsieve("select", flowers, "-t", "kind", "-k", "some")
     assert (wrong.code, "a fraction such as 0.1, or auto, got 'some'" in wrong.err) == (2, True)
 

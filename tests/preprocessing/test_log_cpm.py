@@ -82,7 +82,7 @@ def test_names_of_preparations():
     assert preparation(None) is None
     assert isinstance(preparation(LogCPM(scale=5.0)), LogCPM)
     for wrong in ("logs", LogCPM, 3, ["log", "zzz"]):
-        with pytest.raises(ValueError, match="prepare must be one of 'impute', .*'log-cpm', a"):
+        with pytest.raises(ValueError, match=r"prepare must be one of 'impute', .*'log-cpm', a"):
             preparation(wrong)
 
 
