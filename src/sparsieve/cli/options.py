@@ -54,6 +54,8 @@ TaskOption = Annotated[
     ),
 ]
 
+_TABLE, _PREPARATION = "The table", "Preparation"  # under which the help lists options
+
 # The table.
 DataFile = Annotated[
     Path,
@@ -81,11 +83,17 @@ TargetFile = Annotated[
         metavar="OTHER",
         help="Another table that has the target (and --groups), joined by sample id: the first "
         "column of both files, or --id.",
+        rich_help_panel=_TABLE,
     ),
 ]
 SampleId = Annotated[
     str | None,
-    typer.Option("--id", metavar="COL", help="Column with the sample ids; not a feature."),
+    typer.Option(
+        "--id",
+        metavar="COL",
+        help="Column with the sample ids; not a feature.",
+        rich_help_panel=_TABLE,
+    ),
 ]
 GroupsOption = Annotated[
     str | None,
@@ -94,22 +102,32 @@ GroupsOption = Annotated[
         metavar="COL",
         help="Column with the group of each sample, such as the patient: cross-validation keeps "
         "the samples of a group together. Not a feature.",
+        rich_help_panel=_TABLE,
     ),
 ]
 Drop = Annotated[
     list[str] | None,
     typer.Option(
-        "--drop", metavar="COL", help="Leave out a column; repeat it, or separate by commas."
+        "--drop",
+        metavar="COL",
+        help="Leave out a column; repeat it, or separate by commas.",
+        rich_help_panel=_TABLE,
     ),
 ]
 DropUnlabelled = Annotated[
     bool,
-    typer.Option("--drop-unlabelled", help="Leave out samples whose target is missing."),
+    typer.Option(
+        "--drop-unlabelled",
+        help="Leave out samples whose target is missing.",
+        rich_help_panel=_TABLE,
+    ),
 ]
 Transpose = Annotated[
     bool,
     typer.Option(
-        "--transpose", help="The features are in the rows of FILE, the samples in its columns."
+        "--transpose",
+        help="The features are in the rows of FILE, the samples in its columns.",
+        rich_help_panel=_TABLE,
     ),
 ]
 EncodeText = Annotated[
@@ -117,11 +135,17 @@ EncodeText = Annotated[
     typer.Option(
         "--encode-text",
         help="Turn text columns of up to 20 values into columns of zeros and ones (sex=female).",
+        rich_help_panel=_TABLE,
     ),
 ]
 Layer = Annotated[
     str | None,
-    typer.Option("--layer", metavar="NAME", help="For .h5ad: use this layer instead of X."),
+    typer.Option(
+        "--layer",
+        metavar="NAME",
+        help="For .h5ad: use this layer instead of X.",
+        rich_help_panel=_TABLE,
+    ),
 ]
 Format = Annotated[
     str | None,
@@ -129,6 +153,7 @@ Format = Annotated[
         "--format",
         metavar="SUFFIX",
         help="The format of standard input: csv, tsv, parquet, ...",
+        rich_help_panel=_TABLE,
     ),
 ]
 
@@ -139,6 +164,7 @@ Impute = Annotated[
         "--impute",
         help="Fill missing numbers with the median of their column and missing text with the most "
         "frequent value, learnt from the training samples of each fold.",
+        rich_help_panel=_PREPARATION,
     ),
 ]
 ImputerOption = Annotated[
@@ -148,17 +174,23 @@ ImputerOption = Annotated[
         metavar="HOW",
         help="Fill missing numbers in another way: mean, most_frequent or knn (the five most "
         "similar samples); implies --impute.",
+        rich_help_panel=_PREPARATION,
     ),
 ]
 LogOption = Annotated[
     bool,
-    typer.Option("--log", help="Take log(1 + x) of all features; none may be negative."),
+    typer.Option(
+        "--log",
+        help="Take log(1 + x) of all features; none may be negative.",
+        rich_help_panel=_PREPARATION,
+    ),
 ]
 LogCPMOption = Annotated[
     bool,
     typer.Option(
         "--log-cpm",
         help="For raw counts: divide each sample by its total, then take logarithms.",
+        rich_help_panel=_PREPARATION,
     ),
 ]
 

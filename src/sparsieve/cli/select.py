@@ -66,7 +66,7 @@ Count = Annotated[
     typer.Option(
         "-k",
         metavar="N",
-        help="How many features to keep: a number, a fraction such as 0.1, or auto to choose the "
+        help="How many features to keep: a number, a fraction such as 0.1, or auto: choose the "
         "number by cross-validation (see --rule). Default: the method decides.",
     ),
 ]

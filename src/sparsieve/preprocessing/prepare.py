@@ -142,6 +142,11 @@ def _name(step: Any) -> Any:
     """The name of a step, or the step itself."""
     for name, make in PREPARATIONS.items():
         made = make()
-        if type(step) is type(made) and step.get_params() == made.get_params():
+        if type(step) is type(made) and _settings(step) == _settings(made):
             return name
     return step
+
+
+def _settings(step: Any) -> dict[str, Any]:
+    """The parameters but those that tables decide."""
+    return {key: value for key, value in step.get_params().items() if key != "text_groups"}

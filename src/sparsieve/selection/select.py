@@ -147,7 +147,7 @@ def select(
         groups=groups,
         layer=layer,
         feature_names=feature_names,
-        streams=selector._accepts_external and made is None,
+        streams=selector._accepts_external,
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
     number_columns(selector, names)
