@@ -40,7 +40,7 @@ def read_parquet(path: Path, roles: Roles) -> Table:
             for j, kind in zip(features, kinds, strict=True)
             if not _is_numeric(arrow.types, kind)
         ]
-        encoded = [j for j in features if all_names[j] in text]
+        encoded = [j for j in features if all_names[j] in set(text)] if text else []
         if text and not roles.encode_text:
             raise text_columns_error(text, path.name)
         wanted = [all_names[j] for j in (*features, *places.texts)]

@@ -8,34 +8,26 @@ only there, and whatever it does not read as plain numbers goes to the reference
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
-import re
-import zlib
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .._checks import are_row_names
 from .._optional import available
 from .errors import DataError
 from .inflated import opened_text
+from .layout import BROKEN, Layout, layout_of
 from .roles import Roles, assembled, places_of
 from .table import MISSING, Table, numbered, target_from_text, text_columns_error
 
-_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)
 _TRUTH = {"true": 1.0, "false": 0.0}
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_SAMPLE_LINES = 50
 _NAMES_OF_ROW_NAMES = ("", "Unnamed: 0")  # what they are called in the file and by pandas
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
@@ -44,25 +36,11 @@ _ARROW_BYTES = 8_000_000
 _ARROW_BYTES_PER_COLUMN = 4_000
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How the file is written: found in its first lines."""
-
-    names: tuple[str, ...]
-    delimiter: str
-    decimal: str
-    start: int  # where the first line begins, in bytes
-    offset: int  # and the one after it
-    header_lines: int
-    unnamed: bool = False  # the first column has no header
-    has_row_names: bool = False  # because it holds names of rows
-
-
 def read_delimited(path: Path, roles: Roles) -> Table:
     """Read a text or Excel table; see ``read_table``."""
     with opened_text(path) as stream:
         notes = [*getattr(stream, "notes", ())]
-        layout = _layout(stream, path)
+        layout = layout_of(stream, path)
         if layout.decimal == ",":
             notes.append("numbers are written with decimal commas")
         if roles.transpose:
@@ -111,7 +89,7 @@ def read_delimited(path: Path, roles: Roles) -> Table:
 
 
 def _other_layout(
-    error: DataError, stream: BinaryIO, layout: _Layout, roles: Roles, owner: str
+    error: DataError, stream: BinaryIO, layout: Layout, roles: Roles, owner: str
 ) -> DataError:
     """The error, or a better one where the file seems to be written in another way."""
     if all(_is_number(name) for name in layout.names):
@@ -122,7 +100,7 @@ def _other_layout(
     if roles.target is None or roles.target in layout.names:
         return error
     stream.seek(layout.offset)
-    with suppress(csv.Error, UnicodeError, *_BROKEN):
+    with suppress(csv.Error, UnicodeError, *BROKEN):
         rows = csv.reader(_lines(stream), delimiter=layout.delimiter)
         if any(row and row[0].strip() == roles.target for row in rows):
             return DataError(
@@ -134,7 +112,7 @@ def _other_layout(
 
 
 def _read_transposed(
-    stream: BinaryIO, layout: _Layout, roles: Roles, owner: str, notes: list[str]
+    stream: BinaryIO, layout: Layout, roles: Roles, owner: str, notes: list[str]
 ) -> Table:
     """A file with a feature in every row: its name, then a value for every sample."""
     ids, width = layout.names[1:], len(layout.names)
@@ -150,8 +128,7 @@ def _read_transposed(
             cells = row[1:]
             if layout.decimal == ",":
                 cells = [cell.replace(",", ".") for cell in cells]
-            numbers: list[Any] = [_number(cell) for cell in cells]
-            rows.append(row[1:] if None in numbers else array("d", numbers))
+            rows.append(_numbers(cells) or row[1:])
     if len(names) == 1:
         raise DataError(f"{owner} has column names but no rows")
     roles = replace(roles, with_ids=True)
@@ -172,111 +149,12 @@ def _texts(row: Any) -> list[str]:
     return [f"{cell:.17g}" for cell in row] if isinstance(row, array) else list(row)
 
 
-def _has_no_header(layout: _Layout, roles: Roles) -> bool:
+def _has_no_header(layout: Layout, roles: Roles) -> bool:
     """Whether the first line is data: it holds numbers only, and the target has no name there."""
     target = roles.target
     unnamed = target in numbered(len(layout.names)) and target not in layout.names
     unneeded = target is None and not roles.needs_target
     return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
-
-
-# -- layout ----------------------------------------------------------------------------------
-
-
-def _layout(stream: BinaryIO, path: Path) -> _Layout:
-    try:
-        start, header = 0, _record(stream)
-        while header and not header.strip():
-            start, header = stream.tell(), _record(stream)
-        start += len(codecs.BOM_UTF8) * header.startswith(codecs.BOM_UTF8)
-        offset = stream.tell()
-        sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
-    except _BROKEN as error:
-        raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
-    text = _decoded(header, path.name).strip("\r\n")
-    if not text.strip():
-        raise DataError(f"{path.name} is empty")
-    header_lines = header.count(b"\n")
-    lines = [_decoded(line, path.name) for line in sample]
-    delimiter = _delimiter(text, lines, path)
-    names = tuple(name.strip() for name in _fields(text, delimiter))
-    if not names:
-        raise DataError(f"the first line of {path.name} cannot be split into column names")
-    layout = _Layout(names, delimiter, _decimal(lines, delimiter), start, offset, header_lines)
-    # R's write.table gives row names no header; pandas' to_csv gives them an empty one.
-    if lines and len(_fields(lines[0], delimiter)) == len(names) + 1:
-        names = ("", *names)
-    unnamed = len(names) > 1 and names[0] == ""
-    row_names = unnamed and are_row_names(_first_cells(lines, layout))
-    taken = set(names)
-    named = tuple(
-        name or (made_up if made_up not in taken else f"unnamed {made_up}")
-        for name, made_up in zip(names, numbered(len(names)), strict=True)
-    )
-    return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names)
-
-
-def _first_cells(lines: list[str], layout: _Layout) -> list[str]:
-    """Of the first column in the first lines, with decimal points."""
-    cells = [fields[0] for line in lines if (fields := _fields(line, layout.delimiter))]
-    return [cell.replace(layout.decimal, ".") for cell in cells]
-
-
-def _record(stream: BinaryIO) -> bytes:
-    """One line, or several where a quoted field holds line breaks."""
-    record = stream.readline()
-    while record.count(b'"') % 2:
-        more = stream.readline()
-        if not more:
-            break
-        record += more
-    return record
-
-
-def _decoded(line: bytes, owner: str) -> str:
-    try:
-        return line.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{owner} is not UTF-8 text; save it as UTF-8") from None
-
-
-def _fields(record: str, delimiter: str) -> list[str]:
-    """The fields of one record; none where this delimiter leaves one longer than csv reads."""
-    try:
-        return next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
-    except csv.Error:
-        return []
-
-
-def _delimiter(header: str, lines: list[str], path: Path) -> str:
-    """What splits header and first row alike; if several do, the one into most columns."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    if ".tsv" in (suffix.lower() for suffix in path.suffixes) and "\t" in bare:
-        return "\t"
-
-    candidates = [delimiter for delimiter in ",;\t" if delimiter in bare]
-    if not candidates:
-        raise DataError(
-            f"{path.name} has no comma, semicolon or tab in its first line, so only one column; "
-            "at least one feature and the target are needed"
-        )
-
-    def fit(delimiter: str) -> tuple[bool, int]:
-        width = len(_fields(header, delimiter))
-        alike = bool(lines) and len(_fields(lines[0], delimiter)) in (width, width + 1)
-        return alike, width
-
-    return candidates[0] if len(candidates) == 1 else max(candidates, key=fit)
-
-
-def _decimal(lines: list[str], delimiter: str) -> str:
-    """A comma if the first rows have decimal commas and no decimal points."""
-    if delimiter == "," or not any("," in line for line in lines):
-        return "."
-    fields = [field.strip() for line in lines for field in _fields(line, delimiter)]
-    commas = any(_DECIMAL_COMMA.fullmatch(field) for field in fields)
-    points = any(_DECIMAL_POINT.fullmatch(field) for field in fields)
-    return "," if commas and not points else "."
 
 
 # -- rows ------------------------------------------------------------------------------------
@@ -291,7 +169,7 @@ class _Parsed(NamedTuple):
 
 
 def _parse(
-    stream: BinaryIO, layout: _Layout, texts_of: list[int], features: list[int], owner: str
+    stream: BinaryIO, layout: Layout, texts_of: list[int], features: list[int], owner: str
 ) -> _Parsed:
     """The reference parser: row by row into one growing buffer."""
     values, texts = array("d"), []
@@ -334,7 +212,7 @@ def _parse(
     return _Parsed(X, columns, {})
 
 
-def _lines(stream: BinaryIO, layout: _Layout | None = None) -> io.TextIOWrapper:
+def _lines(stream: BinaryIO, layout: Layout | None = None) -> io.TextIOWrapper:
     """The text of the stream from here on, or from the line after the header."""
     if layout is not None:
         stream.seek(layout.offset)
@@ -357,7 +235,7 @@ def _uneven(row: list[str], line: int, width: int, owner: str) -> DataError:
 
 
 @contextmanager
-def _refusing_bad_text(reader: Any, layout: _Layout, owner: str) -> Iterator[None]:
+def _refusing_bad_text(reader: Any, layout: Layout, owner: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
@@ -365,8 +243,17 @@ def _refusing_bad_text(reader: Any, layout: _Layout, owner: str) -> Iterator[Non
     except csv.Error as error:
         line = layout.header_lines + reader.line_num
         raise DataError(f"{owner} line {line} cannot be read: {error}") from None
-    except _BROKEN as error:
+    except BROKEN as error:
         raise DataError(f"{owner} is not a complete gzip file: {error}") from None
+
+
+def _numbers(cells: list[str]) -> array | None:
+    """All cells as numbers, or None where one is text."""
+    if not any("_" in cell for cell in cells):  # Python reads 1_2 as 12
+        with suppress(ValueError):
+            return array("d", map(float, cells))
+    found = [_number(cell) for cell in cells]
+    return None if None in found else array("d", found)  # type: ignore[type-var]
 
 
 def _getter(indices: list[int]) -> Any:
@@ -394,13 +281,13 @@ def _is_number(field: str) -> bool:
 # -- many rows -------------------------------------------------------------------------------
 
 
-def _arrow_pays(path: Path, layout: _Layout) -> bool:
+def _arrow_pays(path: Path, layout: Layout) -> bool:
     size = path.stat().st_size
     return size > _ARROW_BYTES and size > _ARROW_BYTES_PER_COLUMN * len(layout.names)
 
 
 def _parse_with_arrow(
-    stream: BinaryIO, layout: _Layout, texts_of: list[int], features: list[int]
+    stream: BinaryIO, layout: Layout, texts_of: list[int], features: list[int]
 ) -> _Parsed | None:
     """What ``_parse`` gives, or None where that has to look itself."""
     arrow, arrow_csv = available("pyarrow"), available("pyarrow.csv")
@@ -419,7 +306,7 @@ def _parse_with_arrow(
                 decimal_point=layout.decimal,
             ),
         )
-    except (arrow.ArrowInvalid, *_BROKEN):
+    except (arrow.ArrowInvalid, *BROKEN):
         return None
     X = np.empty((rows.num_rows, len(features)))
     for j, place in enumerate(features):
