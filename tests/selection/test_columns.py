@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsieve import compare, select
+from sparsieve import RidgeForwardSelector, compare, select
 
 pd = pytest.importorskip("pandas")
 
@@ -127,3 +127,25 @@ def test_annotated_data_are_compared(cells):
     assert found.data.groups.tolist() == cells.obs["donor"].tolist()
     with pytest.raises(ValueError, match="adata has no layer 'count'; did you mean 'counts'"):
         compare(cells, "kind", ["fisher"], layer="count")
+
+
+def test_reports_hold_groups_out_together_and_prepare_inside_folds():
+    """Copies of samples predict each other, unless their groups keep them in one fold."""
+    from sparsieve.preprocessing.prepare import preparation
+    from sparsieve.report.assessment import assess
+
+    rng = np.random.default_rng(0)
+    X, y = np.tile(rng.random((24, 40)), (4, 1)), np.tile(np.arange(24) % 2, 4)
+    X[0, 0] = np.nan
+    options = {"n_kept": 12, "is_regression": False, "n_folds": 4, "seed": 0}
+    scores = []
+    for groups in (None, np.tile(np.arange(24), 4)):
+        found = assess(
+            *(RidgeForwardSelector(12), X, y),
+            **options,
+            groups=groups,
+            prepare=preparation("impute"),
+        )
+        assert found.reason == ""
+        scores.append(found.best["mean"])
+    assert scores[0] > 0.85 > 0.75 > scores[1]

@@ -239,6 +239,7 @@ class SelectorCV(FinalModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("rule", self.rule, RULES)
+        preparation(self.prepare)  # which refuses what is none
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
 
     @with_callbacks
