@@ -32,7 +32,7 @@ CLEAN = ("--id", "sample", "--drop", "sex", "--drop-unlabelled", "--groups", "do
 def test_each_message_leads_to_the_next_step(sparsieve, messy):
     _, path = messy
     for options, code, said in (
-        ((), 1, "text columns besides the target: 'sample', 'sex'"),
+        ((), 1, "; if 'sample' names the samples, add --id sample\n"),
         (("--id", "sample"), 1, "turn text into columns of zeros and ones with --encode-text\n"),
         (("--id", "sample", "--encode-text"), 1, "leave out such rows with --drop-unlabelled\n"),
         (CLEAN, 1, "missing values: 3 values in 1 column ('g2'); fill them with --impute, or"),

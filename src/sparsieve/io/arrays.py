@@ -87,7 +87,7 @@ def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     X = X[:, first:]
     name = target or "target"
     notes = (f"the features are called x0, x1, ...: x0 is number {first} in the file",)
-    y = target_from_values(y, name, path.name)
+    y = target_from_values(y, name, path.name, can_drop=False)
     return without(Table(X, y, numbered(X.shape[1]), name, notes), drop, path.name)
 
 

@@ -42,7 +42,8 @@ def read_parquet(path: Path, roles: Roles) -> Table:
         ]
         encoded = [j for j in features if all_names[j] in set(text)] if text else []
         if text and not roles.encode_text:
-            raise text_columns_error(text, path.name)
+            first_name = "" if places.sample_id is not None else all_names[0]
+            raise text_columns_error(text, path.name, first=first_name)
         wanted = [all_names[j] for j in (*features, *places.texts)]
         for j in (*places.texts, *encoded):
             if arrow.types.is_nested(schema.field(j).type):

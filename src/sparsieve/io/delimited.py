@@ -77,7 +77,9 @@ def read_delimited(path: Path, roles: Roles) -> Table:
     if parsed.strange:
         found = sorted(parsed.strange)
         example = parsed.strange[found[0]]
-        raise text_columns_error([layout.names[j] for j in found], path.name, example)
+        text = [layout.names[j] for j in found]
+        first = "" if places.sample_id is not None else layout.names[0]
+        raise text_columns_error(text, path.name, example, first=first)
     if not parsed.texts[0]:
         raise DataError(f"{path.name} has column names but no rows")
     texts = dict(zip(texts_of, parsed.texts, strict=True))

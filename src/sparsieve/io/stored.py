@@ -96,7 +96,7 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
         source = ParquetRows(file, [names[j] for j in features], str(path))
     except (TypeError, ValueError) as error:
         raise DataError(f"{path.name}: {error}") from None
-    y = target_from_values(values, names[label], path.name)
+    y = target_from_values(values, names[label], path.name, can_drop=False)
     return Table(FileDesign(source), y, tuple(source.names), names[label])
 
 
@@ -112,7 +112,7 @@ def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Tabl
         data = anndata.read_h5ad(path, backed="r")
     annotations = [str(name) for name in data.obs.columns]
     label = find_target(annotations, target, f"obs of {path.name}")
-    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name)
+    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name, can_drop=False)
     names = tuple(str(name) for name in data.var_names)
     return _table(data, y, names, annotations[label], drop, path.name)
 
@@ -186,4 +186,6 @@ def _table(
         raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
     else:
         made = as_real(np.asarray(X[:]))
-    return without(Table(made, target_from_values(y, label, owner), names, label), drop, owner)
+    return without(
+        Table(made, target_from_values(y, label, owner, can_drop=False), names, label), drop, owner
+    )

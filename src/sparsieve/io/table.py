@@ -141,14 +141,17 @@ def check_unique(names: Sequence[str], owner: str) -> None:
         )
 
 
-def text_columns_error(names: Sequence[str], owner: str, example: str = "") -> DataError:
-    """The sentence for feature columns that are not numbers."""
+def text_columns_error(
+    names: Sequence[str], owner: str, example: str = "", *, first: str = ""
+) -> DataError:
+    """The sentence for feature columns that are not numbers; ``first`` is the first column."""
     several = len(names) > 1
+    is_id = f"; if {first!r} names the samples, add --id {first} (sample_id= from Python)"
     return DataError(
         f"{owner} has {'text columns' if several else 'a text column'} besides the target: "
         f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
         "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
-        "(encode_text=True from Python)"
+        f"(encode_text=True from Python){is_id * (first in names)}"
     )
 
 
@@ -174,8 +177,11 @@ def _check_short(length: int, name: str, owner: str) -> None:
         )
 
 
-def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
-    """A target from typed values (None or NaN where missing)."""
+def target_from_values(values: Any, name: str, owner: str, *, can_drop: bool = True) -> np.ndarray:
+    """A target from typed values (None or NaN where missing).
+
+    ``can_drop`` is whether ``drop_unlabelled`` is an answer to missing ones.
+    """
     values = np.array(values, dtype=object) if isinstance(values, list) else np.asarray(values)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
@@ -183,7 +189,7 @@ def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
         if values.dtype.kind == "O":
             flat = values.ravel().tolist()
             gaps = [not isinstance(value, str) and is_missing(value) for value in flat]
-            _check_none_missing(gaps, name, owner)
+            _check_none_missing(gaps, name, owner, can_drop=can_drop)
             texts = [value for value in flat if isinstance(value, str | bytes)]
             _check_short(max(map(len, texts), default=0), name, owner)
             values = np.array(values.tolist())
@@ -198,7 +204,8 @@ def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
     if values.ndim not in (1, 2) or 0 in values.shape[1:] or values.dtype.kind in "cV":
         raise not_a_column(name, owner)
     if values.dtype.kind == "f":
-        _check_none_missing(np.isnan(values.reshape(len(values), -1)).any(axis=1), name, owner)
+        gaps = np.isnan(values.reshape(len(values), -1)).any(axis=1)
+        _check_none_missing(gaps, name, owner, can_drop=can_drop)
         whole = np.isfinite(values).all() and (values == np.trunc(values)).all()
         if whole and np.abs(values).max(initial=0) < 2**53:
             return values.astype(np.int64)
@@ -219,15 +226,16 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _check_none_missing(missing: Any, name: str, owner: str) -> None:
+def _check_none_missing(missing: Any, name: str, owner: str, *, can_drop: bool = True) -> None:
     rows = np.flatnonzero(missing)
     if not len(rows):
         return
     times = len(rows)
     raise DataError(
         f"target {name!r} of {owner} is missing in {times} row{'s' * (times != 1)} (first in data "
-        f"row {rows[0] + 1}); fill it in, or leave out such rows with --drop-unlabelled "
-        "(drop_unlabelled=True from Python)"
+        f"row {rows[0] + 1}); fill it in, or leave out such rows"
+        + " with --drop-unlabelled (drop_unlabelled=True from Python)"
+        * can_drop
     )
 
 
