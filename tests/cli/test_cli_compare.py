@@ -14,10 +14,10 @@ def test_a_table_a_recommendation_and_files(sparsieve, flowers, tmp_path):
     )
     assert run.code == 0
     header, *rows = [line.split("\t") for line in run.out.splitlines()]
-    assert header[:3] == ["method", "accuracy %", "se"]
+    assert header[:3] == ["method", "accuracy %", "std. error"]
     assert {row[0] for row in rows} == {"fisher", "f-statistic", "mrmr"}
     assert "are not separable in accuracy" in run.err
-    assert "chosen by most methods at 2: " in run.err
+    assert "selected by most methods (with 2 features each): " in run.err
     assert "t (3 of 3)" in run.err
     assert "Which features they agree on" in page.read_text()
     assert "sparsieve.compare(" in page.read_text()
@@ -58,7 +58,11 @@ def test_several_scores_of_scikit_learn(sparsieve, flowers):
             1,
             "fisher selects for class labels only",
         ),
-        (["-t", "kind", "--k", "2,many"], 2, "--k wants whole numbers with commas, got 'many'"),
+        (
+            ["-t", "kind", "--k", "2,many"],
+            2,
+            "--k needs whole numbers separated by commas, got 'many'",
+        ),
         (["-t", "kind", "--k", "7"], 1, "--k asks for 7 features, larger than the 6"),
         (["-t", "kind", "--report", "/nowhere/x.html"], 2, "/nowhere"),
         (["-t", "kind", "-o", "x.doc"], 2, "x.doc"),

@@ -122,9 +122,9 @@ def say(*messages: str) -> None:
 
 
 @contextmanager
-def progress(message: str) -> Iterator[None]:
+def progress(message: str, *, quiet: bool = False) -> Iterator[None]:
     """Show a spinner with the elapsed time on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

@@ -12,6 +12,7 @@ from sklearn.utils.parallel import delayed
 from .._checks import check_choice
 from ..meta.rules import CountCurve, best
 from ..meta.trials import is_number_of_folds, numbers_to_try
+from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
@@ -47,6 +48,7 @@ def compare(
     n_repeats: int = 2,
     groups: Any = None,
     task: str = AUTO,
+    layer: str | None = None,
     feature_names: Any = None,
     prepare: Any = None,
     max_samples: int | None = 2000,
@@ -61,10 +63,11 @@ def compare(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
         The data.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or real targets.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+        Class labels or numbers to predict; or the name of a column of the data frame X, which is
+        then not a feature, or of ``obs`` of an AnnData object.
     methods : list or None, default=None
         Names as ``sparsieve methods`` lists them; selectors and models of this or another package;
         functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
@@ -89,17 +92,19 @@ def compare(
         smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
     n_repeats : int, default=2
         How often to repeat the cross-validation with new folds, if ``cv`` is an integer.
-    groups : array-like of shape (n_samples,), default=None
-        Samples of a group stay in one fold.
+    groups : array-like of shape (n_samples,), or str, default=None
+        Samples of a group stay in one fold. A name means a column, as for y.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
         quantities, with a warning.
+    layer : str or None, default=None
+        Of an AnnData object: the layer to use; None is ``X``.
     feature_names : list of str, default=None
         For an X without names.
-    prepare : "log-cpm", transformer or None, default=None
-        What is done to X first, fitted on the training part of every split: "log-cpm" is
-        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
+        on the training part of every split. It must keep the columns.
     max_samples : int or None, default=2000
         Compare on at most this many samples, drawn at random in proportion to the classes; None
         uses all.
@@ -132,6 +137,7 @@ def compare(
     >>> found.consensus["feature"][0], int(found.consensus["methods"][0])
     ('flavanoids', 3)
     """
+    prepare = preparation(prepare)
     seed, numbered = seed_of(random_state), is_number_of_folds(cv)
     data = ComparisonData.of(
         X,
@@ -139,6 +145,8 @@ def compare(
         task=task,
         groups=groups,
         feature_names=feature_names,
+        layer=layer,
+        prepare=prepare,
         max_samples=max_samples,
         seed=seed,
     )
@@ -153,7 +161,8 @@ def compare(
     check_choice("model", model, MODELS[data.task])
     check_models(scores, data.task, [model])
     splits = data.splits(cv, n_repeats, seed)
-    prepare = preparation(prepare)
+    for selector in chosen.values():
+        number_columns(selector, data.names)
     jobs = _Jobs(data, chosen, splits, numbers, model, scores, prepare)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:

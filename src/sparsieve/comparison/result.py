@@ -12,6 +12,7 @@ import numpy as np
 
 from ..diagnosis import diagnose
 from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
 from ..scoring import nogueira_stability
 from ..scoring.engine import FoldScores
@@ -217,7 +218,7 @@ class Comparison:
         data = self.data
         task = data.task if data.y.ndim == 1 else "auto"
         found = diagnose(data.X, data.y, feature_names=data.names, task=task, try_models=False)
-        return found.first(groups=data.groups, prepared=self.prepare is not None)
+        return found.first(groups=data.groups, prepared=takes_logarithms(self.prepare))
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_user
 from .._saved import Bools, Maybe
-from ..preprocessing.prepare import preparation
+from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.models import TASKS
 from ..scoring.ridge_path import default_estimator, default_scoring
@@ -90,10 +90,10 @@ class SelectorCV(FinalModel):
         Number of parallel jobs; None means 1 and -1 means all cores.
     verbose : int, default=0
         1 prints a line per iteration; here per fold.
-    prepare : "log-cpm", transformer or None, default=None
-        Transformer applied to X first, fitted on the training part of every fold. "log-cpm" is
-        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns. ``transform`` and
-        ``predict`` then take the original X.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
+        on the training part of every fold. It must keep the columns. ``transform`` and ``predict``
+        then prepare X in the same way.
 
     Attributes
     ----------
@@ -238,9 +238,14 @@ class SelectorCV(FinalModel):
             estimator = weighted(default_estimator(is_classes, n_samples, probabilities=needed))
         return self._selector(), estimator
 
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return super()._accepts_nan or takes_gaps(preparation(self.prepare))
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("rule", self.rule, RULES)
+        preparation(self.prepare)  # which refuses what is none
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
 
     @with_callbacks

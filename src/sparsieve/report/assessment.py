@@ -16,6 +16,7 @@ from ..scoring import nogueira_stability
 from ..scoring.engine import ALL_FEATURES, score_fold
 from ..scoring.folds import each_fold, make_folds, possible_folds
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
+from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
 from ..validation.target import with_task
 
@@ -135,7 +136,16 @@ class Assessment:
 
 
 def assess(
-    selector: Any, X: Any, y: Any, *, n_kept: int, is_regression: bool, n_folds: int, seed: int
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_kept: int,
+    is_regression: bool,
+    n_folds: int,
+    seed: int,
+    prepare: Any = None,
+    groups: Any = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -151,18 +161,24 @@ def assess(
         At most; every class needs a sample in every fold.
     seed : int
         Of the folds.
+    prepare : transformer or None, default=None
+        Fitted to the training part of every fold.
+    groups : array of shape (n_samples,) or None, default=None
+        Samples of a group stay together.
 
     Returns
     -------
     assessment : Assessment
     """
+    groups = None if groups is None else np.asarray(groups)
     if len(y) > MAX_SAMPLES:
         samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MAX_SAMPLES])
         X, y = X[samples], y[samples]
+        groups = None if groups is None else groups[samples]
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
-    folds = _folds(y, is_regression, n_folds, seed)
+    folds = _folds(y, is_regression, n_folds, seed, groups)
     if isinstance(folds, str):
         return Assessment(reason=folds)
     counts = counts_to_try(n_kept, X.shape[1])
@@ -174,6 +190,7 @@ def assess(
                 score_fold,
                 *(with_task(selector, task if np.ndim(y) == 1 else "auto"), X, y),
                 ks=counts,
+                prepare=prepare,
                 task=task,
                 models=SHOWN_MODELS[task],
                 metrics=DEFAULT_METRICS[task][:1],
@@ -220,7 +237,7 @@ def assess(
             k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
         },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(votes, mean_votes([y], classes), folds),
+        guess_test=against_guess(votes, mean_votes([y], classes), folds, groups),
     )
 
 
@@ -246,7 +263,15 @@ def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -
     ]
 
 
-def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
+def _folds(y: Any, is_regression: bool, n_folds: int, seed: int, groups: Any = None) -> Any:
+    if groups is not None:
+        n_folds = min(n_folds, len(np.unique(groups)))
+        if n_folds < 2:
+            return "all samples are in one group, so no part of the data can be held out"
+        made = Folds(n_folds, 1, grouped=True).splits(
+            y, groups, seed=seed, stratified=not is_regression
+        )
+        return [(split.train, split.test) for split in made]
     if is_regression:
         if len(y) < 2 * n_folds:
             return f"{len(y)} samples are too few for {n_folds} folds"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..preprocessing.prepare import described
 from ..scoring.models import MODEL_WORDS
 from .comparison_sections import (
     agreement_section,
@@ -163,5 +164,8 @@ def _code(comparison: Any) -> str:
 
 
 def _made_by(prepare: Any) -> str:
+    named = described(prepare)
+    if isinstance(named, str | list):
+        return repr(named)
     ours = type(prepare).__module__.startswith("sparsieve.")
     return f"sparsieve.{prepare!r}" if ours else repr(prepare)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import diagnose, permutation_null
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta.held_out import HeldOutCheck
+from ..preprocessing.prepare import preparation
 from ..registry import name_of
 from ..scoring.folds import seed_of
 from ..selectors.adapter import parameters_of
@@ -40,6 +41,7 @@ from .wording import counted, ended, listed_names, percent
 # What is found without being asked for must not be waited for.
 _NULL_SECONDS = 3.0
 _MIN_SHUFFLES = 10
+_GIVEN: Any = {"accept_sparse": "csr", "dtype": (float, np.float32), "ensure_all_finite": False}
 
 
 def selector_report(
@@ -58,6 +60,8 @@ def selector_report(
     certify: bool = False,
     search: Any = None,
     check: HeldOutCheck | None = None,
+    prepare: Any = None,
+    groups: Any = None,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -96,6 +100,11 @@ def selector_report(
     check : HeldOutCheck, default=None
         What held-out samples said of the selection, as :func:`~sparsieve.select` found it; a
         search says the same.
+    prepare : transformer or None, default=None
+        Fitted: makes what the selector was fitted on from X; cross-validation fits it again on the
+        training samples of every fold.
+    groups : array-like of shape (n_samples,), default=None
+        Cross-validation keeps the samples of a group together.
 
     Returns
     -------
@@ -129,18 +138,21 @@ def selector_report(
     seed = seed_of(random_state)
     check_real("threshold", threshold, minimum=0, strict=True)
     check_flag("certify", certify)
+    given, X = X, X if prepare is None else prepare.transform(X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")
     if cv >= 2 and len(kept.order):
         assessment = assess(
             kept.unfitted(),
-            kept.X,
+            kept.X if prepare is None else check_array(given, **_GIVEN),
             kept.y,
             n_kept=len(kept.order),
             is_regression=kept.classes is None,
             n_folds=cv,
             seed=seed,
+            prepare=preparation(prepare),
+            groups=groups,
         )
     if oddities is None:
         task = "regression" if kept.classes is None else "classification"

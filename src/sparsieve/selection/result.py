@@ -15,6 +15,7 @@ from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, checked
+from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
 from ..selectors.table import as_frame, selection_columns
 from ..validation.dataframes import frame_library
@@ -172,14 +173,14 @@ class SelectedFeatures:
         """What should make a reader ask whether a feature was known beforehand."""
         if (found := self._diagnosis(try_models=False)) is None:
             return []
-        return found.first(groups=self.groups, prepared=self.prepare is not None)
+        return found.first(groups=self.groups, prepared=takes_logarithms(self.prepare))
 
     @cached_property
     def oddities(self) -> list[str]:
         """All that :func:`~sparsieve.diagnose` says to who uses this method, models tried."""
         if (found := self._diagnosis(try_models=True)) is None:
             return []
-        return found.for_user_of(self.method, prepared=self.prepare is not None)
+        return found.for_user_of(self.method, prepared=takes_logarithms(self.prepare))
 
     def _diagnosis(self, *, try_models: bool) -> Diagnosis | None:
         if self.y is None or not self._is_in_memory:
@@ -204,6 +205,23 @@ class SelectedFeatures:
         """What the features were selected from: X as given, or what ``prepare`` makes of it."""
         return self.X if self.prepare is None else self.prepare.transform(self.X)
 
+    def transform(self, X: Any) -> Any:
+        """Reduce other data to the selected features, prepared as these data were.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The same columns as those selected from.
+
+        Returns
+        -------
+        X_new : array, sparse matrix or data frame
+            The selected columns, in the order of X.
+        """
+        if self.prepare is None or isinstance(self.selector, SelectorCV):
+            return self.selector.transform(X)  # a search prepares by itself
+        return self.selector.transform(self.prepare.transform(X))
+
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a report on the selection: one HTML file to open in any browser.
 
@@ -221,8 +239,10 @@ class SelectedFeatures:
         search = self.selector if isinstance(self.selector, SelectorCV) else None
         selector_report(
             self.method,
-            self.prepared_X,
+            self.X,
             self.y,
+            prepare=self.prepare,
+            groups=self.groups,
             feature_names=self.names,
             null=self.null or AUTO,
             certify=self.certificate is not None,
