@@ -10,12 +10,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._optional import require
+from ..report.colours import PALETTE_SIZE, PALETTES
 
 LONGEST_NAME = 40
 ROW_HEIGHT = 0.24  # inches, so that the names of a long list do not touch
 LEFT_OUT = "lightgrey"  # what is shown for comparison only
 _STYLES = ("-", "--", ":", "-.")
-_COLOURS = 10  # of Matplotlib's cycle; further lines differ by their style
 _TICKS = [digit * 10**power for power in range(8) for digit in (1, 2, 5)]
 
 
@@ -128,7 +128,12 @@ def log_axis(ax: Any) -> None:
 
 def line_style(place: int) -> str:
     """Solid for the first round through the colours, then dashed, ..."""
-    return _STYLES[place // _COLOURS % len(_STYLES)]
+    return _STYLES[place // PALETTE_SIZE % len(_STYLES)]
+
+
+def line_colour(place: int) -> str:
+    """The colour of a line, as in reports."""
+    return PALETTES["light"][place % PALETTE_SIZE]
 
 
 def grey_lines(ax: Any, x: np.ndarray, values: np.ndarray) -> Any:

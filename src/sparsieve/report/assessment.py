@@ -135,7 +135,15 @@ class Assessment:
 
 
 def assess(
-    selector: Any, X: Any, y: Any, *, n_kept: int, is_regression: bool, n_folds: int, seed: int
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_kept: int,
+    is_regression: bool,
+    n_folds: int,
+    seed: int,
+    groups: Any = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -151,18 +159,22 @@ def assess(
         At most; every class needs a sample in every fold.
     seed : int
         Of the folds.
+    groups : array-like or None, default=None
+        Samples of a group are held out together.
 
     Returns
     -------
     assessment : Assessment
     """
+    groups = None if groups is None else np.asarray(groups)
     if len(y) > MAX_SAMPLES:
         samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MAX_SAMPLES])
         X, y = X[samples], y[samples]
+        groups = None if groups is None else groups[samples]
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
-    folds = _folds(y, is_regression, n_folds, seed)
+    folds = _folds(y, is_regression, n_folds, seed, groups)
     if isinstance(folds, str):
         return Assessment(reason=folds)
     counts = counts_to_try(n_kept, X.shape[1])
@@ -220,7 +232,7 @@ def assess(
             k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
         },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(votes, mean_votes([y], classes), folds),
+        guess_test=against_guess(votes, mean_votes([y], classes), folds, groups),
     )
 
 
@@ -246,7 +258,12 @@ def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -
     ]
 
 
-def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
+def _folds(y: Any, is_regression: bool, n_folds: int, seed: int, groups: Any) -> Any:
+    if groups is not None:
+        n_folds = min(n_folds, len(np.unique(groups.astype(str))))
+        if n_folds < 2:
+            return "all samples belong to one group, so no group can be held out"
+        return make_folds(y, n_folds, seed=seed, stratified=not is_regression, groups=groups)
     if is_regression:
         if len(y) < 2 * n_folds:
             return f"{len(y)} samples are too few for {n_folds} folds"

@@ -93,6 +93,7 @@ def ranking_chart(
         {"y": "", "x": "score", "series": ""},
         " ".join(notes),
         line=None if null is None else null.level,
+        line_name="level of noise",
         meaning=ranked.meaning,
     )
 

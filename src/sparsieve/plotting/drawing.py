@@ -1,0 +1,455 @@
+"""Charts of a report drawn by Matplotlib; their kinds and fields are those of ``report.charts``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+
+from ..report.colours import (
+    DIVERGING,
+    LEVEL,
+    MEANT,
+    PALETTE_SIZE,
+    RAMP,
+    SELECTED,
+    SEQUENTIAL,
+    series_colours,
+)
+from ..report.elements import Chart
+from ..report.encodings import series_names
+from ..report.wording import shortened
+from ..selectors.ranked import KEPT_BY_REQUEST, UNRANKED
+from .base import beside, count_axis, in_legend, plain
+
+MARKERS = ("o", "s", "^", "D", "P")
+NARROW = 4.5  # inches: a column of a paper, where legends stand above and names are shorter
+_MAX_VECTOR_CELLS = 3000  # of a heat map; more become an image, or files grow large
+_MAX_LABELS = 60  # names below a heat map
+_MAX_INSIDE_LEGEND = 4
+_GOLDEN = 0.6180339887  # spreads dots evenly, and the same way every time
+_INK = "#57606a"
+
+Artists = dict[str, Any]
+
+
+def draw(chart: Chart, ax: Any, **style: Any) -> Artists:
+    """Draw a chart on axes.
+
+    Parameters
+    ----------
+    chart : Chart
+        Without controls; see :func:`sparsieve.report.stills.still`.
+    ax : matplotlib axes
+        Where to draw.
+    **style : dict
+        For the marks, as in Matplotlib's function that draws them.
+
+    Returns
+    -------
+    artists : dict of str to matplotlib artists
+        What was drawn, by what it is.
+    """
+    if not is_narrow(ax):
+        ax.set_title(plain(chart.title))
+    return _KINDS[chart.kind](chart, ax, style)
+
+
+def is_narrow(ax: Any) -> bool:
+    """Whether axes are those of a figure for one column of a paper."""
+    return bool(ax.figure.get_figwidth() < NARROW)
+
+
+def n_rows(chart: Chart) -> int:
+    """Lines of text that a chart needs beside it; 0 where its height does not depend on them."""
+    if chart.kind in ("lines", "points"):
+        return 0
+    if chart.kind == "critical-difference":
+        return int(2 - 1.5 * min(y for y in chart.columns["y"].values if y is not None))
+    rows = len(set(chart.columns["y"].values))
+    if chart.kind == "distribution":
+        inside = len(series_names(chart)) if "series" in chart.columns else 1
+        return rows * max(2, inside)
+    return rows * (_n_grouped(chart) + 1) // 2 if chart.kind == "bars" else rows
+
+
+def is_square(chart: Chart) -> bool:
+    """Whether a chart is a matrix of things against themselves, such as correlations."""
+    same = {*chart.columns["x"].values} == {*chart.columns["y"].values}
+    return chart.kind == "heatmap" and same
+
+
+# -- numbers over numbers ------------------------------------------------------------------------
+
+
+def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    groups = _by_series(chart)
+    colours = series_colours(list(groups))
+    made: Artists = {"lines": [], "bands": [], "marks": []}
+    dots = "." if chart.options.get("marks", True) else ""
+    for name, rows in groups.items():
+        across = name and name == chart.options.get("across")
+        look = {"marker": dots, "linestyle": "--" if across else "-", "color": colours[name]}
+        (line,) = ax.plot(rows["x"], rows["y"], **{**look, "label": in_legend(name), **style})
+        made["lines"].append(line)
+        if "error" in rows and not across:
+            most = chart.options.get("most", np.inf)
+            span = rows["y"] - rows["error"], np.minimum(rows["y"] + rows["error"], most)
+            faint = {"alpha": 0.15, "lw": 0, "color": line.get_color()}
+            made["bands"].append(ax.fill_between(rows["x"], *span, **faint))
+    marker = chart.options.get("marker")
+    if marker is not None:
+        label = f"selected: {marker:g}"
+        made["marks"].append(ax.axvline(marker, color="grey", ls=":", lw=1.2, label=label))
+    ax.set(xlabel=plain(chart.columns["x"].title), ylabel=plain(chart.columns["y"].title))
+    if chart.options.get("log_x"):
+        count_axis(ax, chart.columns["x"].title)
+    elif all(isinstance(value, int) for value in chart.columns["x"].values):
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    if chart.options.get("log_y"):
+        ax.set_yscale("log")
+    if "series" in chart.columns or marker is not None:
+        handles = [*(made["lines"] if "series" in chart.columns else []), *made["marks"]]
+        _legend(ax, handles, [handle.get_label() for handle in handles])
+    return made
+
+
+def _points(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    made: Artists = {"points": []}
+    size = 0.4 * chart.options.get("size", 70) * (0.5 if is_narrow(ax) else 1.0)
+    if "value" in chart.columns:
+        shade = {"c": _numbers(chart, "value"), "cmap": _map(RAMP), "s": size, **style}
+        dots = ax.scatter(_numbers(chart, "x"), _numbers(chart, "y"), **shade)
+        made["points"].append(dots)
+        made["bar"] = _colour_bar(ax, dots, chart.columns["value"].title)
+    else:
+        groups = _by_series(chart)
+        colours = series_colours(list(groups))
+        for i, (name, rows) in enumerate(groups.items()):
+            marker = MARKERS[i // PALETTE_SIZE % len(MARKERS)]
+            look = {"color": colours[name], "marker": marker, "s": size, "alpha": 0.85, "lw": 0}
+            dots = ax.scatter(rows["x"], rows["y"], **{**look, "label": in_legend(name), **style})
+            made["points"].append(dots)
+        if "series" in chart.columns:
+            title = chart.columns["series"].title
+            _legend(ax, made["points"], [d.get_label() for d in made["points"]], title)
+    if "diagonal" in chart.options:
+        low, high = chart.options["diagonal"]
+        (made["diagonal"],) = ax.plot([low, high], [low, high], ls="--", color=_INK, lw=1)
+    ax.set(xlabel=plain(chart.columns["x"].title), ylabel=plain(chart.columns["y"].title))
+    for axis in "xy":
+        if chart.options.get(f"log_{axis}"):
+            ax.set(**{f"{axis}scale": "log"})
+    return made
+
+
+# -- names and numbers ---------------------------------------------------------------------------
+
+
+def _bars(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    names = list(dict.fromkeys(chart.columns["y"].values))
+    values, n_grouped = _numbers(chart, "x"), _n_grouped(chart)
+    kinds = list(chart.columns["series"].values) if "series" in chart.columns else []
+    order = series_names(chart) if kinds else []
+    colours = series_colours(order or [""])
+    height = 0.8 / n_grouped
+    places = np.array([names.index(name) for name in chart.columns["y"].values], dtype=float)
+    if n_grouped > 1:
+        places += [(order.index(kind) - (n_grouped - 1) / 2) * height for kind in kinds]
+    finite = np.isfinite(values)
+    longest = max(np.abs(values[finite]).max(initial=0.0), np.finfo(float).tiny)
+    widths = np.where(finite, values, 1.05 * longest if finite.any() else 1.0)
+    colour = [colours[kind] for kind in kinds] or colours[""]
+    made: Artists = {"line": None}
+    groups: dict[str, Any] = {}
+    if chart.options.get("log_x"):  # bars have no length there
+        made["bars"] = ax.scatter(widths, places, **{"color": colour, "s": 24, **style})
+        ax.set_xscale("log")
+    else:
+        look = {"color": colour, "height": height, **style}
+        made["bars"] = ax.barh(places, widths, **look)
+        for i, kind in enumerate(kinds):
+            if kind == KEPT_BY_REQUEST:
+                ax.annotate(kind, (0, places[i]), (4, 0), textcoords="offset points", va="center")
+                continue
+            if kind == UNRANKED:
+                made["bars"][i].set(hatch="///", edgecolor="white", linewidth=0)
+            groups.setdefault(kind, made["bars"][i])
+    if "error" in chart.columns:
+        spread = {"xerr": _numbers(chart, "error"), "fmt": "none", "ecolor": "black", "lw": 1.2}
+        made["errors"] = ax.errorbar(widths, places, **spread)
+    shown = {in_legend(kind): groups[kind] for kind in order if kind in groups}
+    made["line"] = _level(chart, ax)
+    if made["line"] is not None and "line_name" in chart.options:
+        shown[chart.options["line_name"]] = made["line"]
+    if len(shown) > 1:
+        _legend(ax, list(shown.values()), list(shown), place="lower right")
+    _name_rows(ax, chart, names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    _label_scores(ax, chart)
+    return made
+
+
+def _distribution(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    """Every value as a dot over the box of its group."""
+    rows = list(dict.fromkeys(chart.columns["y"].values))
+    has_series = "series" in chart.columns
+    groups = chart.columns["series" if has_series else "y"].values
+    order = list(chart.options.get("series_names") or dict.fromkeys(groups))
+    rows = [name for name in order if name in rows] if not has_series else rows
+    colours = series_colours(order)
+    values, places = (
+        _numbers(chart, "x"),
+        np.array([rows.index(n) for n in chart.columns["y"].values]),
+    )
+    step = 0.8 / len(order) if has_series else 0.6
+    made: Artists = {"dots": [], "boxes": [], "line": None}
+    for i, name in enumerate(order):
+        mine = np.array([group == name for group in groups]) & np.isfinite(values)
+        shift = (i - (len(order) - 1) / 2) * step if has_series else 0.0
+        for row in np.unique(places[mine]):
+            some = values[mine & (places == row)]
+            middle = row + shift
+            low, first, median, third, high = np.quantile(some, [0, 0.25, 0.5, 0.75, 1])
+            ax.plot([low, high], [middle, middle], color=colours[name], lw=0.8, alpha=0.7)
+            box = {"height": 0.7 * step, "color": colours[name], "alpha": 0.35, "lw": 0}
+            made["boxes"] += list(ax.barh([middle], [third - first], left=[first], **box))
+            half = 0.35 * step
+            ax.plot([median] * 2, [middle - half, middle + half], color=colours[name], lw=1.6)
+            spread = (np.arange(len(some)) * _GOLDEN % 1 - 0.5) * 0.6 * step
+            look = {"color": colours[name], "s": 6 if is_narrow(ax) else 9, "lw": 0, "alpha": 0.75}
+            made["dots"].append(ax.scatter(some, middle + spread, **{**look, **style}))
+    made["line"] = _level(chart, ax)
+    _name_rows(ax, chart, rows)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    _label_scores(ax, chart)
+    if has_series:
+        _class_legend(ax, colours, chart.columns["series"].title)
+    return made
+
+
+def _heatmap(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    strip = chart.options.get("strip")
+    across = list(dict.fromkeys(chart.columns["x"].values))
+    rows = [name for name in dict.fromkeys(chart.columns["y"].values) if name != strip]
+    at = {name: i for i, name in enumerate(across)}
+    down = {name: i for i, name in enumerate(rows)}
+    cells = np.full((len(rows), len(across)), np.nan)
+    places = list(zip(chart.columns["y"].values, chart.columns["x"].values, strict=True))
+    for (y, x), value in zip(places, _numbers(chart, "value"), strict=True):
+        if y != strip:
+            cells[down[y], at[x]] = value
+    edges = np.arange(len(across) + 1) - 0.5
+    known = np.abs(cells[np.isfinite(cells)])
+    if chart.options.get("diverging"):
+        span = chart.options.get("span") or known.max(initial=0.0) or 1.0
+        shade = {"cmap": _map(DIVERGING), "vmin": -span, "vmax": span}
+    else:
+        low, high = chart.options.get("domain", (None, None))
+        shade = {"cmap": _map(SEQUENTIAL), "vmin": low, "vmax": high}
+    as_image = {"rasterized": cells.size > _MAX_VECTOR_CELLS}
+    mesh = ax.pcolormesh(
+        edges, np.arange(len(rows) + 1) - 0.5, cells, **{**shade, **as_image, **style}
+    )
+    made: Artists = {"cells": mesh, "strip": None}
+    top = -0.5
+    if strip:
+        marks = {
+            x: m
+            for (y, x), m in zip(places, chart.columns["strip"].values, strict=True)
+            if y == strip
+        }
+        made["strip"] = _strip(chart, ax, [marks[x] for x in across], edges)
+        top = -1.7
+    ax.set_ylim(len(rows) - 0.5, top)
+    _name_rows(ax, chart, rows)
+    _name_columns(ax, chart, across)
+    if chart.options.get("labels"):
+        field, middle = chart.options["labels"], sum(chart.options["domain"]) / 2
+        for (y, x), text in zip(places, chart.columns[field].values, strict=True):
+            ink = "white" if cells[down[y], at[x]] > middle else "black"
+            ax.text(at[x], down[y], f"{text:g}", ha="center", va="center", color=ink)
+    made["bar"] = _colour_bar(ax, mesh, chart.columns["value"].title)
+    return made
+
+
+def _strip(chart: Chart, ax: Any, marks: list[Any], edges: np.ndarray) -> Any:
+    """A row above the map that says what every column of it is."""
+    from matplotlib.colors import ListedColormap
+
+    names = list(chart.options["strip_names"])
+    place = {"edgecolors": "none", "rasterized": len(marks) > 300}
+    if not names:  # numbers
+        return ax.pcolormesh(edges, [-1.6, -0.6], [marks], cmap=_map(RAMP), **place)
+    colours = series_colours(names)
+    codes = [[names.index(mark) for mark in marks]]
+    listed = ListedColormap(list(colours.values()))
+    _class_legend(ax, colours, chart.columns["strip"].title)
+    limits = {"vmin": -0.5, "vmax": len(names) - 0.5}
+    return ax.pcolormesh(edges, [-1.6, -0.6], codes, cmap=listed, **limits, **place)
+
+
+def _dots(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    """A matrix of sets: a dot where a method is in one, a line that joins them."""
+    across = list(dict.fromkeys(chart.columns["x"].values))
+    rows = list(dict.fromkeys(chart.columns["y"].values))
+    x = np.array([across.index(name) for name in chart.columns["x"].values])
+    y = np.array([rows.index(name) for name in chart.columns["y"].values])
+    inside = np.array([kind == SELECTED for kind in chart.columns["series"].values])
+    made: Artists = {"dots": []}
+    for row in np.unique(y[inside]):
+        ends = x[inside & (y == row)]
+        ax.plot([ends.min(), ends.max()], [row, row], color=MEANT[SELECTED], lw=1.5)
+    for some, alpha in ((inside, 1.0), (~inside, 0.2)):
+        look = {"color": MEANT[SELECTED] if alpha == 1 else _INK, "alpha": alpha, "s": 30, "lw": 0}
+        made["dots"].append(ax.scatter(x[some], y[some], **{**look, "zorder": 3, **style}))
+    ax.set(xlim=(-0.6, len(across) - 0.4), ylim=(len(rows) - 0.5, -0.5))
+    _name_rows(ax, chart, rows)
+    _name_columns(ax, chart, across)
+    return made
+
+
+def _critical_difference(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
+    columns = {name: column.values for name, column in chart.columns.items()}
+    made: Artists = {"lines": [], "texts": []}
+    for part, x, x2, y, y2, text in zip(
+        *(columns[name] for name in ("part", "x", "x2", "y", "y2", "text")), strict=True
+    ):
+        if part in ("left", "right"):
+            said = {"ha": part, "va": "bottom", "fontsize": "small"}
+            made["texts"].append(ax.text(x, y, plain(text), **said))
+            continue
+        width = 4.0 if part == "alike" else 0.8
+        ends = ([x, x], [y, y2]) if part == "stem" else ([x, x2], [y, y])
+        look = {"color": _INK if part == "alike" else "black", "lw": width}
+        made["lines"] += ax.plot(*ends, **{**look, **style})
+    low, high = chart.options["ranks"]
+    lowest = min(y for y in columns["y"] if y is not None)
+    ax.set(ylim=(lowest - 0.5, 0), yticks=[], xticks=range(low, high + 1))
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    ax.set_xlabel(plain(chart.columns["x"].title))
+    for side in ("left", "right", "bottom"):
+        ax.spines[side].set_visible(False)
+    return made
+
+
+# -- parts ---------------------------------------------------------------------------------------
+
+
+def _numbers(chart: Chart, field: str) -> np.ndarray:
+    values = chart.columns[field].values
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _by_series(chart: Chart) -> dict[str, dict[str, np.ndarray]]:
+    """The numbers of every series that has any, in the order of the series."""
+    fields = [field for field in ("x", "y", "error") if field in chart.columns]
+    numbers = {field: _numbers(chart, field) for field in fields}
+    if "series" not in chart.columns:
+        return {"": numbers}
+    series = np.array(chart.columns["series"].values, dtype=object)
+    groups = {
+        name: {f: v[series == name] for f, v in numbers.items()} for name in series_names(chart)
+    }
+    return {name: rows for name, rows in groups.items() if len(rows["x"])}
+
+
+def _n_grouped(chart: Chart) -> int:
+    if not chart.options.get("grouped") or "series" not in chart.columns:
+        return 1
+    return len(series_names(chart))
+
+
+def _short(ax: Any, names: list[Any]) -> list[str]:
+    """Names that leave room for what they name; no two become the same."""
+    most = 24 if is_narrow(ax) else 40
+    return [plain(name) for name in shortened([" ".join(str(n).split()) for n in names], most)]
+
+
+def _name_rows(ax: Any, chart: Chart, names: list[Any]) -> None:
+    ax.set_yticks(range(len(names)), _short(ax, names))
+    ax.set_ylabel(plain(chart.columns["y"].title))
+
+
+def _name_columns(ax: Any, chart: Chart, names: list[Any]) -> None:
+    title = chart.columns["x"].title
+    if len(names) > _MAX_LABELS:
+        ax.set_xticks([])
+        ax.set_xlabel(plain(chart.options.get("x_label", title)))
+        return
+    short = _short(ax, names)
+    room = ax.figure.get_figwidth() * 6  # characters of the axes, about
+    slanted = sum(len(name) + 2 for name in short) > room
+    how = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    ax.set_xticks(range(len(names)), short, **how)
+    ax.set_xlabel(plain(title))
+
+
+def _label_scores(ax: Any, chart: Chart) -> None:
+    meaning = str(chart.options.get("meaning", "")).replace("$", r"\$")
+    line = 40 if is_narrow(ax) else 75
+    ax.set_xlabel("\n".join([plain(chart.columns["x"].title), *wrap(meaning, line)]))
+
+
+def _level(chart: Chart, ax: Any) -> Any:
+    """A line to compare with, or None."""
+    level = chart.options.get("line")
+    if level is None or not np.isfinite(level):
+        return None
+    return ax.axvline(level, color=LEVEL, linestyle="--", lw=1.2)
+
+
+def _class_legend(ax: Any, colours: dict[str, str], title: str) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour) for colour in colours.values()]
+    _legend(ax, handles, [in_legend(name) for name in colours], title, place=None)
+
+
+def _legend(
+    ax: Any, handles: list[Any], labels: list[str], title: str = "", place: str | None = "best"
+) -> None:
+    """Inside where there is room, beside the axes, or above them in a narrow figure."""
+    if is_narrow(ax) or place is None:
+        width = sum(len(label) + 5 for label in labels)
+        n_columns = max(
+            1, min(len(labels), int(len(labels) * ax.figure.get_figwidth() * 11 / width))
+        )
+        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
+        spacing = {"columnspacing": 1.0, "handlelength": 1.0, "fontsize": "small"}
+        ax.legend(handles, labels, ncols=n_columns, **above, **spacing)
+        if ax.get_title():  # the legend takes its place
+            ax.set_title(ax.get_title(), pad=18 * -(-len(labels) // n_columns))
+    elif len(labels) > _MAX_INSIDE_LEGEND:
+        beside(ax, handles=handles, labels=labels, title=plain(title) or None)
+    else:
+        ax.legend(handles, labels, loc=place, title=plain(title) or None)
+
+
+def _colour_bar(ax: Any, shaded: Any, title: str) -> Any:
+    bar = ax.figure.colorbar(shaded, ax=ax, shrink=0.9, pad=0.02, aspect=25)
+    bar.set_label(plain(title))
+    bar.outline.set_visible(False)
+    return bar
+
+
+def _map(colours: tuple[str, ...]) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    made = LinearSegmentedColormap.from_list("sparsieve", colours)
+    made.set_bad("white")
+    return made
+
+
+_KINDS: dict[str, Callable[[Chart, Any, dict[str, Any]], Artists]] = {
+    "lines": _lines,
+    "points": _points,
+    "bars": _bars,
+    "heatmap": _heatmap,
+    "distribution": _distribution,
+    "dots": _dots,
+    "critical-difference": _critical_difference,
+}
