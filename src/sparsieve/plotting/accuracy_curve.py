@@ -162,6 +162,11 @@ class AccuracyCurveDisplay(Display):
             how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
             source = Source.of(search, X, y, None, cls, **how)
             return cls.of(source).plot(ax=ax, **line_kw)
+        return cls.of_search(search).plot(ax=ax, **line_kw)
+
+    @classmethod
+    def of_search(cls, search: Any) -> AccuracyCurveDisplay:
+        """The curve of a search; not drawn yet."""
         hint = "give X and y too, or fit a SelectorCV around it"
         results = fitted_attribute(search, "cv_results_", cls, hint)
         if "param_k" not in results:
@@ -171,8 +176,8 @@ class AccuracyCurveDisplay(Display):
         error = results["error_test_score"] if search.n_splits_ > 1 else None
         curve = ScoreCurve("mean score", results["param_k"], results["mean_test_score"], error)
         note = _caption(search, error is not None)
-        display = cls([curve], _score_name(search), dict(search.k_by_rule_), search.rule, note=note)
-        return display.plot(ax=ax, **line_kw)
+        chosen = dict(search.k_by_rule_)
+        return cls([curve], _score_name(search), chosen, search.rule, note=note)
 
     @classmethod
     def of(cls, source: Source) -> AccuracyCurveDisplay:

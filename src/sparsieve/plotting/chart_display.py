@@ -135,7 +135,7 @@ class SelectionDisplay(ChartDisplay):
     _options: ClassVar[tuple[str, ...]] = ()  # what _describe takes; the rest is style
 
     @classmethod
-    def _describe(cls, source: Source, **options: Any) -> Chart | None:
+    def _describe(cls, source: Source, *args: Any, **options: Any) -> Chart | None:
         raise NotImplementedError
 
     @classmethod

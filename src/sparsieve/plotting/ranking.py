@@ -108,10 +108,25 @@ class RankingDisplay(ChartDisplay):
         -------
         display : RankingDisplay
         """
+        display = cls.of_selector(
+            selector, n_features=n_features, feature_names=feature_names, null=null
+        )
+        return display.plot(ax=ax, **bar_kw)
+
+    @classmethod
+    def of_selector(
+        cls,
+        selector: Any,
+        *,
+        n_features: int = 20,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        null: PermutationNull | None = None,
+    ) -> RankingDisplay:
+        """The ranking of a selector; not drawn yet."""
         check_integer("n_features", n_features)
         hint = "give a selector of sparsieve"
         for attribute in ("ranking_", "scores_"):
             fitted_attribute(selector, attribute, cls, hint)
         names = names_of(selector, feature_names, range(selector.n_features_in_))
         chart = ranking_chart(selector, names, null, n_features)
-        return cls(chart).plot(ax=ax, **bar_kw)
+        return cls(chart)
