@@ -21,8 +21,10 @@ from .base import (
     line_colour,
     line_style,
     plain,
+    wrapped,
 )
 from .chart_display import Source
+from .drawing import is_narrow
 
 _MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
 
@@ -265,7 +267,10 @@ class AccuracyCurveDisplay(Display):
         self._mark(ax)
         count_axis(ax, "number of features")
         spread = " (mean ± standard error)" if self.bands_ else ""
-        ax.set(ylabel=f"{plain(self.score_name)}{spread}", title=plain(self.title))
+        ax.set(
+            ylabel=f"{plain(self.score_name)}{spread}",
+            title="" if is_narrow(ax) else wrapped(self.title, 46),
+        )
         if len(self.curves) > _MAX_INSIDE_LEGEND:
             beside(ax)
         else:

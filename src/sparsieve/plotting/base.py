@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,9 @@ class Display:
             # Constrained layout leaves space for feature names, however long.
             ax = pyplot.subplots(layout="constrained")[1]
             width, height = ax.figure.get_size_inches()
-            ax.figure.set_size_inches(width, max(height, ROW_HEIGHT * n_rows + 1))
+            if n_rows:  # no thick bars where there are few
+                height = max(min(height, 0.45 * n_rows + 1.5), ROW_HEIGHT * n_rows + 1)
+            ax.figure.set_size_inches(width, height)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -55,6 +58,11 @@ def plain(name: Any) -> str:
     if len(text) > LONGEST_NAME:
         text = text[: LONGEST_NAME - 1] + "…"
     return text.replace("$", r"\$")
+
+
+def wrapped(text: str, n_characters: int) -> str:
+    """A title or a label on as many lines as it needs, shown as it is."""
+    return "\n".join(wrap(str(text), n_characters)).replace("$", r"\$")
 
 
 def in_legend(name: Any) -> str:

@@ -51,7 +51,9 @@ class ChartDisplay(Display):
     @property
     def caption(self) -> str:
         """What to know when looking at it, in a sentence or two."""
-        return self.chart.note
+        meaning = self.chart.options.get("meaning")
+        said = [f"Score: {meaning}" if meaning else "", self.chart.note]
+        return " ".join(filter(None, said))
 
     @property
     def alt_text(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..report.elements import Chart
 from ..report.encodings import series_names
 from ..report.wording import shortened
 from ..selectors.ranked import KEPT_BY_REQUEST, UNRANKED
-from .base import beside, count_axis, in_legend, plain
+from .base import beside, count_axis, in_legend, plain, wrapped
 
 MARKERS = ("o", "s", "^", "D", "P")
 NARROW = 4.5  # inches: a column of a paper, where legends stand above and names are shorter
@@ -31,6 +30,7 @@ _MAX_LABELS = 60  # names below a heat map
 _MAX_INSIDE_LEGEND = 4
 _GOLDEN = 0.6180339887  # spreads dots evenly, and the same way every time
 _INK = "#57606a"
+_TITLE = 46  # characters of a line of a title, which fit above half of a figure
 
 Artists = dict[str, Any]
 
@@ -53,7 +53,7 @@ def draw(chart: Chart, ax: Any, **style: Any) -> Artists:
         What was drawn, by what it is.
     """
     if not is_narrow(ax):
-        ax.set_title(plain(chart.title))
+        ax.set_title(wrapped(chart.title, _TITLE))
     return _KINDS[chart.kind](chart, ax, style)
 
 
@@ -219,7 +219,7 @@ def _distribution(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             half = 0.35 * step
             ax.plot([median] * 2, [middle - half, middle + half], color=colours[name], lw=1.6)
             spread = (np.arange(len(some)) * _GOLDEN % 1 - 0.5) * 0.6 * step
-            look = {"color": colours[name], "s": 6 if is_narrow(ax) else 9, "lw": 0, "alpha": 0.75}
+            look = {"color": colours[name], "s": 3 if is_narrow(ax) else 9, "lw": 0, "alpha": 0.7}
             made["dots"].append(ax.scatter(some, middle + spread, **{**look, **style}))
     made["line"] = _level(chart, ax)
     _name_rows(ax, chart, rows)
@@ -261,8 +261,9 @@ def _heatmap(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             for (y, x), m in zip(places, chart.columns["strip"].values, strict=True)
             if y == strip
         }
-        made["strip"] = _strip(chart, ax, [marks[x] for x in across], edges)
-        top = -1.7
+        height = min(1.0, 0.2 + 0.08 * len(rows))
+        made["strip"] = _strip(chart, ax, [marks[x] for x in across], edges, height)
+        top = -0.7 - height
     ax.set_ylim(len(rows) - 0.5, top)
     _name_rows(ax, chart, rows)
     _name_columns(ax, chart, across)
@@ -275,20 +276,20 @@ def _heatmap(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     return made
 
 
-def _strip(chart: Chart, ax: Any, marks: list[Any], edges: np.ndarray) -> Any:
+def _strip(chart: Chart, ax: Any, marks: list[Any], edges: np.ndarray, height: float) -> Any:
     """A row above the map that says what every column of it is."""
     from matplotlib.colors import ListedColormap
 
     names = list(chart.options["strip_names"])
     place = {"edgecolors": "none", "rasterized": len(marks) > 300}
     if not names:  # numbers
-        return ax.pcolormesh(edges, [-1.6, -0.6], [marks], cmap=_map(RAMP), **place)
+        return ax.pcolormesh(edges, [-0.6 - height, -0.6], [marks], cmap=_map(RAMP), **place)
     colours = series_colours(names)
     codes = [[names.index(mark) for mark in marks]]
     listed = ListedColormap(list(colours.values()))
     _class_legend(ax, colours, chart.columns["strip"].title)
     limits = {"vmin": -0.5, "vmax": len(names) - 0.5}
-    return ax.pcolormesh(edges, [-1.6, -0.6], codes, cmap=listed, **limits, **place)
+    return ax.pcolormesh(edges, [-0.6 - height, -0.6], codes, cmap=listed, **limits, **place)
 
 
 def _dots(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
@@ -381,17 +382,16 @@ def _name_columns(ax: Any, chart: Chart, names: list[Any]) -> None:
         ax.set_xlabel(plain(chart.options.get("x_label", title)))
         return
     short = _short(ax, names)
-    room = ax.figure.get_figwidth() * 6  # characters of the axes, about
-    slanted = sum(len(name) + 2 for name in short) > room
+    room = _n_characters(0.5 * ax.figure.get_figwidth(), "xtick.labelsize")
+    slanted = max(map(len, short)) + 2 > room / len(short)
     how = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
     ax.set_xticks(range(len(names)), short, **how)
     ax.set_xlabel(plain(title))
 
 
 def _label_scores(ax: Any, chart: Chart) -> None:
-    meaning = str(chart.options.get("meaning", "")).replace("$", r"\$")
-    line = 40 if is_narrow(ax) else 75
-    ax.set_xlabel("\n".join([plain(chart.columns["x"].title), *wrap(meaning, line)]))
+    meaning = "" if is_narrow(ax) else wrapped(chart.options.get("meaning", ""), _TITLE)
+    ax.set_xlabel("\n".join(filter(None, [plain(chart.columns["x"].title), meaning])))
 
 
 def _level(chart: Chart, ax: Any) -> Any:
@@ -415,23 +415,32 @@ def _legend(
     """Inside where there is room, beside the axes, or above them in a narrow figure."""
     if is_narrow(ax) or place is None:
         width = sum(len(label) + 5 for label in labels)
-        n_columns = max(
-            1, min(len(labels), int(len(labels) * ax.figure.get_figwidth() * 11 / width))
-        )
+        share = 0.8 * _n_characters(ax.figure.get_figwidth(), "legend.fontsize") / width
+        n_columns = max(1, min(len(labels), int(len(labels) * share)))
         above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
-        spacing = {"columnspacing": 1.0, "handlelength": 1.0, "fontsize": "small"}
+        spacing = {"columnspacing": 1.0, "handlelength": 1.0, "fontsize": "small", "borderpad": 0.2}
         ax.legend(handles, labels, ncols=n_columns, **above, **spacing)
         if ax.get_title():  # the legend takes its place
-            ax.set_title(ax.get_title(), pad=18 * -(-len(labels) // n_columns))
+            ax.set_title(ax.get_title(), pad=4 + 16 * -(-len(labels) // n_columns))
     elif len(labels) > _MAX_INSIDE_LEGEND:
         beside(ax, handles=handles, labels=labels, title=plain(title) or None)
     else:
         ax.legend(handles, labels, loc=place, title=plain(title) or None)
 
 
+def _n_characters(inches: float, size: str) -> int:
+    """About how many characters of a size of Matplotlib's settings a line has room for."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    points = FontProperties(size=rcParams[size]).get_size_in_points()
+    return int(inches * 72 / (0.6 * points))
+
+
 def _colour_bar(ax: Any, shaded: Any, title: str) -> Any:
     bar = ax.figure.colorbar(shaded, ax=ax, shrink=0.9, pad=0.02, aspect=25)
-    bar.set_label(plain(title))
+    room = _n_characters(0.55 * ax.figure.get_figheight(), "axes.labelsize")
+    bar.set_label(wrapped(title, max(room, 12)))
     bar.outline.set_visible(False)
     return bar
 

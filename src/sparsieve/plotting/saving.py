@@ -132,4 +132,6 @@ def _figure(display: Any, width: float) -> Any:
     height = min(max(height, _LOWEST), _HIGHEST)
     figure = figures.Figure(figsize=(width * _MM, height * _MM), layout="constrained")
     display.plot(ax=figure.add_subplot())
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once for all formats
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .elements import Chart, Column, Explorer, Section
@@ -53,7 +54,7 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
     return replace(chart, columns=columns, controls=())
 
 
-def charts_of(sections: list[Section]) -> list[Chart]:
+def charts_of(sections: Sequence[Section]) -> list[Chart]:
     """All charts of a report, as they are first shown, from top to bottom."""
     found: list[Chart] = []
     for section in sections:
