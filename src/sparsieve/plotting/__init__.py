@@ -4,14 +4,16 @@ from .accuracy_curve import AccuracyCurveDisplay
 from .convergence import ConvergenceDisplay
 from .path import PathDisplay
 from .ranking import RankingDisplay
-from .selection_displays import (
+from .sample_displays import (
     ClassProfileDisplay,
-    CorrelationDisplay,
     FeatureValuesDisplay,
-    NullDistributionDisplay,
-    PredictionDisplay,
     ProjectionDisplay,
     SampleHeatmapDisplay,
+)
+from .selection_displays import (
+    CorrelationDisplay,
+    NullDistributionDisplay,
+    PredictionDisplay,
     SelectionFrequencyDisplay,
     SubstitutesDisplay,
     WeightsDisplay,

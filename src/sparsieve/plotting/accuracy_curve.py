@@ -11,6 +11,7 @@ from .._checks import check_integer
 from ..report.alt_text import alt_text
 from ..report.elements import Chart, chart_of
 from ..report.selection_charts import curve_chart
+from ..report.wording import capitalised
 from ..scoring.folds import seed_of
 from .base import (
     Display,
@@ -24,7 +25,7 @@ from .base import (
     wrapped,
 )
 from .chart_display import Source
-from .drawing import is_narrow
+from .parts import is_narrow
 
 _MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
 
@@ -178,8 +179,9 @@ class AccuracyCurveDisplay(Display):
         error = results["error_test_score"] if search.n_splits_ > 1 else None
         curve = ScoreCurve("mean score", results["param_k"], results["mean_test_score"], error)
         note = _caption(search, error is not None)
-        chosen = dict(search.k_by_rule_)
-        return cls([curve], _score_name(search), chosen, search.rule, note=note)
+        chosen, named = dict(search.k_by_rule_), _score_name(search)
+        title = f"{capitalised(named)} over the number of features"
+        return cls([curve], named, chosen, search.rule, title, note)
 
     @classmethod
     def of(cls, source: Source) -> AccuracyCurveDisplay:
@@ -216,7 +218,7 @@ class AccuracyCurveDisplay(Display):
             )
         ]
         titles = {"series": "", "x": "number of features", "y": self.score_name, "error": "error"}
-        title = self.title or f"{self.score_name} over the number of features"
+        title = self.title or f"{capitalised(self.score_name)} over the number of features"
         return chart_of(title, "lines", rows, titles, self.note)
 
     @property

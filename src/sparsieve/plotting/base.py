@@ -26,16 +26,16 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def _begin(self, ax: Any, n_rows: int = 0) -> Any:
+    def _begin(self, ax: Any, n_rows: int = 0, width: float | None = None) -> Any:
         """The axes to draw on: those given, or those of a new figure, high enough for its rows."""
         if ax is None:
             pyplot = require("matplotlib.pyplot", extra="report", purpose="draw")
             # Constrained layout leaves space for feature names, however long.
             ax = pyplot.subplots(layout="constrained")[1]
-            width, height = ax.figure.get_size_inches()
+            usual, height = ax.figure.get_size_inches()
             if n_rows:  # no thick bars where there are few
                 height = max(min(height, 0.45 * n_rows + 1.5), ROW_HEIGHT * n_rows + 1)
-            ax.figure.set_size_inches(width, height)
+            ax.figure.set_size_inches(width or usual, height)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 

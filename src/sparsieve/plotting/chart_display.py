@@ -19,7 +19,8 @@ from ..report.selected_data import SelectedData
 from ..report.stills import still
 from ..scoring.folds import seed_of
 from .base import Display, check_fitted
-from .drawing import draw, is_square, n_rows
+from .drawing import draw, n_rows, wished_width
+from .parts import is_square
 
 Drawn = TypeVar("Drawn", bound="ChartDisplay")
 
@@ -75,7 +76,7 @@ class ChartDisplay(Display):
         display : Display
             This object.
         """
-        ax = self._begin(ax, n_rows(self.chart))
+        ax = self._begin(ax, n_rows(self.chart), wished_width(self.chart))
         self.artists_ = draw(self.chart, ax, **style)
         return self
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..report.colours import (
     DIVERGING,
-    LEVEL,
     MEANT,
     PALETTE_SIZE,
     RAMP,
@@ -19,18 +18,29 @@ from ..report.colours import (
 )
 from ..report.elements import Chart
 from ..report.encodings import series_names
-from ..report.wording import shortened
 from ..selectors.ranked import KEPT_BY_REQUEST, UNRANKED
-from .base import beside, count_axis, in_legend, plain, wrapped
+from .base import count_axis, in_legend, log_axis, plain, wrapped
+from .parts import (
+    LINE,
+    by_series,
+    class_legend,
+    colour_bar,
+    colour_map,
+    group_size,
+    is_narrow,
+    label_scores,
+    legend,
+    level,
+    n_characters,
+    name_columns,
+    name_rows,
+    numbers,
+)
 
 MARKERS = ("o", "s", "^", "D", "P")
-NARROW = 4.5  # inches: a column of a paper, where legends stand above and names are shorter
 _MAX_VECTOR_CELLS = 3000  # of a heat map; more become an image, or files grow large
-_MAX_LABELS = 60  # names below a heat map
-_MAX_INSIDE_LEGEND = 4
 _GOLDEN = 0.6180339887  # spreads dots evenly, and the same way every time
 _INK = "#57606a"
-_TITLE = 46  # characters of a line of a title, which fit above half of a figure
 
 Artists = dict[str, Any]
 
@@ -53,13 +63,9 @@ def draw(chart: Chart, ax: Any, **style: Any) -> Artists:
         What was drawn, by what it is.
     """
     if not is_narrow(ax):
-        ax.set_title(wrapped(chart.title, _TITLE))
+        room = ax.get_position().width * ax.figure.get_figwidth()
+        ax.set_title(wrapped(chart.title, max(LINE, n_characters(room, "axes.titlesize"))))
     return _KINDS[chart.kind](chart, ax, style)
-
-
-def is_narrow(ax: Any) -> bool:
-    """Whether axes are those of a figure for one column of a paper."""
-    return bool(ax.figure.get_figwidth() < NARROW)
 
 
 def n_rows(chart: Chart) -> int:
@@ -72,20 +78,23 @@ def n_rows(chart: Chart) -> int:
     if chart.kind == "distribution":
         inside = len(series_names(chart)) if "series" in chart.columns else 1
         return rows * max(2, inside)
-    return rows * (_n_grouped(chart) + 1) // 2 if chart.kind == "bars" else rows
+    return rows * (group_size(chart) + 1) // 2 if chart.kind == "bars" else rows
 
 
-def is_square(chart: Chart) -> bool:
-    """Whether a chart is a matrix of things against themselves, such as correlations."""
-    same = {*chart.columns["x"].values} == {*chart.columns["y"].values}
-    return chart.kind == "heatmap" and same
+def wished_width(chart: Chart) -> float:
+    """Inches: more where names are long or columns many."""
+    if chart.kind in ("lines", "points"):
+        return 6.4
+    longest = min(40, max(len(str(name)) for name in chart.columns["y"].values))
+    across = len(set(chart.columns["x"].values)) if chart.kind in ("heatmap", "dots") else 0
+    return 6.4 + 0.08 * max(0, longest - 16) + 0.06 * min(max(0, across - 10), 40)
 
 
 # -- numbers over numbers ------------------------------------------------------------------------
 
 
 def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
-    groups = _by_series(chart)
+    groups = by_series(chart)
     colours = series_colours(list(groups))
     made: Artists = {"lines": [], "bands": [], "marks": []}
     dots = "." if chart.options.get("marks", True) else ""
@@ -112,7 +121,7 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         ax.set_yscale("log")
     if "series" in chart.columns or marker is not None:
         handles = [*(made["lines"] if "series" in chart.columns else []), *made["marks"]]
-        _legend(ax, handles, [handle.get_label() for handle in handles])
+        legend(ax, handles, [handle.get_label() for handle in handles])
     return made
 
 
@@ -120,12 +129,12 @@ def _points(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     made: Artists = {"points": []}
     size = 0.4 * chart.options.get("size", 70) * (0.5 if is_narrow(ax) else 1.0)
     if "value" in chart.columns:
-        shade = {"c": _numbers(chart, "value"), "cmap": _map(RAMP), "s": size, **style}
-        dots = ax.scatter(_numbers(chart, "x"), _numbers(chart, "y"), **shade)
+        shade = {"c": numbers(chart, "value"), "cmap": colour_map(RAMP), "s": size, **style}
+        dots = ax.scatter(numbers(chart, "x"), numbers(chart, "y"), **shade)
         made["points"].append(dots)
-        made["bar"] = _colour_bar(ax, dots, chart.columns["value"].title)
+        made["bar"] = colour_bar(ax, dots, chart.columns["value"].title)
     else:
-        groups = _by_series(chart)
+        groups = by_series(chart)
         colours = series_colours(list(groups))
         for i, (name, rows) in enumerate(groups.items()):
             marker = MARKERS[i // PALETTE_SIZE % len(MARKERS)]
@@ -134,7 +143,7 @@ def _points(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             made["points"].append(dots)
         if "series" in chart.columns:
             title = chart.columns["series"].title
-            _legend(ax, made["points"], [d.get_label() for d in made["points"]], title)
+            legend(ax, made["points"], [d.get_label() for d in made["points"]], title)
     if "diagonal" in chart.options:
         low, high = chart.options["diagonal"]
         (made["diagonal"],) = ax.plot([low, high], [low, high], ls="--", color=_INK, lw=1)
@@ -150,7 +159,7 @@ def _points(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
 
 def _bars(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     names = list(dict.fromkeys(chart.columns["y"].values))
-    values, n_grouped = _numbers(chart, "x"), _n_grouped(chart)
+    values, n_grouped = numbers(chart, "x"), group_size(chart)
     kinds = list(chart.columns["series"].values) if "series" in chart.columns else []
     order = series_names(chart) if kinds else []
     colours = series_colours(order or [""])
@@ -166,7 +175,7 @@ def _bars(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     groups: dict[str, Any] = {}
     if chart.options.get("log_x"):  # bars have no length there
         made["bars"] = ax.scatter(widths, places, **{"color": colour, "s": 24, **style})
-        ax.set_xscale("log")
+        log_axis(ax)
     else:
         look = {"color": colour, "height": height, **style}
         made["bars"] = ax.barh(places, widths, **look)
@@ -178,17 +187,17 @@ def _bars(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
                 made["bars"][i].set(hatch="///", edgecolor="white", linewidth=0)
             groups.setdefault(kind, made["bars"][i])
     if "error" in chart.columns:
-        spread = {"xerr": _numbers(chart, "error"), "fmt": "none", "ecolor": "black", "lw": 1.2}
+        spread = {"xerr": numbers(chart, "error"), "fmt": "none", "ecolor": "black", "lw": 1.2}
         made["errors"] = ax.errorbar(widths, places, **spread)
     shown = {in_legend(kind): groups[kind] for kind in order if kind in groups}
-    made["line"] = _level(chart, ax)
+    made["line"] = level(chart, ax)
     if made["line"] is not None and "line_name" in chart.options:
         shown[chart.options["line_name"]] = made["line"]
     if len(shown) > 1:
-        _legend(ax, list(shown.values()), list(shown), place="lower right")
-    _name_rows(ax, chart, names)
+        legend(ax, list(shown.values()), list(shown), place="lower right")
+    name_rows(ax, chart, names)
     ax.set_ylim(len(names) - 0.4, -0.6)
-    _label_scores(ax, chart)
+    label_scores(ax, chart)
     return made
 
 
@@ -201,7 +210,7 @@ def _distribution(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     rows = [name for name in order if name in rows] if not has_series else rows
     colours = series_colours(order)
     values, places = (
-        _numbers(chart, "x"),
+        numbers(chart, "x"),
         np.array([rows.index(n) for n in chart.columns["y"].values]),
     )
     step = 0.8 / len(order) if has_series else 0.6
@@ -221,12 +230,12 @@ def _distribution(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             spread = (np.arange(len(some)) * _GOLDEN % 1 - 0.5) * 0.6 * step
             look = {"color": colours[name], "s": 3 if is_narrow(ax) else 9, "lw": 0, "alpha": 0.7}
             made["dots"].append(ax.scatter(some, middle + spread, **{**look, **style}))
-    made["line"] = _level(chart, ax)
-    _name_rows(ax, chart, rows)
+    made["line"] = level(chart, ax)
+    name_rows(ax, chart, rows)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    _label_scores(ax, chart)
+    label_scores(ax, chart)
     if has_series:
-        _class_legend(ax, colours, chart.columns["series"].title)
+        class_legend(ax, colours, chart.columns["series"].title)
     return made
 
 
@@ -238,17 +247,17 @@ def _heatmap(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     down = {name: i for i, name in enumerate(rows)}
     cells = np.full((len(rows), len(across)), np.nan)
     places = list(zip(chart.columns["y"].values, chart.columns["x"].values, strict=True))
-    for (y, x), value in zip(places, _numbers(chart, "value"), strict=True):
+    for (y, x), value in zip(places, numbers(chart, "value"), strict=True):
         if y != strip:
             cells[down[y], at[x]] = value
     edges = np.arange(len(across) + 1) - 0.5
     known = np.abs(cells[np.isfinite(cells)])
     if chart.options.get("diverging"):
         span = chart.options.get("span") or known.max(initial=0.0) or 1.0
-        shade = {"cmap": _map(DIVERGING), "vmin": -span, "vmax": span}
+        shade = {"cmap": colour_map(DIVERGING), "vmin": -span, "vmax": span}
     else:
         low, high = chart.options.get("domain", (None, None))
-        shade = {"cmap": _map(SEQUENTIAL), "vmin": low, "vmax": high}
+        shade = {"cmap": colour_map(SEQUENTIAL), "vmin": low, "vmax": high}
     as_image = {"rasterized": cells.size > _MAX_VECTOR_CELLS}
     mesh = ax.pcolormesh(
         edges, np.arange(len(rows) + 1) - 0.5, cells, **{**shade, **as_image, **style}
@@ -265,14 +274,14 @@ def _heatmap(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         made["strip"] = _strip(chart, ax, [marks[x] for x in across], edges, height)
         top = -0.7 - height
     ax.set_ylim(len(rows) - 0.5, top)
-    _name_rows(ax, chart, rows)
-    _name_columns(ax, chart, across)
+    name_rows(ax, chart, rows)
+    name_columns(ax, chart, across)
     if chart.options.get("labels"):
         field, middle = chart.options["labels"], sum(chart.options["domain"]) / 2
         for (y, x), text in zip(places, chart.columns[field].values, strict=True):
             ink = "white" if cells[down[y], at[x]] > middle else "black"
             ax.text(at[x], down[y], f"{text:g}", ha="center", va="center", color=ink)
-    made["bar"] = _colour_bar(ax, mesh, chart.columns["value"].title)
+    made["bar"] = colour_bar(ax, mesh, chart.columns["value"].title)
     return made
 
 
@@ -283,11 +292,11 @@ def _strip(chart: Chart, ax: Any, marks: list[Any], edges: np.ndarray, height: f
     names = list(chart.options["strip_names"])
     place = {"edgecolors": "none", "rasterized": len(marks) > 300}
     if not names:  # numbers
-        return ax.pcolormesh(edges, [-0.6 - height, -0.6], [marks], cmap=_map(RAMP), **place)
+        return ax.pcolormesh(edges, [-0.6 - height, -0.6], [marks], cmap=colour_map(RAMP), **place)
     colours = series_colours(names)
     codes = [[names.index(mark) for mark in marks]]
     listed = ListedColormap(list(colours.values()))
-    _class_legend(ax, colours, chart.columns["strip"].title)
+    class_legend(ax, colours, chart.columns["strip"].title)
     limits = {"vmin": -0.5, "vmax": len(names) - 0.5}
     return ax.pcolormesh(edges, [-0.6 - height, -0.6], codes, cmap=listed, **limits, **place)
 
@@ -307,8 +316,8 @@ def _dots(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         look = {"color": MEANT[SELECTED] if alpha == 1 else _INK, "alpha": alpha, "s": 30, "lw": 0}
         made["dots"].append(ax.scatter(x[some], y[some], **{**look, "zorder": 3, **style}))
     ax.set(xlim=(-0.6, len(across) - 0.4), ylim=(len(rows) - 0.5, -0.5))
-    _name_rows(ax, chart, rows)
-    _name_columns(ax, chart, across)
+    name_rows(ax, chart, rows)
+    name_columns(ax, chart, across)
     return made
 
 
@@ -334,122 +343,6 @@ def _critical_difference(chart: Chart, ax: Any, style: dict[str, Any]) -> Artist
     ax.set_xlabel(plain(chart.columns["x"].title))
     for side in ("left", "right", "bottom"):
         ax.spines[side].set_visible(False)
-    return made
-
-
-# -- parts ---------------------------------------------------------------------------------------
-
-
-def _numbers(chart: Chart, field: str) -> np.ndarray:
-    values = chart.columns[field].values
-    return np.array([np.nan if value is None else value for value in values], dtype=float)
-
-
-def _by_series(chart: Chart) -> dict[str, dict[str, np.ndarray]]:
-    """The numbers of every series that has any, in the order of the series."""
-    fields = [field for field in ("x", "y", "error") if field in chart.columns]
-    numbers = {field: _numbers(chart, field) for field in fields}
-    if "series" not in chart.columns:
-        return {"": numbers}
-    series = np.array(chart.columns["series"].values, dtype=object)
-    groups = {
-        name: {f: v[series == name] for f, v in numbers.items()} for name in series_names(chart)
-    }
-    return {name: rows for name, rows in groups.items() if len(rows["x"])}
-
-
-def _n_grouped(chart: Chart) -> int:
-    if not chart.options.get("grouped") or "series" not in chart.columns:
-        return 1
-    return len(series_names(chart))
-
-
-def _short(ax: Any, names: list[Any]) -> list[str]:
-    """Names that leave room for what they name; no two become the same."""
-    most = 24 if is_narrow(ax) else 40
-    return [plain(name) for name in shortened([" ".join(str(n).split()) for n in names], most)]
-
-
-def _name_rows(ax: Any, chart: Chart, names: list[Any]) -> None:
-    ax.set_yticks(range(len(names)), _short(ax, names))
-    ax.set_ylabel(plain(chart.columns["y"].title))
-
-
-def _name_columns(ax: Any, chart: Chart, names: list[Any]) -> None:
-    title = chart.columns["x"].title
-    if len(names) > _MAX_LABELS:
-        ax.set_xticks([])
-        ax.set_xlabel(plain(chart.options.get("x_label", title)))
-        return
-    short = _short(ax, names)
-    room = _n_characters(0.5 * ax.figure.get_figwidth(), "xtick.labelsize")
-    slanted = max(map(len, short)) + 2 > room / len(short)
-    how = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-    ax.set_xticks(range(len(names)), short, **how)
-    ax.set_xlabel(plain(title))
-
-
-def _label_scores(ax: Any, chart: Chart) -> None:
-    meaning = "" if is_narrow(ax) else wrapped(chart.options.get("meaning", ""), _TITLE)
-    ax.set_xlabel("\n".join(filter(None, [plain(chart.columns["x"].title), meaning])))
-
-
-def _level(chart: Chart, ax: Any) -> Any:
-    """A line to compare with, or None."""
-    level = chart.options.get("line")
-    if level is None or not np.isfinite(level):
-        return None
-    return ax.axvline(level, color=LEVEL, linestyle="--", lw=1.2)
-
-
-def _class_legend(ax: Any, colours: dict[str, str], title: str) -> None:
-    from matplotlib.patches import Patch
-
-    handles = [Patch(color=colour) for colour in colours.values()]
-    _legend(ax, handles, [in_legend(name) for name in colours], title, place=None)
-
-
-def _legend(
-    ax: Any, handles: list[Any], labels: list[str], title: str = "", place: str | None = "best"
-) -> None:
-    """Inside where there is room, beside the axes, or above them in a narrow figure."""
-    if is_narrow(ax) or place is None:
-        width = sum(len(label) + 5 for label in labels)
-        share = 0.8 * _n_characters(ax.figure.get_figwidth(), "legend.fontsize") / width
-        n_columns = max(1, min(len(labels), int(len(labels) * share)))
-        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
-        spacing = {"columnspacing": 1.0, "handlelength": 1.0, "fontsize": "small", "borderpad": 0.2}
-        ax.legend(handles, labels, ncols=n_columns, **above, **spacing)
-        if ax.get_title():  # the legend takes its place
-            ax.set_title(ax.get_title(), pad=4 + 16 * -(-len(labels) // n_columns))
-    elif len(labels) > _MAX_INSIDE_LEGEND:
-        beside(ax, handles=handles, labels=labels, title=plain(title) or None)
-    else:
-        ax.legend(handles, labels, loc=place, title=plain(title) or None)
-
-
-def _n_characters(inches: float, size: str) -> int:
-    """About how many characters of a size of Matplotlib's settings a line has room for."""
-    from matplotlib import rcParams
-    from matplotlib.font_manager import FontProperties
-
-    points = FontProperties(size=rcParams[size]).get_size_in_points()
-    return int(inches * 72 / (0.6 * points))
-
-
-def _colour_bar(ax: Any, shaded: Any, title: str) -> Any:
-    bar = ax.figure.colorbar(shaded, ax=ax, shrink=0.9, pad=0.02, aspect=25)
-    room = _n_characters(0.55 * ax.figure.get_figheight(), "axes.labelsize")
-    bar.set_label(wrapped(title, max(room, 12)))
-    bar.outline.set_visible(False)
-    return bar
-
-
-def _map(colours: tuple[str, ...]) -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    made = LinearSegmentedColormap.from_list("sparsieve", colours)
-    made.set_bad("white")
     return made
 
 

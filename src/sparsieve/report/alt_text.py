@@ -63,7 +63,7 @@ def _bars(chart: Chart) -> str:
 def _points(chart: Chart) -> str:
     x, y = chart.columns["x"], chart.columns["y"]
     by = chart.columns.get("series")
-    coloured = f", coloured by {by.title or 'group'}: {_among(by.values)}" if by else ""
+    coloured = f", coloured by {by.title or 'group'}: {_among(chart, by.values)}" if by else ""
     return f"{counted(len(y.values), 'dot')}, {y.title} against {x.title}{coloured}."
 
 
@@ -81,7 +81,7 @@ def _heatmap(chart: Chart) -> str:
 def _distribution(chart: Chart) -> str:
     values = [value for value in chart.columns["x"].values if value is not None]
     by = chart.columns.get("series", chart.columns["y"])
-    among = f" for {_among(by.values)}"
+    among = f" for {_among(chart, by.values)}"
     if not values:
         return f"box plots with every value{among}."
     name = chart.columns["x"].title
@@ -98,8 +98,8 @@ def _critical_difference(chart: Chart) -> str:
     return f"average ranks on a line, the best first: {listed_names(names)}."
 
 
-def _among(values: Sequence[Any]) -> str:
-    names = list(dict.fromkeys(str(value) for value in values))
+def _among(chart: Chart, values: Sequence[Any]) -> str:
+    names = list(chart.options.get("series_names") or dict.fromkeys(map(str, values)))
     return listed_names(names[:8], more=len(names) - 8)
 
 

@@ -22,6 +22,7 @@ from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import counted
 
+_WEIGHTS = "Weight of every feature in the fitted model, times the feature's standard deviation."
 NOISE, OWN = "noise", "selected features"
 
 
@@ -139,18 +140,15 @@ def weights_chart(kept: SelectedData) -> Chart | None:
     signed = _one_signed_weight(weights, outputs)
     if signed is not None:
         rows, titles = zip(names, signed, strict=True), {"y": "", "x": "weight"}
-        for_which = (
-            f"Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}."
-            if outputs
-            else ""
-        )
-        return chart_of("Weights", "bars", rows, titles, for_which, digits={"x": 3})
+        said = f" Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}."
+        note = _WEIGHTS + said if outputs else _WEIGHTS
+        return chart_of("Weights", "bars", rows, titles, note, digits={"x": 3})
     if len(outputs) != len(coef):
         outputs = [f"target {j}" for j in range(len(coef))]
     across = "class" if kept.classes is not None else "target"
     cells = grid(weights, names, outputs)
     titles = {"y": "", "x": across, "value": "weight"}
-    return chart_of(f"Weights by {across}", "heatmap", cells, titles, diverging=True)
+    return chart_of(f"Weights by {across}", "heatmap", cells, titles, _WEIGHTS, diverging=True)
 
 
 def _one_signed_weight(weights: np.ndarray, classes: list[str]) -> list[float] | None:

@@ -117,7 +117,7 @@ def weight_section(kept: SelectedData) -> Section | None:
     chart = weights_chart(kept)
     if chart is None:
         return None
-    text = ["Weight of every feature in the fitted model, times the feature's standard deviation."]
+    text: list[str] = []
     if chart.kind == "bars":
         return Section("Weights", text, [chart])
     features, outputs = kept.order[:MAX_DRAWN], list(dict.fromkeys(chart.columns["x"].values))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from .elements import Chart, Column, Explorer, Section
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_TO_READERS = ("Click ", "Point ", "Hover ", "Move ")  # what a page can do, and a file cannot
 STEP = "k"  # the column by which a chart follows the slider
 
 
@@ -38,8 +41,9 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
     }
     if follows_slider and STEP in chart.columns:
         wanted[STEP] = chart.columns[STEP].values[-1]
+    note = " ".join(s for s in _SENTENCE.split(chart.note) if not s.startswith(_TO_READERS))
     if not wanted:
-        return chart
+        return replace(chart, note=note)
     n_rows = len(next(iter(chart.columns.values())).values)
     places = [
         i
@@ -51,7 +55,10 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
         for field, column in chart.columns.items()
         if field not in wanted
     }
-    return replace(chart, columns=columns, controls=())
+    if chart.kind == "lines" and len(chart.controls) == 1:  # the axis says what was chosen
+        (field,) = chart.controls
+        columns["y"] = replace(columns["y"], title=str(wanted[field]))
+    return replace(chart, columns=columns, controls=(), note=note)
 
 
 def charts_of(sections: Sequence[Section]) -> list[Chart]:
