@@ -38,12 +38,12 @@ def numbers(chart: Chart, field: str) -> np.ndarray:
 def by_series(chart: Chart) -> dict[str, dict[str, np.ndarray]]:
     """The numbers of every series that has any, in the order of the series."""
     fields = [field for field in ("x", "y", "error") if field in chart.columns]
-    numbers = {field: numbers(chart, field) for field in fields}
+    known = {field: numbers(chart, field) for field in fields}
     if "series" not in chart.columns:
-        return {"": numbers}
+        return {"": known}
     series = np.array(chart.columns["series"].values, dtype=object)
     groups = {
-        name: {f: v[series == name] for f, v in numbers.items()} for name in series_names(chart)
+        name: {f: v[series == name] for f, v in known.items()} for name in series_names(chart)
     }
     return {name: rows for name, rows in groups.items() if len(rows["x"])}
 
@@ -137,7 +137,7 @@ def n_characters(inches: float, size: str) -> int:
     import matplotlib
     from matplotlib.font_manager import FontProperties
 
-    known: dict[str, Any] = {**matplotlib.rcParams}
+    known: Any = matplotlib.rcParams
     points = FontProperties(size=known[size]).get_size_in_points()
     return int(inches * 72 / (0.6 * points))
 
@@ -155,6 +155,4 @@ def colour_map(colours: tuple[str, ...]) -> Any:
     """From the first colour to the last; missing cells are white."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    made = LinearSegmentedColormap.from_list("sparsieve", colours)
-    made.set_bad("white")
-    return made
+    return LinearSegmentedColormap.from_list("sparsieve", colours).with_extremes(bad="white")

@@ -16,6 +16,7 @@ from .charts import specification
 from .colours import PALETTES
 from .elements import Chart, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
+from .stills import still
 from .vega import vega_script
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class _Page:
             "kind": "chart",
             "key": key,
             "block": chart,
-            "alt": alt_text(chart),
+            "alt": alt_text(still(chart, follows_slider=True)),
             "controls": _controls(chart),
         }
 

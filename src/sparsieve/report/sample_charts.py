@@ -101,15 +101,22 @@ def projection_chart(kept: SelectedData, steps: Steps) -> tuple[Chart, dict[int,
     """The samples on the first two principal components, and how much these show, by number."""
     samples = shown_samples(kept)
     labels, marks = _sample_labels(kept, samples), kept.marks(samples)
-    rows, sentences = [], {}
-    before: np.ndarray | None = None
-    for k, features in steps:
+    places, sentences = {}, {}
+    after: np.ndarray | None = None
+    for k, features in reversed(steps):  # the selection itself looks the same with any slider
         found, shares = _components(np.nan_to_num(kept.standardised(features)), samples)
-        if before is not None:  # no mirror images from one number to the next
-            found = found * np.where((found * before).sum(axis=0) < 0, -1.0, 1.0)
-        before = found
-        rows += [(k, *point) for point in zip(*found.T.tolist(), labels, marks, strict=True)]
+        if after is None:  # the sample farthest out is on the positive side
+            sides = found[np.abs(found).argmax(axis=0), [0, 1]]
+        else:  # no mirror images from one number to the next
+            sides = (found * after).sum(axis=0)
+        found = found * np.where(sides < 0, -1.0, 1.0)
+        after = places[k] = found
         sentences[k] = _variance_shown(shares)
+    rows = [
+        (k, *point)
+        for k, _ in steps
+        for point in zip(*places[k].T.tolist(), labels, marks, strict=True)
+    ]
     titles = {"k": "features", "x": "first component", "y": "second component", "sample": "sample"}
     if kept.classes is not None:
         titles["series"] = "class"
