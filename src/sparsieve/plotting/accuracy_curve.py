@@ -164,11 +164,11 @@ class AccuracyCurveDisplay(Display):
             check_integer("cv", cv, minimum=2)
             how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
             source = Source.of(search, X, y, None, cls, **how)
-            return cls.of(source).plot(ax=ax, **line_kw)
-        return cls.of_search(search).plot(ax=ax, **line_kw)
+            return cls._of_source(source).plot(ax=ax, **line_kw)
+        return cls._of_search(search).plot(ax=ax, **line_kw)
 
     @classmethod
-    def of_search(cls, search: Any) -> AccuracyCurveDisplay:
+    def _of_search(cls, search: Any) -> AccuracyCurveDisplay:
         """The curve of a search; not drawn yet."""
         hint = "give X and y too, or fit a SelectorCV around it"
         results = fitted_attribute(search, "cv_results_", cls, hint)
@@ -184,7 +184,7 @@ class AccuracyCurveDisplay(Display):
         return cls([curve], named, chosen, search.rule, title, note)
 
     @classmethod
-    def of(cls, source: Source) -> AccuracyCurveDisplay:
+    def _of_source(cls, source: Source) -> AccuracyCurveDisplay:
         """Curves of the models of a report; not drawn yet."""
         n_kept = len(source.kept.order)
         chart = curve_chart(source.assessment, n_kept)

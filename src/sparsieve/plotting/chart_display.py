@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from ..scoring.folds import seed_of
 from .base import Display, check_fitted
 from .drawing import draw, n_rows, wished_width
 from .parts import is_square
-
-Drawn = TypeVar("Drawn", bound="ChartDisplay")
 
 
 class NothingToDraw(ValueError):
@@ -61,7 +59,7 @@ class ChartDisplay(Display):
         """The chart in words, for readers who cannot see it."""
         return alt_text(self.chart)
 
-    def plot(self: Drawn, ax: Any = None, **style: Any) -> Drawn:
+    def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw.
 
         Parameters
@@ -142,12 +140,12 @@ class SelectionDisplay(ChartDisplay):
         raise NotImplementedError
 
     @classmethod
-    def of(cls: type[Drawn], source: Source, *, ax: Any = None, **settings: Any) -> Drawn:
+    def _of(cls, source: Source, *, ax: Any = None, **settings: Any) -> Self:
         """Draw from what is known of a selection already."""
-        return cls(cls.described(source, settings)).plot(ax=ax, **settings)  # type: ignore[attr-defined]
+        return cls(cls._described(source, settings)).plot(ax=ax, **settings)
 
     @classmethod
-    def described(cls, source: Source, settings: dict[str, Any]) -> Chart:
+    def _described(cls, source: Source, settings: dict[str, Any]) -> Chart:
         """The chart; options are taken out of the settings."""
         options = {name: settings.pop(name) for name in cls._options if name in settings}
         chart = cls._describe(source, **options)
@@ -157,7 +155,7 @@ class SelectionDisplay(ChartDisplay):
 
     @classmethod
     def from_estimator(
-        cls: type[Drawn],
+        cls,
         selector: Any,
         X: Any,
         y: Any,
@@ -165,7 +163,7 @@ class SelectionDisplay(ChartDisplay):
         feature_names: Sequence[str] | np.ndarray | None = None,
         ax: Any = None,
         **style: Any,
-    ) -> Drawn:
+    ) -> Self:
         """Draw the selection of a fitted selector.
 
         Parameters
@@ -189,7 +187,7 @@ class SelectionDisplay(ChartDisplay):
         display : Display
         """
         source = Source.of(selector, X, y, feature_names, cls)
-        return cls.of(source, ax=ax, **style)  # type: ignore[attr-defined]
+        return cls._of(source, ax=ax, **style)
 
 
 class HeldOutDisplay(SelectionDisplay):
@@ -197,7 +195,7 @@ class HeldOutDisplay(SelectionDisplay):
 
     @classmethod
     def from_estimator(
-        cls: type[Drawn],
+        cls,
         selector: Any,
         X: Any,
         y: Any,
@@ -208,7 +206,7 @@ class HeldOutDisplay(SelectionDisplay):
         random_state: Any = 0,
         ax: Any = None,
         **style: Any,
-    ) -> Drawn:
+    ) -> Self:
         """Repeat the selection in every fold and draw what comes out.
 
         Parameters
@@ -239,4 +237,4 @@ class HeldOutDisplay(SelectionDisplay):
         check_integer("cv", cv, minimum=2)
         how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
         source = Source.of(selector, X, y, feature_names, cls, **how)
-        return cls.of(source, ax=ax, **style)  # type: ignore[attr-defined]
+        return cls._of(source, ax=ax, **style)

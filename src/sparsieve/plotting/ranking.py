@@ -108,13 +108,13 @@ class RankingDisplay(ChartDisplay):
         -------
         display : RankingDisplay
         """
-        display = cls.of_selector(
+        display = cls._of_selector(
             selector, n_features=n_features, feature_names=feature_names, null=null
         )
         return display.plot(ax=ax, **bar_kw)
 
     @classmethod
-    def of_selector(
+    def _of_selector(
         cls,
         selector: Any,
         *,

@@ -303,4 +303,4 @@ class NullDistributionDisplay(SelectionDisplay):
         if null is None:
             found = permutation_null(source.kept.unfitted(), source.kept.X, source.kept.y)
             source = Source(source.selector, source.kept, null=found)
-        return cls.of(source, ax=ax, **style)
+        return cls._of(source, ax=ax, **style)

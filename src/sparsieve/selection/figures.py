@@ -58,12 +58,12 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
     """The display of one kind, not drawn yet; its options are taken out of ``options``."""
     if kind == "curve":
         if isinstance(selected.selector, SelectorCV):
-            return AccuracyCurveDisplay.of_search(selected.selector)
-        return AccuracyCurveDisplay.of(selected.source)
+            return AccuracyCurveDisplay._of_search(selected.selector)
+        return AccuracyCurveDisplay._of_source(selected._source)
     if kind == "ranking":
         chosen = {name: options.pop(name) for name in ("n_features",) if name in options}
         how = {"feature_names": selected.names, "null": selected.null, **chosen}
-        return RankingDisplay.of_selector(selected.selector, **how)
+        return RankingDisplay._of_selector(selected.selector, **how)
     if kind == "convergence":
         chart = convergence_chart(selected.method)
         if chart is None:
@@ -71,7 +71,7 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
             raise NothingToDraw(f"{name} has no iterations to draw")
         return ChartDisplay(chart)
     display = _DISPLAYS[kind]
-    return display(display.described(selected.source, options))
+    return display(display._described(selected._source, options))
 
 
 def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[str, Any]) -> Any:
@@ -91,10 +91,10 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
         listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
-        source = selected.source
+        source = selected._source
         found = permutation_null(source.kept.unfitted(), source.kept.X, source.kept.y)
         known = Source(source.selector, source.kept, null=found)
-        return NullDistributionDisplay.of(known, ax=ax, **options)
+        return NullDistributionDisplay._of(known, ax=ax, **options)
     return described(selected, kind, options).plot(ax=ax, **options)
 
 

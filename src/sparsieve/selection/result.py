@@ -22,7 +22,6 @@ from ..validation.dataframes import frame_library
 from .view import selection_view
 
 if TYPE_CHECKING:
-    from ..plotting.base import Display
     from ..plotting.chart_display import Source
 
 AUTO = "auto"
@@ -228,7 +227,7 @@ class SelectedFeatures:
             **options,
         ).save(path)
 
-    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Display:
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw the selection.
 
         Parameters
@@ -296,7 +295,7 @@ class SelectedFeatures:
         return save_displays(every_figure(self), folder, width=width, formats=formats)
 
     @cached_property
-    def source(self) -> Source:
+    def _source(self) -> Source:
         """What figures are made of; folds are computed once for all of them."""
         from .figures import source_of
 
