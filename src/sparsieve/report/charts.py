@@ -180,7 +180,8 @@ def _distribution(chart: Chart) -> dict:
     x["title"] = chart.columns["x"].title
     classes = list(chart.options.get("series_names") or dict.fromkeys(chart.columns["y"].values))
     shade = {"field": "y", "type": "nominal", "scale": category(classes), "legend": None}
-    part = partial(_part, {"x": x, "y": names(chart, "y"), "color": shade})
+    y = {**names(chart, "y"), "scale": {"domain": classes}}
+    part = partial(_part, {"x": x, "y": y, "color": shade})
     offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
     end = {"field": "x2"}
     return {

@@ -8,9 +8,9 @@ from .colours import MEANT, PALETTE_SIZE, has_meaning
 from .elements import Chart
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
-MAX_LABEL = 30  # characters of a name beside an axis; tooltips have the whole name
+MAX_LABEL = 28  # characters of a name beside an axis; tooltips have the whole name
 MAX_BANDS = 4  # beyond it bands are fainter, and cut off where they would squeeze the lines
-_HEAD, _TAIL = 16, 13
+_HEAD, _TAIL = 15, 12
 SHORTENED = (
     f"length(datum.label) > {MAX_LABEL} ? slice(datum.label, 0, {_HEAD}) + '…' + "
     f"slice(datum.label, -{_TAIL}) : datum.label"
@@ -81,7 +81,7 @@ def names(chart: Chart, name: str) -> dict:
         "type": "nominal",
         "sort": None,
         "title": chart.columns[name].title or None,
-        "axis": {"labelLimit": 200, "labelExpr": SHORTENED},
+        "axis": {"labelLimit": 220, "labelExpr": SHORTENED},
     }
 
 
