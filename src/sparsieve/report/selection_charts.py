@@ -140,8 +140,9 @@ def weights_chart(kept: SelectedData) -> Chart | None:
     signed = _one_signed_weight(weights, outputs)
     if signed is not None:
         rows, titles = zip(names, signed, strict=True), {"y": "", "x": "weight"}
-        said = f" Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}."
-        note = _WEIGHTS + said if outputs else _WEIGHTS
+        note = _WEIGHTS
+        if outputs:
+            note += f" Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}."
         return chart_of("Weights", "bars", rows, titles, note, digits={"x": 3})
     if len(outputs) != len(coef):
         outputs = [f"target {j}" for j in range(len(coef))]

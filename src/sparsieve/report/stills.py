@@ -14,7 +14,7 @@ STEP = "k"  # the column by which a chart follows the slider
 
 
 def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
-    """Only the rows that are shown first, without the columns that readers choose by.
+    """Only the rows that are shown first.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
     columns = {
         field: Column(column.title, [column.values[i] for i in places], column.digits)
         for field, column in chart.columns.items()
-        if field not in wanted
+        if not (field == STEP and field in wanted)
     }
     if chart.kind == "lines" and len(chart.controls) == 1:  # the axis says what was chosen
         (field,) = chart.controls
