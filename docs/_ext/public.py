@@ -37,6 +37,7 @@ RESULTS = (
     "meta.held_out.HeldOutCheck",
     "meta.stability.StabilityPath",
     "plotting.accuracy_curve.ScoreCurve",
+    "plotting.overview.OverviewDisplay",
     "scoring.curves.Curve",
     "scoring.metrics.Recovery",
     "scoring.metrics.Redundancy",

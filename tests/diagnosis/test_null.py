@@ -57,7 +57,7 @@ def test_display_draws_the_level():
     display = RankingDisplay.from_estimator(selector, null=null)
     assert display.null_line_.get_xdata() == [null.level] * 2
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["kept", "left out", "level of noise"]
+    assert labels == ["selected", "left out", "level of noise"]
     assert display.ax_.get_xlabel().startswith("score\n")
     pyplot.close("all")
 

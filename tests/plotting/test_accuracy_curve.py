@@ -125,7 +125,7 @@ def test_what_is_not_a_fitted_search_is_refused(search):
     X, y = load_wine(return_X_y=True)
     with pytest.raises(NotFittedError, match="SelectorCV is not fitted yet; call fit"):
         AccuracyCurveDisplay.from_estimator(SelectorCV())
-    with pytest.raises(ValueError, match="FisherSelector has no cv_results_ to draw; fit a Sel"):
+    with pytest.raises(ValueError, match="FisherSelector has no cv_results_ to draw; give X and y"):
         AccuracyCurveDisplay.from_estimator(FisherSelector().fit(X, y))
     with pytest.raises(TypeError, match=r"got a Pipeline; pass the selector in it.*'fisherselec"):
         AccuracyCurveDisplay.from_estimator(make_pipeline(FisherSelector(), search))

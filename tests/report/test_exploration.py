@@ -80,7 +80,7 @@ def test_the_projection_is_that_of_principal_components(report, wine):
     share = 100 * model.explained_variance_ratio_.sum()
     assert (
         explorer_of(report).steps[3].text[-1]
-        == f"In two dimensions: {share:.1f} % of their variance."
+        == f"Two dimensions show {share:.1f} % of their variance."
     )
     assert found["series"] == [str(label) for label in y]
 

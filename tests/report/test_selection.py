@@ -172,8 +172,7 @@ def test_two_classes_have_one_signed_weight(rng):
     chart = blocks(report, Chart)["Weights"]
     sign = dict(zip(chart.columns["y"].values, np.sign(chart.columns["x"].values), strict=True))
     assert sign == {"column 1": 1, "column 3": -1}
-    text = next(section.text for section in report.sections if section.title == "Weights")
-    assert "Positive weights speak for yes, negative ones for no." in text
+    assert chart.note.endswith("Positive weights speak for yes, negative ones for no.")
 
 
 def test_classes_of_different_size(rng):

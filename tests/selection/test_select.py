@@ -201,7 +201,7 @@ def test_report_and_plot(tmp_path):
     assert "proline" in (tmp_path / "page.html").read_text()
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    assert selected.plot().names[:2] == selected.features
+    assert selected.plot("ranking").names[:2] == selected.features
 
 
 # -- what the command line asks for too --------------------------------------------------------

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -423,6 +424,39 @@ class Comparison:
         curves = [ScoreCurve(name, *self.curve(name, self.metric)) for name in self.verdict.means]
         display = AccuracyCurveDisplay(curves, self.score.label, {"compared": self.k}, "compared")
         return display.plot(ax=ax, **line_kw)
+
+    def save_figures(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        width: str | float = "single",
+        formats: Sequence[str] = ("svg", "pdf"),
+    ) -> list[Path]:
+        """Write every chart of the report as files for a paper.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Where to; it is made where it does not exist. Files of the same names are replaced.
+        width : {"single", "double"} or float, default="single"
+            Of the figures: 85 mm, 180 mm, or a number of millimetres.
+        formats : sequence of {"svg", "pdf", "png"}, default=("svg", "pdf")
+            What to write of each.
+
+        Returns
+        -------
+        paths : list of Path
+            The files written; the last is captions.md with a caption and an alternative text for
+            every figure.
+        """
+        from ..plotting.chart_display import ChartDisplay
+        from ..plotting.saving import file_name, save_displays
+        from ..report import comparison_report
+        from ..report.stills import charts_of
+
+        charts = charts_of(comparison_report(self).sections)
+        displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)
+        return save_displays(displays, folder, width=width, formats=formats)
 
     def _frame(self, columns: dict[str, np.ndarray]) -> Any:
         made = as_frame(columns, self.data.library)

@@ -16,10 +16,14 @@ bars                 x (length), y (name); series (colour), error. Options: log_
 heatmap              x, y (names), value; strip (a class or number for every x, drawn in the row
                      of y that the option strip names). Options: diverging (zero in the middle),
                      span, domain, labels (a field written into the cells), strip_names
-distribution         x (number), y (name), jitter (from 0 to 1, added by the page)
+distribution         x (number), y (name of a class, which has its colour), jitter (from 0 to 1,
+                     added by the page)
 dots                 x, y (names), series ("selected" or "left out"): who is in which set
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
+
+The option series_names gives the order of series, and so their colours; x_label says what is along
+an axis that is too crowded for names.
 """
 
 from __future__ import annotations
@@ -27,10 +31,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from .colours import LEVEL, MEANT
 from .elements import Chart
 from .encodings import (
     LEGEND,
-    MEANT,
+    SHORTENED,
     around,
     band,
     band_shown,
@@ -39,6 +44,7 @@ from .encodings import (
     faded,
     names,
     quantity,
+    shapes,
     tooltip,
 )
 
@@ -146,6 +152,7 @@ def _points(chart: Chart) -> dict:
             "x": quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
             "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
             **colour(chart),
+            **shapes(chart),
             **faded(chart),
             "tooltip": tooltip(chart),
         },
@@ -171,7 +178,10 @@ def _distribution(chart: Chart) -> dict:
     """Every value as a dot over the box of its class; the page adds the boxes."""
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False}}
     x["title"] = chart.columns["x"].title
-    part = partial(_part, {"x": x, "y": names(chart, "y")})
+    classes = list(chart.options.get("series_names") or dict.fromkeys(chart.columns["y"].values))
+    shade = {"field": "y", "type": "nominal", "scale": category(classes), "legend": None}
+    y = {**names(chart, "y"), "scale": {"domain": classes}}
+    part = partial(_part, {"x": x, "y": y, "color": shade})
     offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
     end = {"field": "x2"}
     return {
@@ -232,7 +242,7 @@ def _bars(chart: Chart) -> dict:
         )
     if chart.options.get("line") is not None:
         level = {"datum": chart.options["line"], "type": "quantitative"}
-        dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "#d05a2f"}
+        dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": LEVEL}
         layers.append({"mark": dashed, "encoding": {"x": level}})
     return {"height": {"step": step}, "layer": layers}
 
@@ -340,8 +350,10 @@ def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
     if len(names) > _MAX_LABELS:
-        return {"labels": False, "ticks": False}
-    shown = {"labelLimit": _LABEL, "labelOverlap": "greedy"}  # fewer names in a narrow window
+        shown = chart.options.get("x_label")
+        return {"labels": False, "ticks": False, **({"title": shown} if shown else {})}
+    # Fewer names in a narrow window.
+    shown = {"labelLimit": _LABEL, "labelOverlap": "greedy", "labelExpr": SHORTENED}
     if sum(len(name) + 2 for name in names) < 60:
         return {"labelAngle": 0, "labelSeparation": 2, **shown}
     # The boxes of slanted labels overlap: what counts is a line of text between their starts.

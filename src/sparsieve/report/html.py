@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from .._optional import require
 from .._text import BIDI, visible
 from .._version import __version__
+from .alt_text import alt_text
 from .charts import specification
+from .colours import PALETTES
 from .elements import Chart, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
+from .stills import still
 from .vega import vega_script
 
 if TYPE_CHECKING:
@@ -76,6 +79,7 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self.packing = Packing(report.profiles)
         self.data: dict[str, Any] = {"charts": [], "tables": [], "explorers": []}
+        self.data["palettes"] = PALETTES
         self.profile: dict | None = None
         self.data["profiles"] = None
         if report.profiles is not None:
@@ -107,7 +111,13 @@ class _Page:
                 "columns": [self.packing.drawn(column) for column in chart.columns.values()],
             }
         )
-        return {"kind": "chart", "key": key, "block": chart, "controls": _controls(chart)}
+        return {
+            "kind": "chart",
+            "key": key,
+            "block": chart,
+            "alt": alt_text(still(chart, follows_slider=True)),
+            "controls": _controls(chart),
+        }
 
     def _table(self, table: Table, key: str) -> dict:
         columns = [self.packing.listed(column) for column in table.columns]

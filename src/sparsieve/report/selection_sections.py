@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..diagnosis.null import PermutationNull
 from ..meta.held_out import HeldOutCheck
 from ..scoring import redundancy_rate
-from ..selectors.ranked import UNRANKED, ranked_features
+from ..selectors.ranked import ranked_features
 from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
 from .assessment import Assessment
-from .elements import Column, Section, Table, chart_of, grid
+from .elements import Column, Section, Table
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
+from .selection_charts import (
+    convergence_chart,
+    correlation_chart,
+    curve_chart,
+    frequency_chart,
+    ranking_chart,
+    weights_chart,
+)
 from .wording import percent
 
 MAX_LISTED = 30_000  # rows of a table; a browser stays quick with these
@@ -30,26 +37,11 @@ def accuracy_section(
     check: HeldOutCheck | None = None,
 ) -> Section | None:
     """Scores over the number of features."""
-    moves = "; the slider below moves it" * has_slider
+    chart = curve_chart(assessment, len(kept.order), has_slider=has_slider)
     held_out = [] if check is None else [f"{check.sentence()} (A {check.model} predicts.)"]
-    if not assessment.rows:
+    if chart is None:
         sentences = [*held_out, *_how_many(assessment, kept, search)]
         return Section("How many features", sentences) if sentences else None
-    rows = assessment.rows
-    words = assessment.metric
-    titles = {"x": "number of features", "y": words, "error": "standard error", "series": "model"}
-    chart = chart_of(
-        f"Cross-validated {words} over the number of features",
-        "lines",
-        [(row["k"], row["mean"], row["error"], row["model"]) for row in rows],
-        titles,
-        f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
-        "with training parts that overlap allowed for. "
-        f"The upright line is the number of features selected{moves}.",
-        log_x=max(row["k"] for row in rows) > 20,
-        marker=len(kept.order),
-        most=1,
-    )
     every = ", ".join(
         f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
         for model, score in assessment.baseline.items()
@@ -96,43 +88,8 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
     if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
         return None
     ranked = ranked_features(kept.selector)
-    n_drawn = min(MAX_DRAWN, max(len(kept.order) + 10, 15))
-    kinds = [
-        note or ("selected" if selected else "left out")
-        for note, selected in zip(ranked.notes, ranked.selected, strict=True)
-    ]
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
-    notes = [] if ranked.falls else ["In order of entry: gains need not fall."]
-    if UNRANKED in kinds[:n_drawn]:
-        notes.append(
-            "Grey bars are features that were not ranked: a bar shows what the feature would have "
-            "added next."
-        )
-    if null is not None and _reached_by_all(null, finite):
-        notes.append(
-            "Every fit on a shuffled target has the same highest score as this one, which "
-            "therefore does not tell signal from noise: no level of noise is drawn."
-        )
-        null = None
-    if null is not None:
-        notes.append(
-            f"The line is the level of noise: {null.n_repeats} fits on shuffled targets reached "
-            f"at most {null.level:.4g} in 95 % of cases."
-        )
-        if not ranked.falls or UNRANKED in kinds:
-            notes.append(
-                "That is their best feature, mostly the first to enter; one that entered later "
-                "explains what was left, so a shorter bar does not make it noise."
-            )
-    names = kept.labels(ranked.features[:n_drawn])
-    chart = chart_of(
-        "Scores of the first features",
-        "bars",
-        zip(names, finite, kinds, strict=False),
-        {"y": "", "x": "score", "series": ""},
-        " ".join(notes),
-        line=None if null is None else null.level,
-    )
+    chart = ranking_chart(kept.selector, kept.names, null, ranked=ranked)
     listed = MAX_LISTED
     columns = [
         Column("rank", list(range(1, len(finite) + 1))[:listed]),
@@ -157,32 +114,15 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
 
 def weight_section(kept: SelectedData) -> Section | None:
     """Weights of the fitted model, by class."""
-    coef = getattr(kept.selector, "coef_", None)
-    if coef is None or not len(kept.order):
+    chart = weights_chart(kept)
+    if chart is None:
         return None
-    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=float)
-    if coef.ndim != 2 or coef.shape[1] != kept.X.shape[1]:
-        return None
-    features = kept.order[:MAX_DRAWN]
-    # A weight acts on a column in its own units; times its spread they can be compared.
-    spread = kept.columns(features).std(axis=0)
-    weights = (coef[:, features] * spread).T
-    names = kept.labels(features)
-    text = ["Weight of every feature in the fitted model, times the feature's standard deviation."]
-    outputs = list(kept.class_names)
-    signed = _one_signed_weight(weights, outputs)
-    if signed is not None:
-        if outputs:
-            text.append(f"Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}.")
-        rows, titles = zip(names, signed, strict=True), {"y": "", "x": "weight"}
-        chart = chart_of("Weights", "bars", rows, titles, digits={"x": 3})
+    text: list[str] = []
+    if chart.kind == "bars":
         return Section("Weights", text, [chart])
-    if len(outputs) != len(coef):
-        outputs = [f"target {j}" for j in range(len(coef))]
-    across = "class" if kept.classes is not None else "target"
+    features, outputs = kept.order[:MAX_DRAWN], list(dict.fromkeys(chart.columns["x"].values))
     own = getattr(kept.selector, "support_per_class_", None)
-    titles, cells = {"y": "", "x": across, "value": "weight"}, grid(weights, names, outputs)
-    blocks: list = [chart_of(f"Weights by {across}", "heatmap", cells, titles, diverging=True)]
+    blocks: list = [chart]
     if own is not None and len(own) == len(outputs):
         text.append(
             "The penalty lets every class choose its own features: a feature with one weight "
@@ -208,39 +148,17 @@ def weight_section(kept: SelectedData) -> Section | None:
     return Section("Weights", text, blocks)
 
 
-def _one_signed_weight(weights: np.ndarray, classes: list[str]) -> list[float] | None:
-    """The weight of a single output, or of the second of two classes against the first."""
-    if weights.shape[1] == 1:
-        return weights[:, 0].tolist()
-    if weights.shape[1] != 2 or len(classes) != 2:
-        return None
-    return ((weights[:, 1] - weights[:, 0]) / 2.0).tolist()
-
-
 def redundancy_section(
     kept: SelectedData, substitutes: dict[int, list[tuple[int, float]]] | None, threshold: float
 ) -> Section | None:
     """How much the selected features repeat each other and others."""
     if substitutes is None or not len(kept.order):
         return None
-    features = kept.order[:MAX_DRAWN]
-    values = kept.columns(features)
-    names = kept.labels(features)
     blocks: list = []
     text = []
-    if len(features) > 1:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            correlation = np.corrcoef(values, rowvar=False)
-        blocks.append(
-            chart_of(
-                "Correlation of the selected features",
-                "heatmap",
-                grid(correlation, names, names),
-                {"y": "", "x": "", "value": "correlation"},
-                diverging=True,
-                span=1.0,
-            )
-        )
+    chart = correlation_chart(kept)
+    if chart is not None:
+        blocks.append(chart)
         rate = redundancy_rate(kept.columns(kept.order))
         text.append(
             f"Two selected features have a correlation of {2 * rate.signed:.3f} on average, of "
@@ -287,12 +205,8 @@ def feature_column(title: str, kept: SelectedData, features: Any) -> Column:
 def stability_section(assessment: Assessment, kept: SelectedData) -> Section | None:
     """How often every feature is selected."""
     stability = assessment.stability
-    if stability is None or assessment.supports is None:
+    if stability is None:
         return None
-    share = assessment.supports.mean(axis=0)
-    seen = np.flatnonzero(share)
-    seen = seen[np.lexsort((kept.selector.ranking_[seen], -share[seen]))]
-    support = kept.selector.get_support()
     # Two selections always share as many features as each other: their spread tells nothing.
     interval = f" (95 % interval {stability.low:.2f} to {stability.high:.2f})"
     text = [
@@ -300,38 +214,17 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
         f"Nogueira's index is {stability.value:.2f}{interval * (assessment.n_folds > 2)}, where 1 "
         "means always the same features and 0 no more agreement than by chance."
     ]
-    drawn = seen[:MAX_DRAWN]
-    kinds = ["selected" if support[j] else "left out" for j in drawn]
-    chart = chart_of(
-        "How often a feature was selected",
-        "bars",
-        zip(kept.labels(drawn), share[drawn].tolist(), kinds, strict=True),
-        {"y": "", "x": "share of folds", "series": ""},
-        "Colour: whether the selection from all samples holds it.",
-    )
-    return Section("Stability", text, [chart])
-
-
-def _reached_by_all(null: PermutationNull, scores: list[float | None]) -> bool:
-    """Whether every fit, on noise too, has the highest score that this one has."""
-    largest = max((score for score in scores if score is not None), default=0.0)
-    return bool(np.allclose(null.best, largest, rtol=1e-9, atol=0.0))
+    chart = frequency_chart(assessment, kept)
+    return Section("Stability", text, [chart] if chart is not None else ())
 
 
 def convergence_section(selector: Any) -> Section | None:
     """The objective on its way down."""
-    if len(getattr(selector, "history_", ())) == 0:
-        return None
-    found = descent_of(selector)
-    rows = [
-        (found.first + step, float(value))
-        for step, value in enumerate(found.values)
-        if np.isfinite(value)
-    ]
-    if len(rows) < 2:
+    chart = convergence_chart(selector)
+    if chart is None:
         return None
     text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
-    if found.step_name == FEATURE_COUNT:
+    if descent_of(selector).step_name == FEATURE_COUNT:
         text.append(
             "This is about the fit on the features chosen, not about their choice: another "
             "choice of as many may fit better."
@@ -339,12 +232,4 @@ def convergence_section(selector: Any) -> Section | None:
     reason = why_not_converged(selector)
     if reason:
         text.append(f"Not converged: {reason}.")
-    chart = chart_of(
-        f"Objective by {found.step_name}",
-        "lines",
-        rows,
-        {"x": found.step_name, "y": "objective"},
-        digits={"y": 7},
-        marks=len(rows) < 100,
-    )
     return Section("Convergence", text, [chart])

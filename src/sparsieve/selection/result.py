@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from ..validation.dataframes import frame_library
 from .view import selection_view
 
 if TYPE_CHECKING:
-    from ..plotting import RankingDisplay
+    from ..plotting.chart_display import Source
 
 AUTO = "auto"
 
@@ -251,25 +253,79 @@ class SelectedFeatures:
             **options,
         ).save(path)
 
-    def plot(self, *, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
-        """Draw the best features as bars.
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the selection.
 
         Parameters
         ----------
+        kind : str or None, default=None
+            None draws an overview: score over the number of features, ranking, and heat map of the
+            samples; with ``ax`` the ranking alone. Or one of:
+
+            - "curve": score over the number of features
+            - "ranking": the best features as bars (option ``n_features``)
+            - "heatmap": samples and selected features (``order="class"`` or ``"clusters"``)
+            - "values": values of the best features by class (``feature`` for a single one)
+            - "profiles": means of the features by class, or correlations with the target
+            - "projection": samples on two principal components
+            - "predictions": confusion matrix, or predicted against true numbers
+            - "stability": how often each feature is selected in the folds
+            - "correlations": of the selected features with each other
+            - "substitutes": features left out that are nearly copies (``threshold``)
+            - "weights": of the fitted model
+            - "null": scores beside those of fits on shuffled targets
+            - "convergence": objective over the iterations
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
-        **bar_kw : dict
-            For the bars, as in ``matplotlib.axes.Axes.barh``.
+        **options : dict
+            Of the figure, as above; all others are for its marks, as in Matplotlib.
 
         Returns
         -------
-        display : RankingDisplay
+        display : Display
+            With ``figure_`` and ``ax_``; the one of the overview also has ``axes_``.
         """
-        from ..plotting import RankingDisplay
+        from .figures import draw
 
-        return RankingDisplay.from_estimator(
-            self.selector, feature_names=self.names, ax=ax, **bar_kw
-        )
+        return draw(self, kind, ax, options)
+
+    def save_figures(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        width: str | float = "single",
+        formats: Sequence[str] = ("svg", "pdf"),
+    ) -> list[Path]:
+        """Write every figure that the selection has as files for a paper.
+
+        Text stays text and files carry no date, so the same selection gives the same bytes.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Where to; it is made where it does not exist. Files of the same names are replaced.
+        width : {"single", "double"} or float, default="single"
+            Of the figures: 85 mm, 180 mm, or a number of millimetres.
+        formats : sequence of {"svg", "pdf", "png"}, default=("svg", "pdf")
+            What to write of each.
+
+        Returns
+        -------
+        paths : list of Path
+            The files written; the last is captions.md with a caption and an alternative text for
+            every figure.
+        """
+        from ..plotting.saving import save_displays
+        from .figures import every_figure
+
+        return save_displays(every_figure(self), folder, width=width, formats=formats)
+
+    @cached_property
+    def _source(self) -> Source:
+        """What figures are made of; folds are computed once for all of them."""
+        from .figures import source_of
+
+        return source_of(self)
 
     @property
     def method(self) -> Any:

@@ -52,6 +52,10 @@ def study_curves(
         A selector that was asked for its own number of features is a point at the mean
         number that it kept.
 
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : What it returns.
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -9,10 +9,7 @@ const isDark = () =>
 const LIGHT = { ink: "#1b1f24", faint: "#57606a", line: "#d5dae0", grid: "#e6e9ed" };
 const DARK = { ink: "#e8eaed", faint: "#b4bdc7", line: "#4a5460", grid: "#2b323b" };
 // Colours that people with any colour vision can tell apart, adapted to the ground.
-const HUES = {
-  light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#3aa0d8", "#7a3fa0", "#555555"],
-  dark: ["#5ab4f0", "#ff9248", "#3ed3a4", "#eba3cb", "#e9c44a", "#9ad4f7", "#c79bf0", "#c4c4c4"],
-};
+const HUES = embedded("palettes");
 // Maps: the ends must stand out from the ground, and so must the middle, or cells look missing.
 const MAPS = {
   light: {
