@@ -321,6 +321,8 @@ class Section:
         What belongs to them.
     label : str
         A shorter heading.
+    is_open : bool, default=False
+        Whether it is unfolded from the start.
 
     See Also
     --------
@@ -340,6 +342,7 @@ class Section:
     text: Sequence[str] = ()
     blocks: Sequence[Block] = ()
     label: str = ""
+    is_open: bool = False
 
 
 def chart_of(

@@ -36,12 +36,14 @@ def render(report: Report) -> str:
     page : str
     """
     page = _Page(report)
+    picture = None if report.picture is None else page.block(report.picture, "0-1")
     sections = [
         {
             "title": section.title,
             "label": section.label or section.title,
             "anchor": f"section-{number}",
             "text": section.text,
+            "is_open": section.is_open or (number == 1 and report.picture is None),
             "blocks": [
                 page.block(block, f"{number}-{i}") for i, block in enumerate(section.blocks, 1)
             ],
@@ -51,6 +53,7 @@ def render(report: Report) -> str:
     return _template().render(
         report=report,
         sections=sections,
+        picture=picture,
         profile=page.profile,
         data={name: _script_safe(found) for name, found in page.data.items()},
         style=_file("report.css"),
@@ -107,7 +110,13 @@ class _Page:
                 "columns": [self.packing.drawn(column) for column in chart.columns.values()],
             }
         )
-        return {"kind": "chart", "key": key, "block": chart, "controls": _controls(chart)}
+        return {
+            "kind": "chart",
+            "key": key,
+            "block": chart,
+            "controls": _controls(chart),
+            "min_width": _min_width(chart),
+        }
 
     def _table(self, table: Table, key: str) -> dict:
         columns = [self.packing.listed(column) for column in table.columns]
@@ -145,6 +154,14 @@ class _Page:
             "last": last,
             "features": self.packing.feature_cells(last.names, last.features),
         }
+
+
+def _min_width(chart: Chart) -> int:
+    """Pixels below which the numbers in the cells of a map would run into each other."""
+    if chart.kind != "heatmap" or not chart.options.get("labels"):
+        return 0
+    names = max(len(str(name)) for name in chart.columns["y"].values)
+    return 38 * len(set(chart.columns["x"].values)) + min(7 * names, 180)
 
 
 def _controls(chart: Chart) -> list[dict]:

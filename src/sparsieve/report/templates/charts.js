@@ -129,8 +129,18 @@ function draw(chart) {
   return chart.busy;
 }
 
+// What is folded has no width: it is drawn when it is unfolded.
+function drawVisible() {
+  const due = charts.filter((chart) => chart.stale && !chart.waits && !chart.element.closest("details:not([open])"));
+  return Promise.all(due.map((chart) => {
+    chart.stale = false;
+    return draw(chart);
+  }));
+}
+
 function drawAll() {
-  return Promise.all(charts.filter((chart) => !chart.waits).map(draw));
+  charts.forEach((chart) => { chart.stale = true; });
+  return drawVisible();
 }
 
 // Pictures for papers and slides: always on white, whatever the page looks like.
