@@ -319,8 +319,6 @@ class Section:
         Paragraphs.
     blocks : sequence of Chart, Table, Facts, Listing or Explorer
         What belongs to them.
-    label : str
-        A shorter heading.
     is_open : bool, default=False
         Whether it is unfolded from the start.
 
@@ -341,7 +339,6 @@ class Section:
     title: str
     text: Sequence[str] = ()
     blocks: Sequence[Block] = ()
-    label: str = ""
     is_open: bool = False
 
 

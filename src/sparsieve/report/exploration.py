@@ -48,7 +48,7 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         else "",
     )
     what = "class" if kept.classes is not None else "target"
-    return Section("Explore the selection", [_words(what, steps)], [explorer], label="Explore")
+    return Section("Explore the selection", [_words(what, steps)], [explorer])
 
 
 def selections(kept: SelectedData) -> Steps:

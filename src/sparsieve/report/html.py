@@ -40,7 +40,6 @@ def render(report: Report) -> str:
     sections = [
         {
             "title": section.title,
-            "label": section.label or section.title,
             "anchor": f"section-{number}",
             "text": section.text,
             "is_open": section.is_open or (number == 1 and report.picture is None),

@@ -202,8 +202,8 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     n_kept, n_features = len(kept.order), kept.X.shape[1]
     if not n_kept:
         return f"{name} kept none of the {n_features:,} features."
-    best = assessment.best
-    if best is None:
+    main = assessment.main
+    if main is None:
         first = listed_names([kept.names[j] for j in kept.order[:3]], more=n_kept - 3)
         return f"{name} kept {n_kept:,} of {n_features:,} features: {first}."
     using = f"Using these {n_kept:,} of {n_features:,} features"
@@ -211,26 +211,19 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
         using = f"Using {kept.names[kept.order[0]]}, the one feature kept of {n_features:,}"
     doubt = assessment.doubt(kept.guess)
     if kept.classes is not None:
-        share, guess = percent(best["mean"]), percent(kept.guess)
+        share, guess = percent(main["mean"]), percent(kept.guess)
         end = f"; always predicting the largest class scores {guess}."
         if doubt:
             end = f", not significantly better than always predicting the largest class ({guess})."
-        return (
-            f"{using}, {_with_article(best['model'])} classified {share} of held-out samples "
-            f"correctly{end}"
-        )
-    r2 = f"R² = {best['mean']:z.2f}"
+        return f"{using}, a {main['model']} classified {share} of held-out samples correctly{end}"
+    r2 = f"R² = {main['mean']:z.2f}"
     if doubt:
         return (
-            f"{using}, {best['model']} predicted held-out samples no better than always "
+            f"{using}, {main['model']} predicted held-out samples no better than always "
             f"predicting the mean ({r2})."
         )
-    explained = f"explained {percent(round(best['mean'], 2))} of the variance"
-    return f"{using}, {best['model']} {explained} of held-out targets ({r2})."
-
-
-def _with_article(model: str) -> str:
-    return model if model.endswith("regression") else f"a {model}"
+    explained = f"explained {percent(round(main['mean'], 2))} of the variance"
+    return f"{using}, {main['model']} {explained} of held-out targets ({r2})."
 
 
 def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
@@ -240,9 +233,9 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
         figures["classes"] = str(len(kept.classes))
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
-    best = assessment.best
-    if best is not None:
-        every = assessment.baseline[best["model"]]
+    main = assessment.main
+    if main is not None:
+        every = assessment.baseline[main["model"]]
         figures[f"{assessment.metric}, all {kept.X.shape[1]:,} features"] = (
             percent(every) if kept.classes is not None else f"{every:z.2f}"
         )
@@ -271,7 +264,7 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
             "The selection changes a lot from fold to fold: other samples would give other "
             "features. See the substitutes below, or use StabilitySelection."
         )
-    if kept.classes is not None:
+    if kept.classes is not None and assessment.balanced is not None:
         _, sizes = np.unique(kept.y, return_counts=True)
         if sizes.max() > 10 * sizes.min():
             found.append(

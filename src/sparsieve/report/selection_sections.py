@@ -71,11 +71,11 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
     if search is not None:
         said = " ".join(search.summary().split())
         found.append(f"Number of features, by {type(search).__name__}: {said}")
-    best = assessment.best
-    if best is not None:
-        sentences = assessment.flatness(best["model"], kept.guess)
+    main = assessment.main
+    if main is not None:
+        sentences = assessment.flatness(main["model"], kept.guess)
         if sentences:
-            found.append(f"Number of features, by the curve of the {best['model']}: {sentences}")
+            found.append(f"Number of features, by the curve of the {main['model']}: {sentences}")
     return found
 
 

@@ -28,9 +28,6 @@ function unfoldTarget() {
   target.scrollIntoView();
 }
 window.addEventListener("hashchange", unfoldTarget);
-document.querySelectorAll("nav a").forEach((link) => link.addEventListener("click", () => {
-  document.querySelector(link.hash).open = true;
-}));
 unfoldTarget();
 
 document.querySelectorAll("[data-action=copy]").forEach((button) =>
