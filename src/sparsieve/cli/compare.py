@@ -247,7 +247,7 @@ def _write(
 
 
 def _print_methods(found: Comparison) -> None:
-    from ..comparison.export import method_rows
+    from ..report.method_table import method_rows
 
     header, rows = method_rows(found)
     print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))

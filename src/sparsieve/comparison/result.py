@@ -399,8 +399,8 @@ class Comparison:
         ...     "toprule" in path.read_text()
         True
         """
+        from ..report.method_table import method_table
         from ..report.tables import write_tables
-        from .export import method_table
 
         write_tables(path, [method_table(self)], escape_formulas=escape_formulas)
 

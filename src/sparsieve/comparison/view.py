@@ -5,9 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..report.wording import counted
-from .export import method_rows
-
 if TYPE_CHECKING:
     from .result import Comparison
 
@@ -31,6 +28,9 @@ def comparison_view(comparison: Comparison) -> str:
     >>> "f-statistic" in comparison_view(found)
     True
     """
+    from ..report.method_table import method_rows
+    from ..report.wording import counted
+
     header, rows = method_rows(comparison)
     agreed = comparison.consensus_columns()
     n_methods = len(comparison.methods)

@@ -19,6 +19,8 @@ from .vega import vega_script
 if TYPE_CHECKING:
     from .page import Report
 
+# Where a name may be broken; numbers stay whole. The same is in columns.js.
+_BREAKS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_/:|;\\])(?=\S)|(?<=[.,-])(?=[^\s\d])")
 _BIDI = re.compile(f"[{BIDI}]")
 # One script in parts, in the order in which they need each other.
 _SCRIPTS = ("columns", "files", "charts", "tables", "profiles", "explorer", "page")
@@ -186,8 +188,13 @@ def breakable(text: str) -> Any:
     """
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_./:|;,\\-])(?=[^\s])", _visible(str(text)))
+    parts = re.split(_BREAKS, _visible(str(text)))
     return Markup("<wbr>").join(escape(part) for part in parts)
+
+
+def width_class(text: str) -> str:
+    """How a cell of a table may be broken, by its length; the same is in tables.js."""
+    return "brief" if len(text) <= 22 else "short" if len(text) <= 40 else "long"
 
 
 def _visible(value: Any) -> Any:
@@ -219,6 +226,7 @@ def _template() -> Any:
         finalize=_visible,
     )
     environment.filters["breakable"] = breakable
+    environment.filters["width_class"] = width_class
     return environment.from_string(_file("report.html"))
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..meta.held_out import score_interval
-from ..report.tables import Cell, ResultTable
-from ..report.wording import counted, duration
 from ..scoring.metrics import metric_name
 from ..scoring.models import MODEL_WORDS
 from ..scoring.statistics import LEVEL
+from .tables import Cell, ResultTable
+from .wording import capitalised, counted, duration
 
 if TYPE_CHECKING:
-    from .result import Comparison
-    from .verdict import Verdict
+    from ..comparison import Comparison
+    from ..comparison.verdict import Verdict
 
 LOWER, NO_BETTER = "*", "†"  # marks of a printed table
 
@@ -93,7 +93,7 @@ def method_table(comparison: Comparison) -> ResultTable:
         for name, score, *others in rows
     ]
     return ResultTable(
-        f"{metric_name(comparison.metric).capitalize()} of methods using "
+        f"{capitalised(metric_name(comparison.metric))} of methods using "
         f"{counted(comparison.k, 'feature')}",
         [title for title in header if title != "verdict"],
         printed,
