@@ -271,7 +271,8 @@ def _heatmap(chart: Chart) -> dict:
 def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
     """Numbers in the cells of a map, in the ink that its colour asks for."""
     middle = sum(chart.options["domain"]) / 2
-    text = {"field": chart.options["labels"], "type": "quantitative"}
+    kind = "quantitative" if chart.columns[chart.options["labels"]].is_numeric else "nominal"
+    text = {"field": chart.options["labels"], "type": kind}
 
     def written(where: str, style: str) -> dict:
         return {

@@ -107,7 +107,11 @@ def numbers_section(comparison: Any) -> Section:
         for row in zip(*(column.tolist() for column in found.values()), strict=True)
     ]
     names = {key: key.replace("_se", " (standard error)").replace("_", " ") for key in found}
-    return Section("All numbers", (), [table_of("All numbers", rows, names=names)])
+    return Section(
+        "All numbers",
+        (),
+        [table_of("All numbers", rows, names=names, digits=dict.fromkeys(found, 3))],
+    )
 
 
 def agreement_section(comparison: Any) -> Section:

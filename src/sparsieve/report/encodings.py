@@ -111,7 +111,6 @@ def colour(chart: Chart) -> dict:
             "legend": {
                 "title": column.title or None,
                 "symbolLimit": 60,
-                "labelLimit": 220,
                 "symbolOpacity": 1,
             },
         }

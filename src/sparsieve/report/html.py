@@ -158,7 +158,9 @@ class _Page:
 
 
 def _min_width(chart: Chart) -> int:
-    """Pixels below which the numbers in the cells of a map would run into each other."""
+    """Pixels below which names or the numbers in the cells of a map would run into each other."""
+    if chart.kind == "critical-difference":
+        return 520
     if chart.kind != "heatmap" or not chart.options.get("labels"):
         return 0
     names = max(len(str(name)) for name in chart.columns["y"].values)

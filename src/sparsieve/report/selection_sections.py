@@ -254,7 +254,7 @@ def redundancy_section(
                 [
                     feature_column("selected", kept, [pair[0] for pair in listed]),
                     feature_column("substitute", kept, [pair[1] for pair in listed]),
-                    Column("correlation", [pair[2] for pair in listed]),
+                    Column("correlation", [pair[2] for pair in listed], digits=3),
                 ],
                 note="Features left out whose absolute correlation with a selected feature is at "
                 f"least {threshold:g}: {_all_or_first(len(pairs))}.",

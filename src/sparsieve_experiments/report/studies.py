@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -72,10 +74,8 @@ def study_report(
     'Study small'
     """
     if not isinstance(store, StoreReader):
-        if not Path(store).exists():
-            raise StoreError(f"there is no store {store}; run_study makes it")
-        with StoreReader(store) as opened:
-            return study_report(opened, study, title=title, command=command)
+        with opened_study(store, study) as (reader, name):
+            return study_report(reader, name, title=title, command=command)
     name = _the_study(store, study)
     rows = result_rows(store, name)
     if not rows:
@@ -111,8 +111,8 @@ def study_report(
         figures={
             "methods": str(len({row["selector"] for results in by_task for row in results.rows})),
             "data sets": str(sum(len(results.datasets) for results in by_task)),
-            "selections": f"{counts['done']:,}",
-            "failed": str(counts["failed"]),
+            "fits": f"{counts['done']:,}",
+            **({"failed fits": f"{counts['failed']:,}"} if counts["failed"] else {}),
         },
         warnings=_warnings(counts, [row for results in by_task for row in results.rows]),
         picture=picture(by_task[0]),
@@ -134,6 +134,18 @@ def _sections(results: StudyResults, drawn: Chart | None, beside_others: bool) -
     if not beside_others:
         return found
     return [replace(s, title=f"{s.title} ({_KINDS[results.task]})") for s in found]
+
+
+@contextmanager
+def opened_study(store: Any, study: str | None) -> Iterator[tuple[StoreReader, str]]:
+    """The store, opened where it is a path, and the name of the study that is meant."""
+    if isinstance(store, StoreReader):
+        yield store, _the_study(store, study)
+        return
+    if not Path(store).exists():
+        raise StoreError(f"there is no store {store}; run_study makes it")
+    with StoreReader(store) as reader:
+        yield reader, _the_study(reader, study)
 
 
 def _the_study(store: StoreReader, study: str | None) -> str:

@@ -105,7 +105,7 @@ def score_map(results: StudyResults) -> Chart:
             "value": Column(results.metric_title, values),
             "shown": Column(
                 f"{metric_name(results.metric)}{unit}",
-                [None if value is None else round(scale * value, digits) for value in values],
+                ["" if value is None else f"{scale * value:.{digits}f}" for value in values],
             ),
             "used": Column("features used", [round(m["n_selected"], 1) for m in cells]),
         },
@@ -145,10 +145,10 @@ def scores_section(results: StudyResults) -> Section:
         {
             "data set": m["dataset"],
             "method": m["selector"],
-            results.model_title: m["classifier"],
-            "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
             results.metric_title: m[results.metric],
             "sd": m[f"{results.metric}_sd"],
+            "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
+            results.model_title: m["classifier"],
             "splits": m["n_splits"],
             "redundancy": m["redundancy_absolute"],
             "precision": m["precision"],
@@ -166,7 +166,8 @@ def scores_section(results: StudyResults) -> Section:
         else f"At {listed_names([str(k) for k in listed_ks])} features; sparsieve study "
         "export writes all."
     )
-    table = table_of("All means", rows, note)
+    digits = dict.fromkeys(known, 2) | {results.metric_title: 3}
+    table = table_of("All means", rows, note, digits=digits)
     maps = [score_map(results)] if len(results.ks) > 1 else []  # else the page opens with it
     return Section("Scores", (), [*maps, table])
 
@@ -362,7 +363,8 @@ def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
         for test in paired_wilcoxon(table.scores, table.selectors)
     ]
     note = "Differences above 0: the first has the lower error." * (not results.comparable)
-    return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows, note)
+    title = f"Pairs of methods: Wilcoxon's signed-rank test ({where})"
+    return table_of(title, rows, note, digits=dict.fromkeys(rows[0], 2))
 
 
 def _groups(test: Any) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.report.wording import listed_names, p_shown
+from sparsieve.report.wording import listed_names, p_shown, percent
 from sparsieve.scoring.metrics import ALL_METRICS, IN_UNITS, LOWER_IS_BETTER, gain, metric_name
 from sparsieve.scoring.models import MODEL_WORDS, TASKS, main_model
 from sparsieve.scoring.over_splits import compare_methods
@@ -151,7 +151,7 @@ class Standing:
         model = MODEL_WORDS.get(self.classifier, self.classifier)
         answer = (
             f"{listed_names(leaders)} {verb} the {end} {mean} "
-            f"({self.shown(self.means[self.best])}) on {where} with {model} and {_using(self.ks)}"
+            f"({self.shown(self.means[self.best])}) on {where} with {model} and {self.using}"
         )
         if lower and self.level:
             shown = [f"{name} ({self.shown(self.means[name])})" for name in self.level]
@@ -178,9 +178,18 @@ class Standing:
             f"{p_shown(gap.p_value)}, corrected)"
         )
 
+    @property
+    def using(self) -> str:
+        """The numbers of features in words."""
+        if self.ks == [None]:
+            return "the features that each method keeps"
+        shown = [str(k) for k in self.ks]
+        many = listed_names(shown) if len(shown) <= 6 else f"{shown[0]} to {shown[-1]}"
+        return f"{many} feature{'s' * (shown != ['1'])}"
+
     def shown(self, value: float) -> str:
         """A score within a sentence."""
-        return self.number(value) + " %" * (self.task == "classification")
+        return percent(value) if self.task == "classification" else self.number(value)
 
     def number(self, value: float) -> str:
         """A score within a table, in percent for classes."""
@@ -342,11 +351,3 @@ def _by_split(scores, datasets, ks, selectors) -> tuple[dict[str, np.ndarray], f
         )
         for selector in selectors
     }, float(np.mean([places[0][s][1] for s in common]))
-
-
-def _using(ks: Sequence[int | None]) -> str:
-    if ks == [None]:
-        return "the features that each method keeps"
-    shown = [str(k) for k in ks]
-    many = listed_names(shown) if len(shown) <= 6 else f"{shown[0]} to {shown[-1]}"
-    return f"{many} feature{'s' * (shown != ['1'])}"

@@ -171,7 +171,7 @@ def test_the_exit_code_tells_the_state_of_the_study(sparsieve, study_file, monke
         done = sparsieve("study", "run", study_file)
     assert done.code == 0
     assert "9 of 9 cells done" in done.err
-    assert "who is ahead cannot be told: the store cannot be read" in done.err
+    assert "the methods cannot be compared: the store cannot be read" in done.err
     for elsewhere, code in ((2, 0), (0, 1)):
         found = studies.RunSummary(total=9, done=7, failed=0, computed=7, elsewhere=elsewhere)
         monkeypatch.setattr(studies, "run_study", lambda *_, found=found, **__: found)

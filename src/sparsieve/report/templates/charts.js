@@ -39,7 +39,8 @@ function config(dark, narrow) {
     },
     legend: {
       labelColor: tone.ink, titleColor: tone.faint, labelFontSize: 12, titleFontWeight: "normal",
-      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 130, gradientLength: 140 } : {}),
+      labelLimit: 220,
+      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 105, gradientLength: 140 } : {}),
       layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } },
     },
     text: { color: tone.ink, fontSize: 12 },
