@@ -151,7 +151,8 @@ class Standing:
         model = MODEL_WORDS.get(self.classifier, self.classifier)
         answer = (
             f"{listed_names(leaders)} {verb} the {end} {mean} "
-            f"({self.shown(self.means[self.best])}) on {where} with {model} and {self.using}"
+            f"({self.shown(self.means[self.best])}) on {where} using {self.using} "
+            f"(scored with {model})"
         )
         if lower and self.level:
             shown = [f"{name} ({self.shown(self.means[name])})" for name in self.level]

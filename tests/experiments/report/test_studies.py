@@ -114,7 +114,7 @@ def test_the_headline_is_the_standing(report, rows):
     [standing] = standings(rows)
     assert standing.ks == [1, 3, 5]
     assert report.headline.startswith(f"{standing.best} has the highest mean accuracy (")
-    assert "with linear SVM and 1, 3 and 5 features" in report.headline
+    assert "using 1, 3 and 5 features (scored with linear SVM)" in report.headline
     assert report.headline.count(". ") == 0  # one sentence
     assert ("not significantly" in report.headline or "no other method" in report.headline) == bool(
         standing.level
