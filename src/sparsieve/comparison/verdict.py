@@ -62,20 +62,30 @@ class Verdict(MethodComparison):
         top = self.means[self.best]
         return [name for name, mean in self.means.items() if abs(mean - top) < 1e-12]
 
+    @property
+    def title(self) -> str:
+        """The score as a reader knows it."""
+        return metric_name(self.metric)
+
+    @property
+    def is_percent(self) -> bool:
+        """Whether it is a share, shown in percent."""
+        return self.metric != "r2"
+
+    @property
+    def heading(self) -> str:
+        """Of a column of scores."""
+        return f"{self.title}{' (%)' * self.is_percent}"
+
     def shown(self, value: float) -> str:
         """A score within a sentence."""
         from ..report.wording import percent
 
-        return self.number(value) if self.metric == "r2" else percent(value)
+        return percent(value) if self.is_percent else self.number(value)
 
     def number(self, value: float) -> str:
-        """A score or a difference within a table, in percent if it is a share."""
-        return f"{value:z.2f}" if self.metric == "r2" else f"{100 * value:z.1f}"
-
-    @property
-    def heading(self) -> str:
-        """Of such a column."""
-        return f"{metric_name(self.metric)}{' (%)' * (self.metric != 'r2')}"
+        """A score or a difference within a table."""
+        return f"{100 * value:z.1f}" if self.is_percent else f"{value:z.2f}"
 
     def interval(self, name: str) -> str:
         """Of the difference to the best; empty where there is a single split."""
@@ -101,7 +111,7 @@ class Verdict(MethodComparison):
             return self._nothing_found()
         from ..report.wording import counted, listed_names, p_shown
 
-        title, using = metric_name(self.metric), f"Using {counted(self.k, 'feature')}"
+        title, using = self.title, f"Using {counted(self.k, 'feature')}"
         top, leaders = self.shown(self.means[self.best]), self.leaders
         others = [name for name in self.level_with_best if name not in leaders]
         lower = self.separable
@@ -137,7 +147,7 @@ class Verdict(MethodComparison):
         from ..report.wording import p_shown
 
         size, p_value = self.number(self.behind[name].mean), p_shown(self.p_values[name])
-        unit = "" if self.metric == "r2" else " point" if size == "1.0" else " points"
+        unit = (" point" if size == "1.0" else " points") * self.is_percent
         return (
             f"{name} scored {size}{unit} lower (95 % interval {self.interval(name)}; {p_value}, "
             "corrected)"
@@ -146,7 +156,7 @@ class Verdict(MethodComparison):
     def _nothing_found(self) -> list[str]:
         from ..report.wording import counted, p_shown
 
-        title, best = metric_name(self.metric), self.best
+        title, best = self.title, self.best
         n_methods, test = len(self.means), self.guess_tests[best]
         who = f"{best} did not predict" if n_methods == 1 else f"None of the {n_methods} methods"
         verb = "" if n_methods == 1 else " predicted"

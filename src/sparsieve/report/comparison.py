@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..scoring.metrics import metric_name
 from ..scoring.models import MODEL_WORDS
 from .comparison_sections import (
     agreement_section,
@@ -64,7 +63,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     }
     if comparison.all_features is not None:
         every = float(comparison.all_features[comparison.metric].mean())
-        figures[f"{metric_name(comparison.metric)}, all features"] = verdict.shown(every)
+        figures[f"{verdict.title}, all features"] = verdict.shown(every)
     sections = [
         standing_section(comparison, *method_rows(comparison)),
         agreement_section(comparison),

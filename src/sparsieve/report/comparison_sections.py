@@ -21,7 +21,7 @@ _MAX_LISTED = 30_000
 
 def picture(comparison: Any) -> Chart:
     """Scores over the number of features, or of the one number."""
-    title = metric_name(comparison.metric)
+    title = comparison.verdict.title
     if len(comparison.ks) == 1:
         return _bars(comparison, title)
     rows: list[tuple] = []

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..meta.held_out import score_interval
-from ..scoring.metrics import metric_name
 from ..scoring.models import MODEL_WORDS
 from ..scoring.statistics import LEVEL
 from .tables import Cell, ResultTable
@@ -26,14 +25,13 @@ def method_columns(comparison: Comparison) -> dict[str, np.ndarray]:
     columns, verdict, metric = comparison.table_columns(), comparison.verdict, comparison.metric
     names = columns["method"].tolist()
     row = comparison.ks.index(comparison.k)
-    is_share = metric in ("accuracy", "balanced_accuracy")
     bounds = np.array(
         [
             score_interval(
                 comparison.methods[name].scores[metric][row],
                 error,
                 len(comparison.data.y),
-                is_share,
+                verdict.is_percent,
             )
             for name, error in zip(names, columns[f"{metric}_se"], strict=True)
         ]
@@ -93,7 +91,7 @@ def method_table(comparison: Comparison) -> ResultTable:
         for name, score, *others in rows
     ]
     return ResultTable(
-        f"{capitalised(metric_name(comparison.metric))} of methods using "
+        f"{capitalised(comparison.verdict.title)} of methods using "
         f"{counted(comparison.k, 'feature')}",
         [title for title in header if title != "verdict"],
         printed,
