@@ -54,7 +54,11 @@ def _warning(selected: SelectedFeatures) -> str:
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
     substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
-    like = f'<span style="opacity: 0.7">similar: {shortened(substitutes)}</span>' if substitutes else ""
+    like = (
+        f'<span style="opacity: 0.7">similar: {shortened(substitutes)}</span>'
+        if substitutes
+        else ""
+    )
     cells = (
         ("right", str(columns["rank"][i])),
         ("left", shortened(columns["feature"][i])),
