@@ -37,7 +37,16 @@ from .options import (
     as_options,
     check_jobs,
 )
-from .output import PAGES, check_outputs, command_line, print_json, print_rows, progress, say
+from .output import (
+    PAGES,
+    check_outputs,
+    command_line,
+    exports_of,
+    print_json,
+    print_rows,
+    progress,
+    say,
+)
 from .settings import find_method
 from .standard_input import data_file
 from .tables import Preparing, Reading
@@ -128,6 +137,13 @@ def compare(
             help="Write an HTML report: curves, agreement, stability, time.",
         ),
     ] = None,
+    export: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write the table of methods as .tex (LaTeX), .md (Markdown) or .csv; repeatable.",
+        ),
+    ] = None,
     escape_formulas: EscapeFormulas = False,
     jobs: Jobs = 1,
     as_json: AsJson = False,
@@ -142,7 +158,8 @@ def compare(
     Example: sparsieve compare data.csv --target label --methods ridge-forward,l21,relieff
     """
     check_jobs(jobs)
-    check_outputs({"--report": (report, PAGES), "--output": (output, None)}, file)
+    outputs = {"--report": (report, PAGES), "--output": (output, None)}
+    check_outputs({**outputs, **exports_of(export)}, file)
     reading = Reading(
         target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
     )
@@ -182,7 +199,7 @@ def compare(
         raise DataError(as_options(str(error))) from error
     first = [as_options(one) for one in found.leaks]
     say(*(f"note: {sentence}" for sentence in first if not quiet))
-    written = _write(found, output, report, escape_formulas, quiet=quiet)
+    written = _write(found, output, report, export or [], escape_formulas, quiet=quiet)
     if as_json:
         print_json({**_as_dict(found, table.target_name), "diagnosis": first})
     else:
@@ -221,6 +238,7 @@ def _write(
     found: Comparison,
     output: Path | None,
     report: Path | None,
+    exports: list[Path],
     escape_formulas: bool,
     *,
     quiet: bool,
@@ -232,31 +250,16 @@ def _write(
     if report is not None:
         with progress("Writing the report", quiet=quiet):
             found.report(report, command=command_line())
-    return [path for path in (output, report) if path is not None]
+    for path in exports:
+        found.export(path, escape_formulas=escape_formulas)
+    return [path for path in (output, report, *exports) if path is not None]
 
 
 def _print_methods(found: Comparison) -> None:
-    columns, metric = found.table_columns(), found.metric
-    others = [score for score in found.scoring.values() if score.name != metric]
-    titles = [f"{s.label}{' %' * s.is_percent}" for s in (found.score, *others)]
-    header = (
-        *("method", titles[0], "std. error", f"{found.score.worse} than best"),
-        *("std. error of difference", "significant"),
-        *(*titles[1:], "stability", "seconds"),
-    )
-    scored = (metric, f"{metric}_se", "behind_best", "behind_best_se")
-    rows = [
-        (
-            name,
-            *(found.score.number(columns[key][i]) for key in scored),
-            "yes" if columns["separable"][i] else "no",
-            *(score.number(columns[score.name][i]) for score in others),
-            f"{columns['stability'][i]:.2f}",
-            f"{columns['seconds'][i]:.2g}",
-        )
-        for i, name in enumerate(columns["method"])
-    ]
-    print_rows(header, rows, right=header[1:])
+    from ..report.method_table import method_rows
+
+    header, rows = method_rows(found)
+    print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))
     if sys.stdout.isatty():
         agreed = found.consensus_columns()
         n_methods = len(found.methods)
@@ -285,7 +288,7 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
         if votes
     ]
     features = f"{found.k} feature{'s' * (found.k != 1)}"
-    say(f"selected by most methods (with {features} each): {', '.join(named)}")
+    say(f"Features chosen by most methods (with {features} each): {', '.join(named)}.")
     say(*(f"note: {as_options(note)}" for note in found.notes))
     say(*(f"wrote {path}" for path in written))
 

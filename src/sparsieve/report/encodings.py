@@ -9,7 +9,7 @@ from .elements import Chart
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 MAX_LABEL = 28  # characters of a name beside an axis; tooltips have the whole name
-MAX_BANDS = 4  # beyond it bands are fainter, and cut off where they would squeeze the lines
+MAX_BANDS = 2  # beyond it a band shows when its line is pointed at, cut off where it would squeeze
 _HEAD, _TAIL = 15, 12
 SHORTENED = (
     f"length(datum.label) > {MAX_LABEL} ? slice(datum.label, 0, {_HEAD}) + '…' + "
@@ -20,6 +20,17 @@ LEGEND = {
     "name": "picked",
     "select": {"type": "point", "fields": ["series"]},
     "bind": "legend",
+}
+# The line nearest to the pointer.
+POINTED = {
+    "name": "pointed",
+    "select": {
+        "type": "point",
+        "fields": ["series"],
+        "nearest": True,
+        "on": "pointerover",
+        "clear": "pointerout",
+    },
 }
 
 
@@ -98,7 +109,6 @@ def colour(chart: Chart) -> dict:
             "legend": {
                 "title": column.title or None,
                 "symbolLimit": 60,
-                "labelLimit": 220,
                 "symbolOpacity": 1,
             },
         }
@@ -139,13 +149,19 @@ def faded(chart: Chart, shown: float = 1.0) -> dict:
 
 
 def band_shown(chart: Chart) -> dict:
-    """Bands show from the start; picking a series brings its own out."""
+    """A few bands show from the start; of many, those of what is pointed at or picked."""
     if "series" not in chart.columns:
         return {}
-    if len(set(chart.columns["series"].values)) <= MAX_BANDS:
+    if not bands_on_demand(chart):
         return faded(chart, shown=0.15)
-    picked = {"param": "picked", "empty": False, "value": 0.25}
-    return {"opacity": {"condition": picked, "value": 0.07}}
+    wanted = [{"param": name, "empty": False, "value": 0.25} for name in ("pointed", "picked")]
+    return {"opacity": {"condition": wanted, "value": 0}}
+
+
+def bands_on_demand(chart: Chart) -> bool:
+    """Whether there are too many bands to see all at once."""
+    series = chart.columns.get("series")
+    return "error" in chart.columns and series is not None and len(set(series.values)) > MAX_BANDS
 
 
 def tooltip(chart: Chart, fields: tuple[str, ...] = ()) -> list[dict]:

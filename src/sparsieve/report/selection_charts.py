@@ -7,6 +7,7 @@ with Matplotlib (:mod:`sparsieve.plotting`). More of them are in ``exploration.p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,8 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
         [(row["k"], row["mean"], row["error"], row["model"]) for row in rows],
         {"x": "number of features", "y": words, "error": "standard error", "series": "model"},
         f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
-        "corrected for training parts that overlap. The vertical line is the number of features "
-        f"selected{moves}.",
+        "corrected for overlapping training sets. "
+        f"The dashed line marks the number selected{moves}.",
         log_x=max(row["k"] for row in rows) > 20,
         marker=n_kept,
         most=1,
@@ -64,42 +65,59 @@ def ranking_chart(
         for note, selected in zip(ranked.notes, ranked.selected, strict=True)
     ]
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
-    notes = [] if ranked.falls else ["Features are in the order in which they were added."]
+    notes = []
+    if n_selected > n_drawn:
+        notes.append(f"The first {n_drawn} of {n_selected:,} selected features.")
     if UNRANKED in kinds[:n_drawn]:
-        notes.append(
-            "The selector did not rank the features in light grey: their bars show what each "
-            "would have added next."
-        )
+        notes.append("Light grey bars show what a feature that was not ranked would add next.")
     if null is not None and _reached_by_all(null, finite):
-        notes.append(
-            "Every fit on a shuffled target has the same highest score as this one, so the score "
-            "does not tell signal from noise and no level of noise is drawn."
-        )
         null = None
     if null is not None:
         notes.append(
-            f"The line is the level of noise: the best score of {null.n_repeats} fits on shuffled "
-            f"targets was at most {null.level:.4g} in 95 % of cases."
+            f"Dashed line: noise level, which 95 % of {null.n_repeats} fits on shuffled targets "
+            "did not exceed."
         )
-        if not ranked.falls or UNRANKED in kinds:
-            notes.append(
-                "That is the score of their best feature, mostly the first to be added. A feature "
-                "added later explains what was left, so a shorter bar does not make it noise."
-            )
     drawn = ranked.features[:n_drawn]
     return chart_of(
-        "Scores of the first features",
+        "Features by score",
         "bars",
         zip([str(names[j]) for j in drawn], finite, kinds, strict=False),
         {"y": "", "x": "score", "series": ""},
         " ".join(notes),
+        digits={"x": 3},
         line=None if null is None else null.level,
         line_name="level of noise",
         meaning=ranked.meaning,
     )
 
 
-def _reached_by_all(null: PermutationNull, scores: list[float | None]) -> bool:
+def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[str]:
+    """What a reader of the scores has to know beside their meaning."""
+    found = []
+    is_unranked = UNRANKED in ranked.notes
+    if not ranked.falls:
+        found.append("Features are in order of entry; scores need not fall.")
+    if is_unranked:
+        found.append(
+            "Beyond the end of the path, a score is what the feature would have added next."
+        )
+    if null is None:
+        return found
+    if _reached_by_all(null, [float(s) for s in ranked.scores if np.isfinite(s)]):
+        found.append(
+            "Every fit on a shuffled target has the same highest score as this one, so the highest "
+            "score does not separate signal from noise, and no noise level is drawn."
+        )
+    elif is_unranked or not ranked.falls:
+        found.append(
+            "The noise level is that of the best feature of a shuffled fit, usually the first to "
+            "enter. A feature that enters later explains what is left, so a bar below the line is "
+            "not necessarily noise."
+        )
+    return found
+
+
+def _reached_by_all(null: PermutationNull, scores: Sequence[float | None]) -> bool:
     """Whether every fit, on noise too, has the highest score that this one has."""
     largest = max((score for score in scores if score is not None), default=0.0)
     return bool(np.allclose(null.best, largest, rtol=1e-9, atol=0.0))
@@ -142,7 +160,7 @@ def weights_chart(kept: SelectedData) -> Chart | None:
         rows, titles = zip(names, signed, strict=True), {"y": "", "x": "weight"}
         note = _WEIGHTS
         if outputs:
-            note += f" Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}."
+            note += f" Positive weights point to {outputs[1]}, negative weights to {outputs[0]}."
         return chart_of("Weights", "bars", rows, titles, note, digits={"x": 3})
     if len(outputs) != len(coef):
         outputs = [f"target {j}" for j in range(len(coef))]

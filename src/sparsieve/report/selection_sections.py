@@ -12,10 +12,11 @@ from ..scoring import redundancy_rate
 from ..selectors.ranked import ranked_features
 from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
 from .assessment import Assessment
-from .elements import Column, Section, Table
+from .elements import Chart, Column, Section, Table
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .selection_charts import (
+    about_scores,
     convergence_chart,
     correlation_chart,
     curve_chart,
@@ -23,8 +24,8 @@ from .selection_charts import (
     ranking_chart,
     weights_chart,
 )
-from .wording import percent
 
+_MAX_BARS = 25  # of the picture that a page opens with
 MAX_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
@@ -38,68 +39,57 @@ def accuracy_section(
 ) -> Section | None:
     """Scores over the number of features."""
     chart = curve_chart(assessment, len(kept.order), has_slider=has_slider)
-    held_out = [] if check is None else [f"{check.sentence()} (A {check.model} predicts.)"]
+    held_out = [] if check is None else [f"Checked again with a {check.model}. {check.sentence()}"]
     if chart is None:
         sentences = [*held_out, *_how_many(assessment, kept, search)]
         return Section("How many features", sentences) if sentences else None
-    every = ", ".join(
-        f"{model} {percent(score) if kept.classes is not None else f'R² = {score:.2f}'}"
-        for model, score in assessment.baseline.items()
-    )
     text = [
+        "In every fold, the features are selected, scaled and modelled on the training samples "
+        "only; the held-out samples are used for scoring alone.",
         *held_out,
-        "Selection, scaling and model learn from the training part of every fold alone; the rest "
-        f"of the samples only score them. With all features: {every}.",
     ]
     if len(assessment.true) < len(kept.y):
-        text.append(f"Done on {len(assessment.true):,} samples drawn from all {len(kept.y):,}.")
+        drawn = f"{len(assessment.true):,} samples drawn at random from all {len(kept.y):,}"
+        text.append(f"Computed on {drawn}.")
     text += _how_many(assessment, kept, search)
-    if assessment.balanced is not None and kept.classes is not None:
-        text.append(_by_class(assessment, len(kept.classes)))
+    if assessment.auc is not None and kept.classes is not None:
+        several = "" if len(kept.classes) == 2 else ", averaged over the classes"
+        text.append(f"Area under the ROC curve of the linear SVM{several}: {assessment.auc:.2f}.")
     return Section("How well it predicts", text, [chart])
 
 
 def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[str]:
-    """How flat the curve is: that of a search for the number, and the one drawn here."""
-    found = []
+    """How flat the curve is: that of a search for the number, or else the one drawn here."""
     if search is not None:
         said = " ".join(search.summary().split())
-        found.append(f"How many, says {type(search).__name__}: {said}")
-    best = assessment.best
-    if best is not None:
-        sentences = assessment.flatness(best["model"], kept.guess)
-        if sentences:
-            found.append(f"How many, by the curve of the {best['model']} below: {sentences}")
-    return found
+        return [f"Number of features, by {type(search).__name__}: {said}"]
+    main = assessment.main
+    if main is None or not (said := assessment.flatness(main["model"], kept.guess)):
+        return []
+    return [f"Number of features, by the curve of the {main['model']}: {said}"]
 
 
-def _by_class(assessment: Assessment, n_classes: int) -> str:
-    """What accuracy hides where classes differ in size."""
-    balanced = percent(assessment.balanced or 0.0)
-    sentence = f"Balanced accuracy, where every class counts the same: {balanced}"
-    if assessment.auc is not None:
-        several = "" if n_classes == 2 else ", the mean over classes"
-        sentence += f"; area under the ROC curve{several}: {assessment.auc:.3f}"
-    return f"{sentence} (linear SVM with as many features as were selected)."
-
-
-def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section | None:
-    """Every feature in order."""
+def ranking_section(
+    kept: SelectedData, null: PermutationNull | None
+) -> tuple[Chart | None, Section | None]:
+    """The best features as bars, and every feature in order."""
     if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
-        return None
+        return None, None
     ranked = ranked_features(kept.selector)
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
-    chart = ranking_chart(kept.selector, kept.names, null, ranked=ranked)
+    n_drawn = min(_MAX_BARS, max(len(kept.order) + 5, 10))
+    chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
+    text = [f"Score: {ranked.meaning}", *about_scores(ranked, null)]
     listed = MAX_LISTED
     columns = [
         Column("rank", list(range(1, len(finite) + 1))[:listed]),
         feature_column("feature", kept, ranked.features[:listed]),
-        Column("score", finite[:listed]),
+        Column("score", finite[:listed], digits=3),
     ]
     if ranked.pvalues is not None and ranked.adjusted is not None:
         columns += [
-            Column("p-value", ranked.pvalues[:listed].tolist(), digits=3),
-            Column("p-value, FDR-adjusted", ranked.adjusted[:listed].tolist(), digits=3),
+            Column("p-value", ranked.pvalues[:listed].tolist(), digits=2),
+            Column("p-value, FDR-adjusted", ranked.adjusted[:listed].tolist(), digits=2),
         ]
     columns.append(Column("selected", ranked.selected[:listed].tolist()))
     if any(ranked.notes):
@@ -107,9 +97,7 @@ def ranking_section(kept: SelectedData, null: PermutationNull | None) -> Section
     every = f"All {len(finite):,} features."
     if len(finite) > listed:
         every = f"The first {listed:,} of {len(finite):,} features; --ranking writes all of them."
-    return Section(
-        "Ranking", [f"Score: {ranked.meaning}"], [chart, Table("Ranking", columns, every)]
-    )
+    return chart, Section("Ranking", text, [Table("Ranking", columns, every)])
 
 
 def weight_section(kept: SelectedData) -> Section | None:
@@ -161,8 +149,8 @@ def redundancy_section(
         blocks.append(chart)
         rate = redundancy_rate(kept.columns(kept.order))
         text.append(
-            f"Two selected features have a correlation of {2 * rate.signed:.3f} on average, of "
-            f"{2 * rate.absolute:.3f} in size."
+            f"The average correlation of two selected features is {2 * rate.signed:z.2f} "
+            f"(absolute: {2 * rate.absolute:.2f})."
         )
     pairs = [
         (feature, other, correlation)
@@ -176,17 +164,17 @@ def redundancy_section(
                 "Substitutes",
                 [
                     feature_column("selected", kept, [pair[0] for pair in listed]),
-                    feature_column("could stand in", kept, [pair[1] for pair in listed]),
-                    Column("correlation", [pair[2] for pair in listed]),
+                    feature_column("substitute", kept, [pair[1] for pair in listed]),
+                    Column("correlation", [pair[2] for pair in listed], digits=3),
                 ],
-                note=f"Features left out whose correlation with a selected one is at least "
-                f"{threshold:g} in size: {_all_or_first(len(pairs))}.",
+                note="Features left out whose absolute correlation with a selected feature is at "
+                f"least {threshold:g}: {_all_or_first(len(pairs))}.",
             )
         )
     else:
         text.append(
-            f"No feature that was left out has a correlation of {threshold:g} or more with a "
-            "selected one."
+            "No feature that was left out has an absolute correlation of "
+            f"{threshold:g} or more with a selected feature."
         )
     return Section("Correlation and substitutes", text, blocks)
 
@@ -208,11 +196,11 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
     if stability is None:
         return None
     # Two selections always share as many features as each other: their spread tells nothing.
-    interval = f" (95 % interval {stability.low:.2f} to {stability.high:.2f})"
+    interval = f"; its 95 % interval is {stability.low:z.2f} to {min(stability.high, 1.0):.2f}"
     text = [
-        f"The same number of features, selected anew in each of {assessment.n_folds} folds: "
-        f"Nogueira's index is {stability.value:.2f}{interval * (assessment.n_folds > 2)}, where 1 "
-        "means always the same features and 0 no more agreement than by chance."
+        f"The selection was repeated in each of {assessment.n_folds} folds. Stability is "
+        "Nogueira's index: 1 means the same features in every fold, 0 no more agreement than by "
+        f"chance{interval * (assessment.n_folds > 2)}."
     ]
     chart = frequency_chart(assessment, kept)
     return Section("Stability", text, [chart] if chart is not None else ())
@@ -226,8 +214,8 @@ def convergence_section(selector: Any) -> Section | None:
     text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
     if descent_of(selector).step_name == FEATURE_COUNT:
         text.append(
-            "This is about the fit on the features chosen, not about their choice: another "
-            "choice of as many may fit better."
+            "This is about the fit on the chosen features, not about their choice: another set of "
+            "the same size may fit better."
         )
     reason = why_not_converged(selector)
     if reason:
