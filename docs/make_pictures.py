@@ -1,4 +1,4 @@
-"""Draw the pictures of the family pages: ``python docs/make_pictures.py`` (``make pictures``).
+"""Draw the pictures of the pages: ``python docs/make_pictures.py`` (``make pictures``).
 
 They are kept in the repository, so that pages can be built without running anything; running this
 again after a change shows whether they still tell the truth.
@@ -11,6 +11,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+from card_pictures import CARDS
 
 import sparsieve
 from sparsieve import datasets
@@ -197,6 +199,14 @@ def main():
         figure, axes = plt.subplots(1, n_axes, figsize=size, layout="constrained", squeeze=False)
         draw(axes[0])
         figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+        plt.close(figure)
+    for draw in CARDS:
+        figure, ax = plt.subplots(figsize=(3, 1.3), layout="constrained")
+        draw(ax)
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        file = FOLDER / f"card_{draw.__name__}.svg"
+        figure.savefig(file, metadata={"Date": None}, transparent=True)
         plt.close(figure)
 
 

@@ -11,7 +11,7 @@ PACKAGES = {
     "Look at the data first": "sparsieve.diagnosis",
     "Prepare data frames and counts": "sparsieve.preprocessing",
     "Find a method by name": "sparsieve.registry",
-    "Choose how many features, and how stable they are": "sparsieve.meta",
+    "Number of features and stability": "sparsieve.meta",
     "Set up a solver": "sparsieve.solvers",
     "Draw pictures": "sparsieve.plotting",
     "Write reports": "sparsieve.report",
@@ -24,6 +24,19 @@ PACKAGES = {
     "Run studies": "sparsieve_experiments.studies",
     "Write pages about studies and papers": "sparsieve_experiments.report",
     "Repeat the papers' experiments": "sparsieve_experiments.papers",
+}
+# Chapters of the reference, and what stands in each; None: the selectors, family by family. What
+# no chapter names stands in the last one.
+GROUPS = {
+    "Start here": ("Select in one line", "Compare methods", "Look at the data first"),
+    "Selectors by family": None,
+    "Number of features and stability": ("Number of features and stability",),
+    "Prepare data": ("Prepare data frames and counts", "Read and write files", "Get data sets"),
+    "Scores": ("Measure selections",),
+    "Plots": ("Draw pictures",),
+    "Reports": ("Write reports", "Write pages about studies and papers"),
+    "Studies and papers": ("Run studies", "Repeat the papers' experiments"),
+    "More": (),
 }
 # Packages of selectors, which the reference lists family by family.
 SELECTORS = ("selectors", "filters")
