@@ -87,7 +87,9 @@ def api_page():
             if title != group:
                 page += f"{title}\n{'~' * len(title)}\n\n"
             page += _listing(found)
-    page += "Results\n-------\n\nWhat functions and attributes return; nobody has to import these.\n\n"
+    page += (
+        "Results\n-------\n\nWhat functions and attributes return; nobody has to import these.\n\n"
+    )
     page += _listing([f"sparsieve.{name}" for name in RESULTS])
     page += "Not public\n----------\n\nThese packages may change with any version:\n\n"
     return page + "".join(f"- ``sparsieve.{part}``: {why}.\n" for part, why in INTERNAL.items())
