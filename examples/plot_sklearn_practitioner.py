@@ -23,7 +23,7 @@ from sklearn.feature_selection import RFE, SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
@@ -38,7 +38,7 @@ model = Pipeline(
     [
         ("scale", StandardScaler().set_output(transform="pandas")),
         ("select", RidgeForwardSelector()),
-        ("classify", LogisticRegression(max_iter=1000)),
+        ("classify", LogisticRegression()),
     ]
 )
 search = GridSearchCV(
@@ -53,12 +53,9 @@ print(*search.best_estimator_[:-1].get_feature_names_out(), sep=", ")
 # ``SelectorCV`` takes any scikit-learn scorer too. Here missing a malignant tumour (class 0) counts
 # twice as much as a false alarm.
 careful = make_scorer(fbeta_score, beta=2, pos_label=0)
-chosen = sparsieve.SelectorCV(
-    RidgeForwardSelector(),
-    estimator=LogisticRegression(max_iter=1000),
-    scoring=careful,
-    n_repeats=1,
-).fit(X, y)
+logistic = make_pipeline(StandardScaler(), LogisticRegression())
+chosen = sparsieve.SelectorCV(estimator=logistic, ks=[2, 5, 10, 20], scoring=careful, n_repeats=1)
+chosen.fit(X, y)
 print(chosen.summary())
 
 # %%
@@ -72,7 +69,7 @@ comparison = sparsieve.compare(
     [
         "ridge-forward",
         SelectKBest(),
-        RFE(LogisticRegression(max_iter=1000), step=0.2),
+        RFE(logistic, step=0.2, importance_getter="named_steps.logisticregression.coef_"),
         RandomForestClassifier(50, random_state=0),
     ],
     ks=[2, 5, 10, 20],
