@@ -30,7 +30,7 @@ from sparsieve.datasets import make_correlated_blocks
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
-data = make_correlated_blocks(96, 1500, n_relevant=6, block_size=4, signal=0.5, random_state=0)
+data = make_correlated_blocks(96, 1500, n_relevant=6, block_size=4, signal=0.7, random_state=0)
 genes = [f"GENE{j:04d}" for j in range(1500)]
 samples = [f"S{i:03d}" for i in range(96)]
 expression = pd.DataFrame(data.X, index=samples, columns=genes)
