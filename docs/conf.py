@@ -39,6 +39,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 # Types stand with the parameters; a signature has names and defaults, one in a line if it is long.
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"

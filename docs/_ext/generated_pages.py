@@ -152,7 +152,8 @@ def quality_table(rows):
         if row["difference [95 %]"] or row["method"] == "RidgeForwardSelector":
             name = row["method"]
             link = f"{{py:obj}}`~sparsieve.{name}`" if name in sparsieve.__all__ else name
-            text += f"| {' | '.join([link, *list(row.values())[1:]])} |\n"
+            difference, *others = list(row.values())[1:]
+            text += f"| {' | '.join([link, difference or 'default', *others])} |\n"
     return text + "```\n"
 
 
