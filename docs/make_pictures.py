@@ -4,6 +4,10 @@ They are kept in the repository, so that pages can be built without running anyt
 again after a change shows whether they still tell the truth.
 """
 
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -11,7 +15,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-
 from card_pictures import CARDS
 
 import sparsieve
@@ -208,6 +211,23 @@ def main():
         file = FOLDER / f"card_{draw.__name__}.svg"
         figure.savefig(file, metadata={"Date": None}, transparent=True)
         plt.close(figure)
+    report_picture()
+
+
+def report_picture():
+    """The top of the report that ``sparsieve demo`` writes, where there is a browser to open it."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    if browser is None:
+        print("report.png stays as it is: there is no Chromium on this machine")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        subprocess.run([sys.executable, "-m", "sparsieve", "demo", "--report", page], check=True)
+        picture = FOLDER.parent / "report.png"
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,900"]
+        options += ["--virtual-time-budget=10000", f"--screenshot={picture}"]
+        subprocess.run([browser, *options, page.as_uri()], check=True)
 
 
 if __name__ == "__main__":
