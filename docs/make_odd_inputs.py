@@ -29,12 +29,12 @@ from sparsieve import all_estimators  # noqa: E402
 
 HEAD = """# Odd inputs
 
-Each row is a kind of input given to `fit`, and then to `transform` and `predict` where the estimator
-has them; rows that begin with "transform:" were given to those two after an ordinary fit. The
-estimator must either answer within {seconds} CPU seconds, with output of the right shape and without
-new NaN, or raise a `ValueError` or `TypeError` whose first sentence names the argument, the column or
-the class. {n_kinds} kinds x {n_estimators} estimators, written by `make odd-inputs`; the data are 30
-samples with 7 features.
+Each row is a kind of input given to `fit`, and then to `transform` and `predict` where the
+estimator has them; rows that begin with "transform:" were given to those two after an ordinary
+fit. The estimator must either answer within {seconds} CPU seconds, with output of the right shape
+and without new NaN, or raise a `ValueError` or `TypeError` whose first sentence names the
+argument, the column or the class. {n_kinds} kinds x {n_estimators} estimators, written by `make
+odd-inputs`; the data are 30 samples with 7 features.
 
 {n_files} of the kinds can be files. These were also given to `sparsieve select` with each of the
 {n_methods} methods and to a study of all of them: the outcome is an answer, or exit code 1 and a

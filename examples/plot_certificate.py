@@ -27,7 +27,7 @@ print(certificate)
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(certificate.n_features, certificate.objective, "o-", label="ridge forward")
 ax.plot(
-    certificate.n_features, certificate.lower_bound, "--", label="lower bound for any selection"
+    certificate.n_features, certificate.lower_bound, "--", label="lower bound"
 )
 ax.fill_between(certificate.n_features, certificate.lower_bound, certificate.objective, alpha=0.2)
 ax.set(xlabel="features", ylabel="training objective")
