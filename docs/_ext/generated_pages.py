@@ -107,7 +107,12 @@ def _public_names(package):
 
 def _listing(names):
     head = ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
-    return head + "".join(f"   {name}\n" for name in names) + "\n"
+    return head + "".join(f"   {_shown(name)}\n" for name in names) + "\n"
+
+
+def _shown(name):
+    """Names that ``import sparsieve`` gives without their package."""
+    return f"~{name}" if name.count(".") == 1 else name
 
 
 # -- what was measured -----------------------------------------------------------------------
