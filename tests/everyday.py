@@ -307,8 +307,7 @@ def page(cells: dict[tuple[str, str, int], Cell]) -> str:
         "# Everyday data",
         "",
         "Every selector, and the wrappers around two selectors, on common kinds of data, three",
-        "draws each, with text as class labels. *Answer*: the fit converged within "
-        f"{SECONDS} CPU",
+        f"draws each, with text as class labels. *Answer*: the fit converged within {SECONDS} CPU",
         "seconds (for wrappers each inner fit, without compilation). *Announced*: a warning first",
         "estimated a longer time. *Refused*: an error told before the work that memory would not",
         "suffice or that the data do not fit the method. Written by `make everyday`.",
