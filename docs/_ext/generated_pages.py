@@ -84,7 +84,7 @@ def api_page():
                 sections["Base classes and tools"] = [f"sparsieve.{name}" for name in others]
         page += f"{group}\n{'-' * len(group)}\n\n"
         for title, found in sections.items():
-            if title != group:
+            if len(sections) > 1:
                 page += f"{title}\n{'~' * len(title)}\n\n"
             page += _listing(found)
     page += (

@@ -11,7 +11,7 @@ PACKAGES = {
     "Look at the data first": "sparsieve.diagnosis",
     "Prepare data frames and counts": "sparsieve.preprocessing",
     "Find a method by name": "sparsieve.registry",
-    "Number of features and stability": "sparsieve.meta",
+    "Choose how many features, and how stable they are": "sparsieve.meta",
     "Set up a solver": "sparsieve.solvers",
     "Draw pictures": "sparsieve.plotting",
     "Write reports": "sparsieve.report",
@@ -30,7 +30,7 @@ PACKAGES = {
 GROUPS = {
     "Start here": ("Select in one line", "Compare methods", "Look at the data first"),
     "Selectors by family": None,
-    "Number of features and stability": ("Number of features and stability",),
+    "Number of features and stability": ("Choose how many features, and how stable they are",),
     "Prepare data": ("Prepare data frames and counts", "Read and write files", "Get data sets"),
     "Scores": ("Measure selections",),
     "Plots": ("Draw pictures",),
