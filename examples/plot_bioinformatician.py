@@ -11,7 +11,7 @@ The same on the command line:
 .. code-block:: console
 
    $ sparsieve select expression.csv --transpose --target-file phenotypes.csv \\
-       --target diagnosis --groups patient --impute -k 10 --report report.html
+       --target diagnosis --groups patient --impute --drop-unlabelled -k 10 --report report.html
 """
 
 # %%
