@@ -26,9 +26,7 @@ print(certificate)
 # The best selection lies between the curves: none is below the lower one.
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(certificate.n_features, certificate.objective, "o-", label="ridge forward")
-ax.plot(
-    certificate.n_features, certificate.lower_bound, "--", label="lower bound"
-)
+ax.plot(certificate.n_features, certificate.lower_bound, "--", label="lower bound")
 ax.fill_between(certificate.n_features, certificate.lower_bound, certificate.objective, alpha=0.2)
 ax.set(xlabel="features", ylabel="training objective")
 ax.legend()
