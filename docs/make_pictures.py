@@ -225,7 +225,7 @@ def report_picture():
         page = Path(folder) / "report.html"
         subprocess.run([sys.executable, "-m", "sparsieve", "demo", "--report", page], check=True)
         picture = FOLDER.parent / "report.png"
-        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,900"]
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,835"]
         options += ["--virtual-time-budget=10000", f"--screenshot={picture}"]
         subprocess.run([browser, *options, page.as_uri()], check=True)
 
