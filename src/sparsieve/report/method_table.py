@@ -123,8 +123,8 @@ def _notes(comparison: Comparison) -> list[str]:
         found = f"{LOWER} Significantly" if verdict.separable else "No method is significantly"
         notes.append(
             f"{found} {verdict.score.worse} than the best: two-sided corrected resampled t-test "
-            f"(Nadeau and Bengio), Bonferroni correction for {counted(n_pairs, 'pair')} of methods, "
-            f"{100 * LEVEL:g} % level. Intervals of differences hold simultaneously."
+            f"(Nadeau and Bengio), Bonferroni correction for {counted(n_pairs, 'pair')} of "
+            f"methods, {100 * LEVEL:g} % level. Intervals of differences hold simultaneously."
         )
     if len(verdict.predictive) < len(verdict.means):
         notes.append(
