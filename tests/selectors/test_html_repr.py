@@ -124,7 +124,7 @@ def test_certificates_are_shown(wine):
     assert f"optimality {selector.optimality_:.2g}" in html
     assert f"{selector.n_iter_} iterations" in html
     search = SelectorCV(ks=[1, 4]).fit(*wine)
-    assert f"cross-validated score {search.best_score_:.4g}" in shown(search)
+    assert f"cross-validated score {search.best_score_:.3g}" in shown(search)
 
 
 def test_plain_text_where_asked_for(wine):
