@@ -71,16 +71,10 @@ def _object_of(selector: Any, owner: str, setting: str) -> Any:
         return solvers[value]()
     where = f"{type(selector).__name__} with {owner}={value!r} has no {owner}__{setting}"
     able = [name for name, kind in solvers.items() if setting in kind().get_params()]
-    raise ValueError(
-        f"{where}; that setting belongs to {owner}={' or '.join(able)}" if able else where
-    )
+    raise ValueError(f"{where}; it belongs to {owner}={' or '.join(able)}" if able else where)
 
 
 def _unknown(cls: type, name: str, offered: list[str]) -> str:
     close = difflib.get_close_matches(name, offered, n=1)
-    hint = (
-        f"did you mean {close[0]}?"
-        if close
-        else (f"its parameters are {', '.join(offered) or 'none'}")
-    )
+    hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(offered) or 'none'}"
     return f"{cls.__name__} has no parameter {name!r}; {hint}"

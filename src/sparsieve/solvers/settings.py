@@ -49,7 +49,7 @@ class SolverSettings(Savable):
         for name, value in params.items():
             if name not in known:
                 raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}; its parameters are "
+                    f"{type(self).__name__} has no parameter {name!r}; it takes "
                     f"{', '.join(known) or 'none'}"
                 )
             setattr(self, name, value)

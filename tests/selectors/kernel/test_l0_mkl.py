@@ -284,7 +284,7 @@ def test_weights_over_many_orders_end(scale):
     [
         ({"kernel": "linear"}, "kernel must be one of 'sigmoid', 'rbf', 'poly', 'auto'"),
         ({"gamma": -1.0}, "gamma must be positive"),
-        ({"kernel": "auto", "gamma": 1.0}, "gamma belongs to the kernels"),
+        ({"kernel": "auto", "gamma": 1.0}, "gamma applies only to the kernels"),
         ({"lambda2": 0.0}, "lambda2 must be positive"),
         ({"surrogate": "l0"}, "surrogate must be one of"),
         ({"formulation": "paper"}, "formulation must be one of 'shift', 'published'"),

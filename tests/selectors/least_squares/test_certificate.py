@@ -204,7 +204,7 @@ BAD = {
     "fewer features": (lambda s, X, y: s.certify(X[:, :5], y), "with 30 features"),
     "other X": (lambda s, X, y: s.certify(X * 1.01, y), "X differs from what"),
     "other y": (lambda s, X, y: s.certify(X, 1 - y), "y or sample_weight differs"),
-    "weights": (lambda s, X, y: s.certify(X, y, np.arange(1.0, 1.0 + len(y))), "is not"),
+    "weights": (lambda s, X, y: s.certify(X, y, np.arange(1.0, 1.0 + len(y))), "differs from"),
     "too long": (lambda s, X, y: s.certify(X, y, n_features=9), ">= 9"),
     "no ridge": (
         lambda s, X, y: L20Selector(3, ridge=0).fit(X, y).certify(X, y),

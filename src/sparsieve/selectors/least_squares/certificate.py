@@ -242,7 +242,7 @@ class Certifiable:
         if self._relative_ridge() == 0.0 and not self._is_exact():
             raise ValueError(
                 f"{type(self).__name__} was fitted without a ridge, for which there is no bound; "
-                'fit with ridge=1.0, or use L20Selector(solver="exact")'
+                'fit it with ridge=1.0, or use L20Selector(solver="exact")'
             )
 
     def _remember(self, data: TrainingData, problem: Prepared, *, exact: bool = False) -> None:

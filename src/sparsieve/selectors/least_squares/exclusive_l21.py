@@ -143,7 +143,7 @@ class ExclusiveSelector(LinearSelector):
         if isinstance(wanted, (int, np.integer)):
             if wanted > total:
                 raise ValueError(
-                    f"target_sparsity={wanted} exceeds the {total} coefficients of the model"
+                    f"target_sparsity={wanted} is more than the {total} coefficients of the model"
                 )
             return int(wanted)
         return max(1, round(float(wanted) * total))
