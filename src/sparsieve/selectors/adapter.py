@@ -146,10 +146,6 @@ class SelectorAdapter(AroundSelectors):
         """Whether the fitted estimator ranks features; otherwise it only selects some."""
         return not self._apart[:-1].all() or len(self._apart) == 1
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        # Functions by their names: where they lie in memory tells nothing.
-        return re.sub(r"<function (\S+) at 0x\w+>", r"\1", super().__repr__(N_CHAR_MAX))
-
     def _check_parameters(self) -> None:
         self._guest()
 
@@ -408,6 +404,11 @@ def _made(cls: type, params: Mapping[str, Any]) -> Any:
             f"{cls.__name__} cannot be made from these parameters: {said}; pass an instance "
             "instead of the class"
         ) from None
+
+
+def written(selector: Any) -> str:
+    """A selector as code that makes it; functions by their names."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(selector))
 
 
 def parameters_of(selector: Any) -> dict[str, Any]:
