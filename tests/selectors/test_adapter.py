@@ -338,6 +338,7 @@ def test_select_takes_classes_functions_and_their_parameters():
         select(X, Y, k=2, method=SelectKBest(), kk=3)
 
 
+@pytest.mark.long("writes a report")
 def test_a_report_calls_a_guest_by_its_name(tmp_path):
     pytest.importorskip("jinja2")
     selected = select(X, Y, k=2, method=separation, check=False)
