@@ -52,6 +52,8 @@ def family_of(cls):
     for family, package in FAMILIES.items():
         if cls.__module__.startswith(package):
             return family
+    if cls.__name__ in sparsieve.meta.__all__:
+        return "wrappers"
     raise ValueError(f"{cls.__name__} belongs to no family of docs/families")
 
 

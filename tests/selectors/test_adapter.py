@@ -338,6 +338,18 @@ def test_select_takes_classes_functions_and_their_parameters():
         select(X, Y, k=2, method=SelectKBest(), kk=3)
 
 
+@pytest.mark.long("writes a report")
+def test_a_report_calls_a_guest_by_its_name(tmp_path):
+    pytest.importorskip("jinja2")
+    selected = select(X, Y, k=2, method=separation, check=False)
+    selected.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "<title>2 features selected by separation</title>" in page
+    assert "selector=separation" in page
+    assert "<function" not in page
+    assert "&lt;function" not in page
+
+
 def test_meta_selectors_take_names_classes_and_functions():
     for given in ("f-statistic", sparsieve.FStatisticSelector, separation):
         assert kept(StabilitySelection(given, n_subsamples=4, n_features_to_select=2).fit(X, Y))

@@ -47,8 +47,8 @@ class EnsembleSelector(MetaSelector):
     Parameters
     ----------
     selectors : list of estimators or of (name, estimator) pairs, or None, default=None
-        Selectors of this package, or estimators that have ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. Parameters of named ones are
+        Selectors of this package or their names, or selectors, models and functions of others that
+        rank features, see :class:`SelectorAdapter`. Parameters of named ones are
         ``name__parameter`` in ``set_params`` and searches. None means :class:`RidgeForwardSelector`
         with ridge 1 and with ridge 3, and :class:`L21Selector`.
     n_features_to_select : int, float or None, default=None

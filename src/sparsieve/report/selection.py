@@ -15,7 +15,7 @@ from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import preparation
 from ..registry import name_of
 from ..scoring.folds import seed_of
-from ..selectors.adapter import parameters_of
+from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
@@ -305,7 +305,7 @@ def _code(selector: Any, cv: int, seed: int, is_certified: bool) -> str:
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.report import selector_report\n\n"
-        f"selector = {selector!r}.fit(X, y)\n"
+        f"selector = {written(selector)}.fit(X, y)\n"
         f"selector_report(selector, X, y, cv={cv}, random_state={seed}{more})"
         ".save('report.html')"
     )

@@ -197,7 +197,7 @@ def _check_certifiable(selector: Any) -> None:
     """Refuse, before any work, a method that nothing can be proven about."""
     inner = selector.selector if isinstance(selector, SelectorCV) else selector
     if not hasattr(inner, "certify"):
-        raise ValueError(f"nothing can be proven about the selections of {type(inner).__name__}")
+        raise ValueError(f"nothing can be proven about the selections of {name_of(inner)}")
     inner._check_certifiable()
 
 

@@ -15,7 +15,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from .._checks import resolve_count, warn_user
 from .._saved import Bools, Floats, Ints, Maybe
-from ..registry import find_selector
 from ..validation.target import with_task
 from .around import AroundSelectors, last_step, weights_for
 from .base import BaseSelector, Count, FeatureScores, TrainingData
@@ -27,6 +26,7 @@ from .guests import (
     guest_name,
     judgement_of,
     own_count,
+    resolved,
     scores_by,
     support_of,
     takes_number,
@@ -34,7 +34,6 @@ from .guests import (
     with_number,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
-from .parameters import configured, reconfigured
 
 
 class SelectorAdapter(AroundSelectors):
@@ -145,10 +144,6 @@ class SelectorAdapter(AroundSelectors):
     def is_ranking(self) -> bool:
         """Whether the fitted estimator ranks features; otherwise it only selects some."""
         return not self._apart[:-1].all() or len(self._apart) == 1
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        # Functions by their names: where they lie in memory tells nothing.
-        return re.sub(r"<function (\S+) at 0x\w+>", r"\1", super().__repr__(N_CHAR_MAX))
 
     def _check_parameters(self) -> None:
         self._guest()
@@ -378,36 +373,9 @@ def as_selector(method: Any, params: Mapping[str, Any] | None = None) -> BaseSel
     return found if isinstance(found, BaseSelector) else SelectorAdapter(found)
 
 
-def resolved(method: Any, params: Mapping[str, Any] | None = None) -> Any:
-    """The estimator or function that is meant, with its parameters set."""
-    if isinstance(method, str):
-        method = find_selector(method)
-    if isinstance(method, type) and issubclass(method, BaseSelector):
-        return configured(method, params or {})
-    if isinstance(method, type) and hasattr(method, "fit"):
-        return _made(method, params or {})
-    if isinstance(method, SelectorAdapter) and params:
-        return clone(method).set_params(selector=resolved(method.selector, params))
-    if hasattr(method, "fit"):
-        return reconfigured(clone(method), params) if params else method
-    if callable(method) and not isinstance(method, type):
-        return partial(method, **params) if params else method
-    given = method.__name__ if isinstance(method, type) else repr(method)
-    raise TypeError(
-        f"a method must be a name, a selector or model with fit, or a function (X, y) -> scores, "
-        f"got {given}; sparsieve.all_selectors() lists the selectors of this package"
-    )
-
-
-def _made(cls: type, params: Mapping[str, Any]) -> Any:
-    try:
-        return cls(**params)
-    except TypeError as error:
-        said = str(error).replace("__init__() ", "")
-        raise TypeError(
-            f"{cls.__name__} cannot be made from these parameters: {said}; pass an instance "
-            "instead of the class"
-        ) from None
+def written(selector: Any) -> str:
+    """A selector as code that makes it; functions by their names."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(selector))
 
 
 def parameters_of(selector: Any) -> dict[str, Any]:

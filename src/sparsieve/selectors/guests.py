@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -16,7 +16,10 @@ from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.pipeline import Pipeline
 
 from .._checks import warn_user
+from ..registry import find_selector
 from .around import last_step
+from .base import BaseSelector
+from .parameters import configured, reconfigured
 
 NUMBER = "n_features_to_select"  # by which selectors of other packages take it
 DEFAULT_COUNT = 10  # of what only scores features
@@ -259,3 +262,38 @@ def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray,
         )
     pvalues = None if pvalues is None else _numbers(pvalues)
     return scores, pvalues if pvalues is not None and pvalues.shape == scores.shape else None
+
+
+# -- what a user calls a method --------------------------------------------------------------------
+
+
+def resolved(method: Any, params: Mapping[str, Any] | None = None) -> Any:
+    """The estimator or function that is meant, with its parameters set."""
+    if isinstance(method, str):
+        method = find_selector(method)
+    if isinstance(method, type) and issubclass(method, BaseSelector):
+        return configured(method, params or {})
+    if isinstance(method, type) and hasattr(method, "fit"):
+        return _made(method, params or {})
+    if hasattr(method, "guest_name") and params:  # an adapter, whose guest they are for
+        return clone(method).set_params(selector=resolved(method.selector, params))
+    if hasattr(method, "fit"):
+        return reconfigured(clone(method), params) if params else method
+    if callable(method) and not isinstance(method, type):
+        return partial(method, **params) if params else method
+    given = method.__name__ if isinstance(method, type) else repr(method)
+    raise TypeError(
+        f"a method must be a name, a selector or model with fit, or a function (X, y) -> scores, "
+        f"got {given}; sparsieve.all_selectors() lists the selectors of this package"
+    )
+
+
+def _made(cls: type, params: Mapping[str, Any]) -> Any:
+    try:
+        return cls(**params)
+    except TypeError as error:
+        said = str(error).replace("__init__() ", "")
+        raise TypeError(
+            f"{cls.__name__} cannot be made from these parameters: {said}; pass an instance "
+            "instead of the class"
+        ) from None
