@@ -356,7 +356,7 @@ def _say_certificate(certificate: Certificate, n_kept: int) -> None:
     few = [i for i, k in enumerate(sizes) if k in (1, 2, 5, 10, 20, 50, 100, 200, 500, n_kept)]
     if not few:
         return
-    say(f"{'features':>8}  {'objective':>10}  {'at least':>10}  {'gap':>7}  {'share':>7}")
+    say(f"{'features':>8}  {'objective':>10}  {'bound':>10}  {'gap':>7}  {'share':>7}")
     for i in few:
         say(
             f"{sizes[i]:>8}  {certificate.objective[i]:>10.5g}  {certificate.lower_bound[i]:>10.5g}"

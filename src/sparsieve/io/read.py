@@ -152,7 +152,7 @@ def read_table(
     asked = {
         "groups": groups,
         "target_file": target_file,
-        "sample_id": sample_id,
+        "sample_id": sample_id if target_file is None else None,  # which may be in the other file
         "transpose": transpose,
         "drop_unlabelled": drop_unlabelled,
         "encode_text": encode_text,
@@ -172,6 +172,8 @@ def read_table(
     if target_file is not None:
         labels_file = Path(target_file)
         labels = _labels(labels_file, roles)
+        if reader is read_h5ad and sample_id not in (None, labels.id_name):
+            raise DataError(f"{labels_file.name} has no column {sample_id!r} of sample ids")
         roles = replace(
             roles,
             target=None,
