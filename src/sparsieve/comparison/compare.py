@@ -118,8 +118,9 @@ def compare(
     Returns
     -------
     comparison : Comparison
-        ``table``, ``consensus``, ``recommendation``, ``report(path)`` and ``plot()``; notebooks
-        display it. A method that fails on some split is left out, and ``left_out`` says why.
+        ``table``, ``consensus``, ``recommendation``, ``report(path)``, ``plot()`` and
+        ``save_figures(folder)``; a notebook shows it. A method that fails on some split is left
+        out, and ``left_out`` says why.
 
     See Also
     --------

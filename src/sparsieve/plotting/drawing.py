@@ -17,7 +17,7 @@ from ..report.colours import (
     series_colours,
 )
 from ..report.elements import Chart
-from ..report.encodings import series_names
+from ..report.encodings import MAX_BANDS, series_names
 from ..selectors.ranked import KEPT_BY_REQUEST, UNRANKED
 from .base import count_axis, in_legend, log_axis, plain, wrapped
 from .parts import (
@@ -106,7 +106,11 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         if "error" in rows and not across:
             most = chart.options.get("most", np.inf)
             span = rows["y"] - rows["error"], np.minimum(rows["y"] + rows["error"], most)
-            faint = {"alpha": 0.15, "lw": 0, "color": line.get_color()}
+            faint = {
+                "alpha": 0.15 if len(groups) <= MAX_BANDS else 0.07,
+                "lw": 0,
+                "color": line.get_color(),
+            }
             made["bands"].append(ax.fill_between(rows["x"], *span, **faint))
     marker = chart.options.get("marker")
     if marker is not None:

@@ -105,8 +105,8 @@ def select(
     Returns
     -------
     selected : SelectedFeatures
-        ``features``, ``table``, ``selector``, ``check``, ``accuracy``, ``report(path)`` and
-        ``plot()``; a notebook shows it.
+        ``features``, ``table``, ``selector``, ``check``, ``accuracy``, ``report(path)``,
+        ``plot()`` and ``save_figures(folder)``; a notebook shows it.
 
     See Also
     --------
