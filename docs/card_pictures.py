@@ -3,6 +3,9 @@
 Each shows a result of the library in a few lines; the shapes matter, so axes have no numbers.
 """
 
+import re
+from pathlib import Path
+
 import numpy as np
 from matplotlib.patches import FancyArrow, Rectangle
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -48,15 +51,14 @@ def how_many(ax):
 
 def which_method(ax):
     """Differences to the default with their intervals, from the quality study."""
-    low = np.array([-1.0, -0.6, -1.8, -2.2, -3.1, -4.6])
-    mean = np.array([0.0, -0.1, -0.8, -1.2, -1.8, -3.0])
-    high = np.array([2.9, 0.2, -0.1, -0.6, -0.9, -1.9])
-    rows = np.arange(6)[::-1]
+    page = (Path(__file__).parent / "quality.md").read_text(encoding="utf-8")
     ax.axvline(0, color=GREY)
-    for row, a, m, b in zip(rows, low, mean, high, strict=True):
-        colour = GREEN if a <= 0 <= b else ORANGE
-        ax.plot([a, b], [row, row], color=colour, linewidth=2)
-        ax.plot(m, row, "o", color=colour, markersize=5)
+    for row, name in enumerate(("HSICLasso", "L20", "SVMRFE", "L21", "RFS", "MRMR")):
+        found = re.search(rf"^\| {name}Selector \| \d+ \| (\S+) \[(\S+), (\S+)\]", page, re.M)
+        mean, low, high = map(float, found.groups())
+        colour = GREEN if low <= 0 <= high else ORANGE
+        ax.plot([low, high], [-row, -row], color=colour, linewidth=2)
+        ax.plot(mean, -row, "o", color=colour, markersize=5)
 
 
 def compare(ax):
