@@ -143,6 +143,10 @@ def test_annotated_data_know_groups_and_other_files(tmp_path):
     (tmp_path / "y.csv").write_text("state,who\n1,s5\n0,s1\n")
     other = {"target_file": tmp_path / "y.csv", "sample_id": "who"}
     assert read_table(tmp_path / "d.h5ad", "state", **other).y.tolist() == [0, 1]
+    said = r"first column of y.csv, 'state', does not hold sample ids; name .* with --id"
+    with pytest.raises(DataError, match=said):
+        read_table(tmp_path / "d.h5ad", "state", target_file=tmp_path / "y.csv")
+    (tmp_path / "y.csv").write_text("who,state\ns5,1\ns1,0\n")
     with pytest.raises(DataError, match=r"y.csv has no column 'whom' of sample ids"):
         read_table(tmp_path / "d.h5ad", "state", **other | {"sample_id": "whom"})
 

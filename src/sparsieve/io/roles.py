@@ -104,6 +104,11 @@ def places_of(
     optional = roles.labels_only or roles.id_optional
     sample_id = _named(roles.sample_id, names, owner, optional=optional)
     if sample_id is None and roles.with_ids:
+        if first in (label, groups):
+            raise DataError(
+                f"the first column of {owner}, {names[first]!r}, does not hold sample ids; name "
+                "the column that does with --id (sample_id= from Python)"
+            )
         sample_id = first
     taken = [j for j in (label, groups, sample_id) if j is not None]
     if len(set(taken)) < len(taken):
