@@ -172,7 +172,7 @@ def test_two_classes_have_one_signed_weight(rng):
     chart = blocks(report, Chart)["Weights"]
     sign = dict(zip(chart.columns["y"].values, np.sign(chart.columns["x"].values), strict=True))
     assert sign == {"column 1": 1, "column 3": -1}
-    assert chart.note.endswith("Positive weights speak for yes, negative ones for no.")
+    assert chart.note.endswith("Positive weights point to yes, negative weights to no.")
 
 
 def test_classes_of_different_size(rng):
@@ -203,7 +203,7 @@ def test_columns_kept_by_request_are_called_by_name(nasty_wine):
     selector = RidgeForwardSelector(3, always_keep=["a & b"], never_keep=["x.y[0]"]).fit(X, y)
     report = selector_report(selector, X, y, cv=3)
     assert not any("cannot be fitted" in line for line in report.warnings)
-    chart = blocks(report, Chart)["Scores of the first features"].columns
+    chart = blocks(report, Chart)["Features by score"].columns
     assert chart["series"].values[0] == "kept by request"
     notes = blocks(report, Table)["Ranking"].columns[-1]
     assert notes.title == "note"
@@ -227,7 +227,7 @@ def test_oddities_and_the_level_of_noise_are_said(rng):
     assert report.warnings[0] == (
         "leak alone predicts the target perfectly: was it known beforehand?"
     )
-    chart = blocks(report, Chart)["Scores of the first features"]
+    chart = blocks(report, Chart)["Features by score"]
     assert chart.options["line"] == permutation_null(selector, X, y).level
     assert "level of noise" in chart.note
     with pytest.raises(ValueError, match='null must be a PermutationNull, "auto" or None'):
@@ -240,7 +240,7 @@ def test_the_level_of_noise_is_not_misread(rng):
     notes = {}
     for selector in (RidgeForwardSelector(3), L21Selector(3), FisherSelector(3)):
         found = selector_report(selector.fit(X, y), X, y, cv=0)
-        chart = blocks(found, Chart)["Scores of the first features"]
+        chart = blocks(found, Chart)["Features by score"]
         notes[type(selector).__name__] = chart.note, chart.options["line"]
     note, line = notes["RidgeForwardSelector"]
     assert line < 1

@@ -22,7 +22,7 @@ from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import counted
 
-_WEIGHTS = "Weight of every feature in the fitted model, times the feature's standard deviation."
+_WEIGHTS = "Weight of every feature in the fitted model times the feature's standard deviation."
 NOISE, OWN = "noise", "selected features"
 
 
@@ -39,7 +39,7 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
         [(row["k"], row["mean"], row["error"], row["model"]) for row in rows],
         {"x": "number of features", "y": words, "error": "standard error", "series": "model"},
         f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
-        "corrected for training parts that overlap. The vertical line is the number of features "
+        "corrected for overlapping training sets. The vertical line marks the number "
         f"selected{moves}.",
         log_x=max(row["k"] for row in rows) > 20,
         marker=n_kept,
@@ -88,7 +88,7 @@ def ranking_chart(
             )
     drawn = ranked.features[:n_drawn]
     return chart_of(
-        "Scores of the first features",
+        "Features by score",
         "bars",
         zip([str(names[j]) for j in drawn], finite, kinds, strict=False),
         {"y": "", "x": "score", "series": ""},
@@ -142,7 +142,7 @@ def weights_chart(kept: SelectedData) -> Chart | None:
         rows, titles = zip(names, signed, strict=True), {"y": "", "x": "weight"}
         note = _WEIGHTS
         if outputs:
-            note += f" Positive weights speak for {outputs[1]}, negative ones for {outputs[0]}."
+            note += f" Positive weights point to {outputs[1]}, negative weights to {outputs[0]}."
         return chart_of("Weights", "bars", rows, titles, note, digits={"x": 3})
     if len(outputs) != len(coef):
         outputs = [f"target {j}" for j in range(len(coef))]
