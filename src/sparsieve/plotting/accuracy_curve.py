@@ -293,7 +293,7 @@ class AccuracyCurveDisplay(Display):
 
 def _caption(search: Any, has_error: bool) -> str:
     band = (
-        "; the band is one standard error to either side, corrected for training parts that overlap"
+        "; the band is one standard error to either side, corrected for overlapping training sets"
     ) * has_error
     return (
         f"Mean over {search.n_splits_} folds{band}. Vertical lines are the numbers of features "

@@ -23,7 +23,7 @@ from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import counted
 
-_WEIGHTS = "Weight of every feature in the fitted model, times the feature's standard deviation."
+_WEIGHTS = "Weight of every feature in the fitted model times the feature's standard deviation."
 NOISE, OWN = "noise", "selected features"
 
 
