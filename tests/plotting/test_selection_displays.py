@@ -161,7 +161,7 @@ def test_samples_of_a_group_are_held_out_together(rng):
     assert share() == 1.0
     assert share(groups=groups) < 0.9
     assert GroupKFold(5).get_n_splits(X, y, groups) == 5
-    with pytest.raises(ValueError, match="all samples belong to one group"):
+    with pytest.raises(ValueError, match="all samples are in one group"):
         PredictionDisplay.from_estimator(selector, X, y, groups=np.zeros(200))
 
 

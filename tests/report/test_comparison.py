@@ -50,6 +50,7 @@ def test_the_table_fits_its_page(compared):
         "verdict",
         "stability",
         "time per fit",
+        "balanced accuracy (%)",
     ]
     best = compared.verdict.best
     mean = compared.verdict.means[best]

@@ -147,5 +147,5 @@ def test_reports_hold_groups_out_together_and_prepare_inside_folds():
             prepare=preparation("impute"),
         )
         assert found.reason == ""
-        scores.append(found.best["mean"])
+        scores.append(found.main["mean"])
     assert scores[0] > 0.85 > 0.75 > scores[1]

@@ -12,7 +12,7 @@ import numpy as np
 from .._checks import check_integer
 from ..diagnosis.null import PermutationNull
 from ..report.alt_text import alt_text
-from ..report.assessment import Assessment, assess
+from ..report.assessment import Assessment, assess, unprepared
 from ..report.elements import Chart
 from ..report.sample_charts import Steps
 from ..report.selected_data import SelectedData
@@ -94,6 +94,8 @@ class Source:
     seed: int = 0
     groups: Any = None
     null: PermutationNull | None = None
+    prepare: Any = None  # what made X of ``kept`` from ``given``; fitted again in every fold
+    given: Any = None
 
     @classmethod
     def of(cls, selector: Any, X: Any, y: Any, names: Any, display: type, **how: Any) -> Source:
@@ -110,13 +112,14 @@ class Source:
             raise NothingToDraw("no feature was selected")
         found = assess(
             self.kept.unfitted(),
-            self.kept.X,
+            self.kept.X if self.prepare is None else unprepared(self.given),
             self.kept.y,
             n_kept=len(self.kept.order),
             is_regression=self.kept.classes is None,
             n_folds=self.n_folds,
             seed=self.seed,
             groups=self.groups,
+            prepare=self.prepare,
         )
         if found.reason:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
+from sklearn.utils.validation import check_array
 
 from ..meta.guess import GuessTest, against_guess, mean_votes
 from ..meta.rules import CountCurve, choices, describe
@@ -261,6 +262,11 @@ def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -
         for label, column in zip(labels, columns.T, strict=True)
         if 0 < (true == label).sum() < len(true)
     ]
+
+
+def unprepared(X: Any) -> Any:
+    """X as it was given, gaps included, for a transformer that learns inside the folds."""
+    return check_array(X, accept_sparse="csr", dtype=(float, np.float32), ensure_all_finite=False)
 
 
 def _folds(y: Any, is_regression: bool, n_folds: int, seed: int, groups: Any = None) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import diagnose, permutation_null
@@ -19,7 +19,7 @@ from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
-from .assessment import Assessment, assess
+from .assessment import Assessment, assess, unprepared
 from .certificate_section import certificate_section, certified
 from .exploration import explore_section, selections
 from .page import Report
@@ -41,7 +41,6 @@ from .wording import counted, ended, listed_names, percent
 # What is found without being asked for must not be waited for.
 _NULL_SECONDS = 3.0
 _MIN_SHUFFLES = 10
-_GIVEN: Any = {"accept_sparse": "csr", "dtype": (float, np.float32), "ensure_all_finite": False}
 
 
 def selector_report(
@@ -145,7 +144,7 @@ def selector_report(
     if cv >= 2 and len(kept.order):
         assessment = assess(
             kept.unfitted(),
-            kept.X if prepare is None else check_array(given, **_GIVEN),
+            kept.X if prepare is None else unprepared(given),
             kept.y,
             n_kept=len(kept.order),
             is_regression=kept.classes is None,

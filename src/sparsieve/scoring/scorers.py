@@ -142,7 +142,9 @@ class Score:
 
     def shown(self, value: float) -> str:
         """A value as a reader wants it: percent, three decimals or three digits."""
-        return self.number(value) + " %" * self.is_percent
+        if self.is_percent:
+            return self.number(value).replace("100.0", "100") + " %"
+        return self.number(value)
 
     def number(self, value: float) -> str:
         """The same without its unit, for a column of a table."""

@@ -51,7 +51,8 @@ def source_of(selected: SelectedFeatures) -> Source:
     if selected.y is None or not selected._is_in_memory:
         raise NothingToDraw("this figure needs y, and X in memory")
     kept = SelectedData.of(selected.method, selected.prepared_X, selected.y, selected.names)
-    return Source(selected.method, kept, groups=selected.groups, null=selected.null)
+    how = {"groups": selected.groups, "null": selected.null}
+    return Source(selected.method, kept, prepare=selected.prepare, given=selected.X, **how)
 
 
 def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) -> Any:
