@@ -112,7 +112,7 @@ def page(paper, record, folder):
     """The page of a paper; its pictures and its interactive report lie beside it."""
     outcome = record.reproduction
     preset = outcome.preset
-    text = f"# The experiments of {paper}, done again\n\n{plain(preset.citation)}.\n\n"
+    text = f"# Reproducing {paper}\n\n{plain(preset.citation)}.\n\n"
     text += f"{record.in_words}\n"
     if preset.coarser.get(outcome.level):
         text += f"\n{plain(preset.coarser[outcome.level])}\n"

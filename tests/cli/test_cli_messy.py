@@ -151,5 +151,5 @@ def test_quiet_keeps_results_and_warnings(sparsieve, tmp_path, flowers):
     assert line.startswith("warning: Nothing predicts better")
     compared = sparsieve("compare", flowers, "-t", "kind", "-m", "fisher,mrmr", "-k", 2, "-q")
     (line,) = compared.err.splitlines()
-    assert line.startswith("At 2 features")
+    assert line.startswith("Using 2 features")
     assert compared.out.startswith("method\t")

@@ -496,7 +496,7 @@ def test_counts_are_prepared_on_request(sparsieve, expression, tmp_path, count):
 
     raw = sparsieve("select", expression, "-t", "ill", "-k", count)
     assert "note: the values look like raw counts" in raw.err
-    assert "take logarithms, with --log-cpm" in raw.err
+    assert "take logarithms with --log-cpm" in raw.err
     out = tmp_path / "kept.csv"
     found = sparsieve("select", expression, "-t", "ill", "-k", count, "--log-cpm", "--json")
     assert "raw counts" not in found.err
@@ -526,7 +526,7 @@ def test_copies_of_samples_are_noted(sparsieve, tmp_path):
     said = "note: 90 of 90 samples have duplicates or near-duplicates"
     assert said in sparsieve("select", path, "-t", "ill", "-k", "3").err
     compared = sparsieve("compare", path, "-t", "ill", "-m", "fisher", "-k", "3", "--json")
-    assert compared.err.index(said) < compared.err.index("selected by most methods")
+    assert compared.err.index(said) < compared.err.index("Features chosen by most methods")
     assert compared.json()["diagnosis"][0] in compared.err
 
 

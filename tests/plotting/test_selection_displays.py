@@ -52,14 +52,14 @@ def selector(wine):
 def test_charts_of_a_report_and_displays_have_one_description(selector, wine):
     X, y = wine
     report = selector_report(selector, X, y, cv=3, null=None, oddities=())
-    charts = {chart.title: chart for chart in charts_of(report.sections)}
+    charts = {chart.title: chart for chart in (report.picture, *charts_of(report.sections))}
     made = [
         *(cls.from_estimator(selector, X, y) for cls in (ClassProfileDisplay, ProjectionDisplay)),
         *(cls.from_estimator(selector, X, y) for cls in (CorrelationDisplay, WeightsDisplay)),
         SampleHeatmapDisplay.from_estimator(selector, X, y, order="clusters"),
         PredictionDisplay.from_estimator(selector, X, y, cv=3),
         SelectionFrequencyDisplay.from_estimator(selector, X, y, cv=3),
-        RankingDisplay.from_estimator(selector, n_features=15),
+        RankingDisplay.from_estimator(selector, n_features=len(report.picture.columns["y"].values)),
     ]
     for display in made:
         chart = charts.pop(display.chart.title)

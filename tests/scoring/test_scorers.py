@@ -205,8 +205,9 @@ def test_the_lowest_error_is_the_best_and_differences_are_losses():
     assert rows[1]["behind_best"] == pytest.approx(rows[1]["log_loss"] - rows[0]["log_loss"])
     assert rows[0]["over_guess"] == pytest.approx(found.verdict.guess - rows[0]["log_loss"])
     assert found.verdict.predictive == ["good"]
-    assert found.recommendation.startswith("At 1 feature good has the lowest log loss, 0.")
-    assert "above good" in found.recommendation
+    assert found.recommendation.startswith("Using 1 feature, good had the lowest log loss (0.")
+    assert "bad scored" in found.recommendation
+    assert " higher (95 % interval" in found.recommendation
 
 
 def test_the_level_of_a_guess_is_that_of_a_model_without_features():
@@ -319,7 +320,7 @@ def test_a_search_scores_as_a_plain_loop_does(scoring):
         search.estimator_, X[:, search.get_support()], NAMED
     )
     text = " ".join(search.summary().split())
-    assert ("The mean log loss over 3 folds is lowest, 0." in text) == needs_probabilities
+    assert ("The mean log loss over 3 folds is lowest with " in text) == needs_probabilities
     assert ("Softmax regression predicts: log loss needs prob" in text) == needs_probabilities
 
 
@@ -395,4 +396,4 @@ def test_pages_ask_the_score_for_its_name(tmp_path):
     selected = select(X, Y, k=3, method="fisher", scoring="neg_log_loss")
     selected.report(tmp_path / "selected.html")
     said = (tmp_path / "selected.html").read_text()
-    assert "A softmax regression model predicts." in said
+    assert "Checked again with a softmax regression model." in said

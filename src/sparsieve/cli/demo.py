@@ -31,8 +31,8 @@ def demo(
     """Find the few features that matter among thousands, with three methods.
 
     The data are simulated, so the features that matter are known. Each method selects its features
-    on the training samples of 5 folds, so the accuracy is for samples it has not seen; the number
-    of features is chosen by cross-validation. Writes an HTML report on the first method.
+    on the training samples of 5 folds and is scored on the held-out samples; the number of features
+    is chosen by cross-validation. Writes an HTML report on the first method.
     """
     has_report = not as_json and _can_report(report)
     with progress("Loading"):

@@ -55,8 +55,9 @@ class SelectorAdapter(AroundSelectors):
         Number or fraction of features to keep. None keeps what the estimator itself keeps; of
         models the features that ``SelectFromModel`` would keep, of functions the best 10.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------

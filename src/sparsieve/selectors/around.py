@@ -114,7 +114,9 @@ def for_classes_only(member: Any) -> bool:
 def for_numbers_only(member: Any) -> bool:
     """Whether an estimator, the end of a pipeline or a function takes numbers as target only."""
     last = last_step(member)
-    return not isinstance(last, BaseSelector) and _is(last, is_regressor, _OF_NUMBERS)
+    if isinstance(last, BaseSelector):
+        return last._needs_numbers
+    return _is(last, is_regressor, _OF_NUMBERS)
 
 
 def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:

@@ -106,7 +106,8 @@ def test_accuracies_and_r_squared_are_never_averaged(rows):
     )
     assert (quantities.task, quantities.metric) == ("regression", "r2")
     assert quantities.datasets == ["one", "two"]
-    assert "highest mean R² with ridge on one and two at 1 and 2 features: 0." in str(quantities)
+    assert "the highest mean R² (0." in str(quantities)
+    assert "on one and two using 1 and 2 features (scored with ridge" in str(quantities)
     means = [m for m in summarise(rows) if m["k"] == 2]
     assert all(("accuracy" in mean) == (mean["task"] == "classification") for mean in means)
 
@@ -117,7 +118,7 @@ def test_the_lowest_error_leads_and_units_are_not_averaged(rows):
     for standing in found:
         assert standing.means[standing.best] == min(standing.means.values())
         assert all(gap.mean >= 0 for gap in standing.gaps.values())
-        assert "the lowest mean absolute error with ridge" in str(standing)
+        assert "the lowest mean absolute error (" in str(standing)
     table = score_table(rows, classifier="ridge", k=2, metric="mae")
     assert table.datasets == ["one", "two"]
     assert (table.scores < 0).all()
@@ -142,8 +143,8 @@ def test_reports_and_pictures(mixed, rows, tmp_path):
 
     report = study_report(mixed[1])
     assert "4 methods" not in report.headline
-    assert "3 methods on 1 data set with classes: " in report.headline
-    assert "2 methods on 2 data sets with numbers: " in report.headline
+    assert "On data sets with classes, " in report.headline
+    assert "the highest mean R² (" in report.headline
     titles = [section.title for section in report.sections]
     assert "Scores (classes)" in titles
     assert "Scores (numbers)" in titles

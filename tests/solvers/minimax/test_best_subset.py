@@ -112,5 +112,5 @@ def test_a_time_limit_leaves_a_bound_on_the_size(clock):
 
 def test_more_features_are_refused():
     X, y = random_problem(0, 60, 31)
-    with pytest.raises(TooManyFeatures, match="up to 30 features, got 31"):
+    with pytest.raises(TooManyFeatures, match="up to 30 features, but X has 31"):
         fewest_features(moments_of(X, y), 0.1, time_limit=1.0)
