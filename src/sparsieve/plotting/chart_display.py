@@ -11,6 +11,7 @@ import numpy as np
 
 from .._checks import check_integer
 from ..diagnosis.null import PermutationNull
+from ..preprocessing.prepare import preparation
 from ..report.alt_text import alt_text
 from ..report.assessment import Assessment, assess, unprepared
 from ..report.elements import Chart
@@ -119,7 +120,7 @@ class Source:
             n_folds=self.n_folds,
             seed=self.seed,
             groups=self.groups,
-            prepare=self.prepare,
+            prepare=preparation(self.prepare),
         )
         if found.reason:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")
