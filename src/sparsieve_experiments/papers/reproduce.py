@@ -17,6 +17,7 @@ from ..studies.kinds import StudyError
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from .base import LEVELS, Bench, Experiment, Preset
+from .claims import Judged, judge_all
 from .planning import Plan, Planner, measured_times, place_of, plan_of
 
 
@@ -55,6 +56,11 @@ class Reproduction:
     errors: list[str]
     level: str
     store: Path
+
+    @property
+    def claims(self) -> list[Judged]:
+        """What the paper claims, and what the exhibits say about it."""
+        return judge_all(self.preset.claims(self.level), self.exhibits)
 
 
 def find_preset(paper: str) -> Preset:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from ..base import Bench, printed_name
+from ..levels import coarser
 
-T = TypeVar("T")
 N_FOLDS = 5
 
 
@@ -63,6 +62,9 @@ QUICK = Scale(
 )
 
 
+SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+
+
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
@@ -79,56 +81,16 @@ def votes_of(scale: Scale, label: str) -> dict[str, list[int]]:
     return {} if held is None else {"majority_counts": list(held)}
 
 
-def coarser(scale: Scale) -> str:
+_COUNTED = {
+    "sets": "data sets in Figure 2",
+    "converging": "data sets in Figure 1",
+    "counts": "numbers of features",
+    "folds": "folds",
+    "fewer_folds": "fewer folds on some data sets",
+    "votes": "majority votes at some numbers of features only",
+}
+
+
+def less(scale: Scale) -> str:
     """What a scale leaves out of the paper's protocol, in a sentence."""
-    parts = []
-    if scale.sets is not None:
-        parts.append(f"only the sets {', '.join(scale.sets)} and no stand-ins")
-    if scale.converging != FULL.converging:
-        parts.append(f"{len(scale.converging)} instead of {len(FULL.converging)} in Figure 1")
-    if scale.counts != FULL.counts:
-        parts.append(
-            f"{len(scale.counts)} instead of {len(FULL.counts)} numbers of features "
-            f"({_listed(scale.counts)})"
-        )
-    if scale.folds != N_FOLDS:
-        parts.append(f"the first {scale.folds} of {N_FOLDS} folds")
-    for count, names in _by_value(scale.fewer_folds).items():
-        parts.append(f"the first {count} of {N_FOLDS} folds on {', '.join(names)}")
-    parts += _about_votes(scale.votes)
-    return f"Coarser than the paper: {'; '.join(parts)}." if parts else ""
-
-
-def about_folds(scale: Scale, labels: Iterable[str]) -> str:
-    """Which of these sets are split less often than in the paper, in sentences; "" if none."""
-    labels = list(labels)
-    computed = {label: len(folds_of(scale, label)) for label in labels}
-    said = "".join(
-        f" Only the first {count} of the {N_FOLDS} folds: {', '.join(names)}."
-        for count, names in _by_value(computed).items()
-        if count < N_FOLDS
-    )
-    held = {
-        label: scale.votes[name] for label in labels if (name := printed_name(label)) in scale.votes
-    }
-    return said + "".join(f" {part[0].upper()}{part[1:]}." for part in _about_votes(held))
-
-
-def _about_votes(votes: Mapping[str, tuple[int, ...]]) -> list[str]:
-    return [
-        (f"majority votes with {_listed(counts)} features only" if counts else "no majority vote")
-        + f" on {', '.join(names)}"
-        for counts, names in _by_value(votes).items()
-    ]
-
-
-def _by_value(values: Mapping[str, T]) -> dict[T, list[str]]:
-    """The names that have each value."""
-    names: dict[T, list[str]] = {}
-    for name, value in values.items():
-        names.setdefault(value, []).append(name)
-    return names
-
-
-def _listed(counts: Iterable[int]) -> str:
-    return ", ".join(map(str, counts))
+    return coarser(scale, FULL, _COUNTED)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ..base import Bench
+from ..levels import coarser
 from ..published import published_by
 from .work import is_l1
 
@@ -103,38 +104,33 @@ FULL = Scale(
 )
 
 
+SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+
+
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
 
 
-def coarser(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in sentences."""
-    if scale == FULL:
-        return ""
-    sets = "" if scale.sets is None else f"Data sets: only {', '.join(scale.sets)}. "
-    a_and_r = " and ".join(f"({a:g}, {r:g})" for a, r in scale.kernels)
-    return (
-        f"{sets}Splits: {scale.n_repeats} (the paper: {FULL.n_repeats}). Linear machines: C of "
-        f"{_named(scale.Cs)} with theta of {_named(scale.linear_thetas)}, {scale.n_linear_points} "
-        f"points (the paper: {FULL.n_linear_points}). Kernel machines: (a, r) of {a_and_r}, "
-        f"lambda1 of {_named(scale.lambda1s)}, lambda2 of {_named(scale.lambda2s)} and theta of "
-        f"{_named(scale.thetas)}, {scale.n_kernel_points} points (the paper: "
-        f"{FULL.n_kernel_points}) and those printed in Table 7. Figure 1 at {len(scale.ks)} "
-        f"numbers of features instead of {len(FULL.ks)}; Section 5.2 with theta of "
-        f"{_named(scale.section_thetas)}.{_about_scaling(scale)}"
-    )
+_COUNTED = {
+    "sets": "data sets",
+    "n_repeats": "splits",
+    "inner_folds": "inner folds",
+    "Cs": "values of C of the linear machines",
+    "linear_thetas": "values of theta of the linear machines",
+    "kernels": "kernels (a, r)",
+    "lambda1s": "values of lambda1",
+    "lambda2s": "values of lambda2",
+    "thetas": "values of theta of l0-MKL, besides those printed in Table 7",
+    "ks": "numbers of features in Figure 1",
+    "section_thetas": "values of theta in Section 5.2",
+    "not_as_given": "data sets without the printed algorithms on unscaled features",
+}
 
 
-def _about_scaling(scale: Scale) -> str:
-    if not scale.not_as_given:
-        return ""
-    left_out = ", ".join(scale.not_as_given)
-    return f" The printed algorithms: not on the features of {left_out} as given."
-
-
-def _named(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:g}" for value in values)
+def less(scale: Scale) -> str:
+    """What a scale leaves out of the paper's protocol, in a sentence."""
+    return coarser(scale, FULL, _COUNTED)
 
 
 def grids(scale: Scale, printed: str) -> dict[str, list[dict]]:

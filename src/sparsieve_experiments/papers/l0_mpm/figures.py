@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ from ...studies.exhibits import Drawing, Exhibit, by_method
 from ..base import Bench
 from ..numbers import grouped, mean, wide_rows, with_deviation
 from ..published import published_by
-from ..verdicts import Verdict, chance_levels, lower_verdict, verdict_of
-from .settings import N_FOLDS, PRINTED_DELTA, draws, protocol, scale_of, sets
+from .settings import PRINTED_DELTA, PROTOCOL, draws, scale_of, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -72,19 +71,11 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
         }
         for row in _spam(bench, "delta", DELTAS)
     ]
-    reached = {
-        delta: f"{delta:g} in {rows_at[0]['feasible_folds']} of {rows_at[0]['folds']}"
-        for delta in DELTAS
-        if (rows_at := [row for row in rows if row["delta"] == delta])
-    }
     yield Exhibit(
         "Table 2",
         "Number of features that L0-MPM keeps of Spam, at the printed alpha and delta",
         rows,
-        note=(
-            f"{protocol(bench)} {_absent(rows)}Means of the folds where delta is feasible: "
-            f"{', '.join(reached.values())}."
-        ),
+        note=f"{PROTOCOL} Means of the folds where delta is feasible (feasible_folds).",
         summary=[row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)],
     )
     shares = [
@@ -111,47 +102,12 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
             ),
         ],
         note=(
-            f"{protocol(bench)} {_absent(shares)}The level is a share of the best worst-case "
-            f"accuracy that a training part can reach. {_spam_trends(shares)}"
+            f"{PROTOCOL} The level is a share of the best worst-case accuracy that a training part "
+            "can reach."
         ),
         summary=wide_rows(
             shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"
         ),
-    )
-
-
-def _absent(rows: Sequence[dict]) -> str:
-    return "" if rows else "Spam is not at hand. "
-
-
-def _spam_trends(rows: Sequence[dict]) -> str:
-    kept = {(row["alpha"], row["share"]): row["n_features"] for row in rows}
-    scores = {(row["alpha"], row["share"]): row["accuracy"] for row in rows}
-    if len(kept) < len(ALPHAS) * len(SHARES):
-        return ""
-    few, many = f"alpha = {ALPHAS[0]:g}", f"alpha = {ALPHAS[-1]:g}"
-    low, high = f"{SHARES[-1]:g} of reach", f"{SHARES[0]:g} of reach"
-    steeper = {
-        f"{level:g}": {few: kept[ALPHAS[0], level], many: kept[ALPHAS[-1], level]}
-        for level in SHARES
-    }
-    levels = {
-        name: {
-            f"{alpha:g}": {low: found[alpha, SHARES[-1]], high: found[alpha, SHARES[0]]}
-            for alpha in ALPHAS
-        }
-        for name, found in (("features", kept), ("accuracy", scores))
-    }
-    fewer: dict[str, Any] = {"better": "lower", "unit": " features"}
-    number = "number of features"
-    return " ".join(
-        [
-            "Claims that a larger alpha and a lower level keep fewer features, and that a higher "
-            "level is more accurate.",
-            str(Verdict(few, [many], number, steeper, cases="levels", **fewer)),
-            str(Verdict(low, [high], number, levels["features"], cases="alphas", **fewer)),
-            str(Verdict(high, [low], "accuracy", levels["accuracy"], cases="alphas")),
-        ]
     )
 
 
@@ -195,14 +151,9 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
     """Figures 6 and 7."""
     found = _kernels(bench)
     scale = scale_of(bench)
-    folds = ""
-    if scale.kernel_folds < N_FOLDS:
-        folds = f"Here the first {scale.kernel_folds} folds and {len(scale.widths)} widths. "
     note = (
-        f"{protocol(bench)} {folds}One choice of the rows of Madelon. "
-        f"delta = {PRINTED_DELTA}, alpha = 5, kernel "
-        "exp(-|u - v|^2 / (2 width^2)). The kernel machines keep few training samples, not "
-        "features: the percentage is of these."
+        f"{PROTOCOL} delta = {PRINTED_DELTA}, alpha = 5, kernel exp(-|u - v|^2 / (2 width^2)). The "
+        "kernel machines keep few training samples, not features: the percentage is of these."
     )
     chosen = [_chosen(printed, method, rows) for (printed, method), rows in found.items()]
     yield Exhibit(
@@ -215,8 +166,7 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
         ],
         note=(
             f"{note} The width is chosen by cross-validation inside the training part, and once "
-            f"more, labelled best on test, by the mean accuracy on the test parts. "
-            f"{_lead(chosen, scale.kernel_folds, chance_levels(bench, _kernel_sets(bench)))}"
+            "more, labelled best on test, by the mean accuracy on the test parts."
         ),
     )
     rows = [
@@ -265,14 +215,3 @@ def _chosen(printed: str, method: str, rows: Sequence[dict]) -> dict:
         "percent_samples_best_on_test": mean(_kept_percent(best)),
         "width_best_on_test": best["width"],
     }
-
-
-def _lead(rows: Sequence[dict], splits: int, chance: Mapping[str, float]) -> str:
-    if {row["method"] for row in rows} < set(METHODS):
-        return ""
-    accurate = verdict_of(rows, "accuracy", "L0-MPM", splits=splits, chance=chance)
-    measure = "share of samples kept"
-    sparse = lower_verdict(rows, "percent_samples", "L0-MPM", None, measure, splits=splits)
-    return (
-        f"Claim that L0-MPM is the most accurate and the sparsest on all sets. {accurate} {sparse}"
-    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..base import Bench
-from ..published import published
+from ..data import printed_sizes
+from ..levels import coarser
 
 PRINTED_DELTA = 0.9
 # How many rows the paper takes of sets that have many more.
@@ -51,31 +52,32 @@ FULL = Scale(
 )
 
 
+SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+
+
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
 
 
-def coarser(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in sentences."""
-    widths = ", ".join(f"{width:g}" for width in scale.widths)
-    return (
-        f"Random choices of the rows of Spam and Madelon: {scale.n_draws} (full: {FULL.n_draws}; "
-        f"the paper's is not known). Madelon: the first {scale.madelon_folds} of {N_FOLDS} folds. "
-        f"Gaussian kernels: the first {scale.kernel_folds} of {N_FOLDS} folds, widths {widths} "
-        f"(the paper: {len(FULL.widths)} from {FULL.widths[0]:g} to {FULL.widths[-1]:g}), "
-        f"chosen by {scale.inner_folds} inner folds (full: {FULL.inner_folds})."
-    )
+_COUNTED = {
+    "n_draws": "random choices of the rows of Spam and Madelon",
+    "madelon_folds": "folds of Madelon",
+    "widths": "widths of the Gaussian kernel",
+    "kernel_folds": "folds with Gaussian kernels",
+    "inner_folds": "inner folds for the choice of the width",
+}
+
+
+def less(scale: Scale) -> str:
+    """What a scale leaves out of the paper's protocol, in a sentence."""
+    return coarser(scale, FULL, _COUNTED)
 
 
 def sets(bench: Bench) -> dict[str, str]:
     """The paper's sets at hand: printed name to name here, in the paper's order."""
     found = bench.datasets()
-    return {
-        row["dataset"]: found[row["dataset"]]
-        for row in published("l0mpm_table1")
-        if row["dataset"] in found
-    }
+    return {name: found[name] for name in printed_sizes("l0-mpm") if name in found}
 
 
 def draws(bench: Bench, printed: str, dataset: str) -> list[dict]:
@@ -100,16 +102,7 @@ def alpha_of(printed: str) -> float:
     return 0.5 if printed == "Ionosphere" else 5.0
 
 
-def protocol(bench: Bench) -> str:
-    """What every note begins with."""
-    missing = ", ".join(bench.missing())
-    scale = scale_of(bench)
-    drawn = "one random choice" if scale.n_draws == 1 else f"{scale.n_draws} random choices"
-    reduced = ""
-    if scale.madelon_folds < N_FOLDS:
-        reduced = f" Madelon: the first {scale.madelon_folds} folds."
-    return (
-        "Ten stratified folds; features standardised on the training part. Spam and Madelon: "
-        f"200 rows as in the paper, {drawn}.{reduced}"
-        + (f" Not at hand: {missing}." if missing else "")
-    )
+PROTOCOL = (
+    "Ten stratified folds; features standardised on the training part. Spam and Madelon: 200 "
+    "random rows, since the paper does not say which."
+)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Bench, printed_name
+from ..base import Bench
+from ..levels import coarser
 from ..numbers import rounded
 
 # Printed in Table II beside the names of the classifiers here.
@@ -102,26 +103,12 @@ _COUNTED = {
 }
 
 
-def coarser(scale: Scale, *names: str) -> str:
-    """What a scale has less of than the full one, in a sentence; nothing if it is the same.
+def less(scale: Scale) -> str:
+    """What a scale leaves out of the paper's protocol, in a sentence."""
+    return coarser(scale, FULL, _COUNTED)
 
-    Parameters
-    ----------
-    scale : Scale
-    *names : str
-        Only these of its numbers.
-    """
-    parts = []
-    for name, what in _COUNTED.items():
-        ours, full = getattr(scale, name), getattr(FULL, name)
-        if ours == full or (names and name not in names):
-            continue
-        if isinstance(ours, tuple):
-            values = ", ".join(f"{value:g}" for value in ours)
-            parts.append(f"{len(ours)} instead of {len(full)} {what} ({values})")
-        else:
-            parts.append(f"{ours} instead of {full} {what}")
-    return f"Coarser than the full level: {'; '.join(parts)}." if parts else ""
+
+SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
 def scale_of(bench: Bench) -> Scale:
@@ -186,37 +173,6 @@ def data_sets(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, s
     if not found and printed is not None:
         return data_sets(bench)
     return dict(list(found.items())[: scale_of(bench).most_sets])
-
-
-def about_data(bench: Bench, sets: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
-    """Which of the paper's data sets an exhibit shows, which not, and what stands in."""
-    wanted = list(dict.fromkeys([*bench.datasets(printed), *bench.missing(printed)]))
-    shown = {printed_name(label) for label in sets}
-    absent = [name for name in wanted if name not in shown and name not in bench.datasets(printed)]
-    left_out = [name for name in wanted if name not in shown and name not in absent]
-    sentences = []
-    if not shown & set(wanted):
-        sentences.append("None of the paper's sets for this exhibit is at hand; another serves.")
-    if absent:
-        sentences.append(f"Not at hand: {', '.join(absent)}.")
-    if left_out:
-        sentences.append(f"Left out to be quick: {', '.join(left_out)}.")
-    for label, name in sets.items():
-        if label != printed_name(label):
-            sentences.append(
-                f"{name} stands in for {printed_name(label)}: the same samples, other features."
-            )
-    return " ".join(sentences)
-
-
-def about_repeats(n_repeats: int) -> str:
-    """The splits, in a sentence."""
-    reduced = f" (the paper: {FULL.n_repeats})" if n_repeats != FULL.n_repeats else ""
-    return (
-        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class, rounded up, "
-        "for training, which gives test parts of the size that the printed numbers imply; features"
-        " are scaled and selected by the training part alone."
-    )
 
 
 def percent(share: float | None) -> float | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...studies.exhibits import Exhibit, by_method
 from ...studies.selector_spec import SelectorSpec
 from ..base import Bench
 from ..numbers import mean_rows, rounded
-from ..verdicts import Verdict, lower_verdict
-from .plan import Scale, about_large, about_splits, scale_of, studies_of
+from .plan import scale_of, studies_of
 from .scoring import (
     FILTERS,
     GREEDY,
@@ -18,8 +17,6 @@ from .scoring import (
     PREPARATION,
     PerK,
     at_hand,
-    common_splits,
-    left_out,
     mean_scores,
     with_set_counts,
 )
@@ -27,6 +24,14 @@ from .scoring import (
 NMAPG = PerK("nmAPG", "nmAPG", {"gamma": 1.0, "mu": 0.01, "rho": 0.01, "max_iter": 1000})
 TOP_K = PerK("TopK", "TopK")
 RFS = "RFS (lowest over gamma)"
+NOTE = (
+    "Redundancy of the training part (70 %) as the paper defines it: half a mean correlation, at "
+    "most 0.5. The paper does not say whether correlations keep their sign, nor for which K: both "
+    "measures are shown at several K. nmAPG is Algorithm 1 from zero with gamma = 1, mu = 0.01, "
+    "rho = 0.01 and at most 1000 iterations; TopK is fitted for every K. RFS shows the lowest of "
+    f"its gammas at every K, which favours it. {OURS} is an extra line: the default of this "
+    f"library. {PREPARATION}"
+)
 MEASURES = ("redundancy_signed", "redundancy_absolute")
 
 
@@ -36,7 +41,6 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     sets = at_hand(bench, scale.redundancy_sets)
     title = "Redundancy rate of the selected features"
     if not sets:
-        yield Exhibit("Figure 1", title, [], note=left_out(bench, sets).strip())
         return
     studies = studies_of(
         "robust-l20 redundancy",
@@ -66,7 +70,7 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
             by_method("k", measure, f"redundancy rate, {measure.removeprefix('redundancy_')}")
             for measure in MEASURES
         ],
-        note=_note(scale, sets, rows, common_splits(studies)) + left_out(bench, sets),
+        note=NOTE,
         summary=_summary(rows),
     )
 
@@ -90,37 +94,6 @@ def _lowest_rfs(means: list[dict]) -> list[dict]:
     ]
     order = [NMAPG.label, RFS, TOP_K.label, *(spec.label for spec in FILTERS), OURS]
     return sorted(others + lowest, key=lambda mean: order.index(mean["method"]))
-
-
-def _note(scale: Scale, sets: Mapping[str, str], rows: list[dict], runs: int | None) -> str:
-    gammas = ", ".join(map(str, scale.redundancy.gammas))
-    large = about_large(sets, scale.redundancy, scale.large_redundancy)
-    said = (
-        f"RED of the training part of {about_splits(scale.redundancy.protocol)} of the whole set "
-        f"into 70 % and 30 % (paper: 10 splits){large} (the "
-        "paper speaks of the data set, not of its classes; here they keep their proportions "
-        "as far as whole samples allow), as the paper defines it (half a "
-        "mean correlation, at most 0.5); the paper does not say whether correlations keep their "
-        "sign, so both are shown, nor for which K. nmAPG is Algorithm 1 from zero for every K with "
-        "gamma = 1, mu = 0.01, rho = 0.01, at most 1000 iterations; TopK is fitted for every K. "
-        f"RFS shows the lowest of gamma = {gammas} at every K, which "
-        f"favours it. {OURS} is an extra line: the default of this library. {PREPARATION}"
-    )
-    for measure in MEASURES:
-        verdict = least_redundant(rows, measure, runs)
-        if verdict is not None:
-            said += f" Claim that nmAPG is the least redundant. {verdict}"
-    return said
-
-
-def least_redundant(rows: list[dict], measure: str, runs: int | None) -> Verdict | None:
-    """How often nmAPG has the lowest rate of the published methods."""
-    published = [row for row in rows if row["method"] != OURS]
-    if len({row["method"] for row in published} | {NMAPG.label}) < 2:
-        return None
-    words = f"{measure.removeprefix('redundancy_')} redundancy rate"
-    pairs = {"by": ("dataset", "k"), "cases": "pairs of data set and K", "splits": runs}
-    return lower_verdict(published, measure, NMAPG.label, None, words, "", **pairs)
 
 
 def _summary(rows: list[dict]) -> list[dict]:
