@@ -119,9 +119,12 @@ def test_no_winner_within_the_error_and_losers_beyond_it(rng):
     found = compare(noise, y, ["f-statistic", "fisher", worst], ks=[1], n_repeats=1)
     assert found.verdict.separable == ["worst"]
     assert found.verdict.level_with_best == ["f-statistic", "fisher"]
-    assert "f-statistic (100.0 %) and fisher (100.0 %) are not separable" in found.recommendation
-    assert "worst is 46.7 points (standard error" in found.recommendation
-    assert "worst cannot be told from a guess" in found.recommendation
+    assert found.recommendation.startswith(
+        "Using 1 feature, f-statistic and fisher shared the highest accuracy (100 %), "
+        "significantly higher than worst (p = "
+    )
+    assert ", corrected). worst scored 46.7 points lower (95 % interval " in found.recommendation
+    assert "worst is not significantly better than a guess without features" in found.recommendation
 
 
 def test_on_noise_nothing_predicts(rng):
@@ -129,7 +132,9 @@ def test_on_noise_nothing_predicts(rng):
     for y in (np.arange(60) % 2, rng.standard_normal(60)):
         found = compare(noise, y, ["f-statistic", "mrmr"], ks=[2, 10], n_repeats=1)
         assert found.verdict.predictive == []
-        assert found.recommendation.startswith("None of the 2 methods predicts better than a guess")
+        assert found.recommendation.startswith(
+            "None of the 2 methods predicted significantly better than a guess without features"
+        )
 
 
 def test_a_copy_of_the_target_is_found_by_everybody(rng):
@@ -212,7 +217,7 @@ def test_one_sentence_for_what_cannot_be(arguments, error, sentence):
 
 
 def test_views(wine, monkeypatch):
-    assert "not separable" in repr(wine)
+    assert "all 3 methods had the same accuracy" in repr(wine)
     assert "flavanoids" in wine._repr_html_()
     evil = X.rename(columns={X.columns[6]: "<b>bold</b>"})
     shown = compare(evil, Y, ["fisher"], ks=[3], cv=2, n_repeats=1)._repr_html_()

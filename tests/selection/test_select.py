@@ -57,7 +57,7 @@ def test_a_page_says_why_so_many_features(tmp_path):
     selected.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     said = " ".join(selected.selector.summary().split()).partition(" Kept")[0]
-    assert f"How many, says SelectorCV: {said}" in page
+    assert f"Number of features, by SelectorCV: {said}" in page
     mean = selected.selector.cv_results_["mean_test_score"][
         selected.selector.ks_ == selected.selector.best_k_
     ]

@@ -24,7 +24,16 @@ from .options import (
     TaskOption,
     check_jobs,
 )
-from .output import PAGES, check_outputs, command_line, print_json, print_rows, progress, say
+from .output import (
+    PAGES,
+    check_outputs,
+    command_line,
+    exports_of,
+    print_json,
+    print_rows,
+    progress,
+    say,
+)
 from .settings import find_method
 from .standard_input import data_file, read_data
 
@@ -114,6 +123,13 @@ def compare(
             help="Write an HTML report: curves, agreement, stability, time.",
         ),
     ] = None,
+    export: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write the table of methods as .tex (LaTeX), .md (Markdown) or .csv; repeatable.",
+        ),
+    ] = None,
     escape_formulas: EscapeFormulas = False,
     jobs: Jobs = 1,
     as_json: AsJson = False,
@@ -129,7 +145,8 @@ def compare(
     Example: sparsieve compare data.csv --target label --methods ridge-forward,l21,relieff
     """
     check_jobs(jobs)
-    check_outputs({"--report": (report, PAGES), "--output": (output, None)}, file)
+    outputs = {"--report": (report, PAGES), "--output": (output, None)}
+    check_outputs({**outputs, **exports_of(export)}, file)
     with progress("Loading"):
         from ..comparison import compare as compare_methods
         from ..io import DataError
@@ -163,7 +180,7 @@ def compare(
         raise DataError(_as_options(str(error))) from error
     first = [one.replace('with prepare="log-cpm"', "with --log-cpm") for one in found.leaks]
     say(*(f"note: {sentence}" for sentence in first if not quiet))
-    written = _write(found, output, report, escape_formulas)
+    written = _write(found, output, report, export or [], escape_formulas)
     if as_json:
         print_json({**_as_dict(found, table.target_name), "diagnosis": first})
     else:
@@ -211,7 +228,11 @@ def _reading(table: Table, task: Task) -> tuple[list[str], str]:
 
 
 def _write(
-    found: Comparison, output: Path | None, report: Path | None, escape_formulas: bool
+    found: Comparison,
+    output: Path | None,
+    report: Path | None,
+    exports: list[Path],
+    escape_formulas: bool,
 ) -> list[Path]:
     from ..io.write import write_table
 
@@ -220,26 +241,16 @@ def _write(
     if report is not None:
         with progress("Writing the report"):
             found.report(report, command=command_line())
-    return [path for path in (output, report) if path is not None]
+    for path in exports:
+        found.export(path, escape_formulas=escape_formulas)
+    return [path for path in (output, report, *exports) if path is not None]
 
 
 def _print_methods(found: Comparison) -> None:
-    columns, metric = found.table_columns(), found.metric
-    scale, digits = (1.0, 3) if metric == "r2" else (100.0, 1)
-    title = metric if metric == "r2" else f"{metric.replace('_', ' ')} %"
-    header = ("method", title, "se", "behind", "its se", "lower", "stability", "seconds")
-    scored = (metric, f"{metric}_se", "behind_best", "behind_best_se")
-    rows = [
-        (
-            name,
-            *(f"{scale * columns[key][i]:.{digits}f}" for key in scored),
-            "yes" if columns["separable"][i] else "no",
-            f"{columns['stability'][i]:.2f}",
-            f"{columns['seconds'][i]:.2g}",
-        )
-        for i, name in enumerate(columns["method"])
-    ]
-    print_rows(header, rows, right=header[1:])
+    from ..report.method_table import method_rows
+
+    header, rows = method_rows(found)
+    print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))
     if sys.stdout.isatty():
         agreed = found.consensus_columns()
         n_methods = len(found.methods)
@@ -263,7 +274,7 @@ def _say_summary(found: Comparison, written: list[Path]) -> None:
         for feature, votes in zip(agreed["feature"][:_SHOWN], agreed["methods"], strict=False)
         if votes
     ]
-    say(f"chosen by most methods at {found.k}: {', '.join(named)}")
+    say(f"Features chosen by most methods: {', '.join(named)}.")
     for note in found.notes:
         say(f"note: {note.replace('max_samples', '--samples')}")
     for name, result in found.methods.items():

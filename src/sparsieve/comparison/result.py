@@ -128,8 +128,8 @@ class Comparison:
     left_out : dict of str to str
         Methods that failed on some split, and why.
     table : DataFrame or list of dict
-        One row per method, the highest score first: its mean and standard error, how far it is
-        behind the first and above a guess, whether that is beyond chance, stability, seconds.
+        One row per method, the highest score first: mean and standard error, difference to the
+        first and to a guess, whether these are significant, stability, seconds.
     consensus : DataFrame or list of dict
         One row per feature that any fit chose: how many methods chose it, and in which share of
         the fits on training parts it was chosen.
@@ -209,20 +209,22 @@ class Comparison:
     @property
     def recommendation(self) -> str:
         """Which methods to prefer and how sure that is; names no winner within the error."""
+        from ..report.wording import duration
+
         verdict = self.verdict
         said = verdict.sentences()
         level = [name for name in verdict.level_with_best if name in verdict.predictive]
         if len(level) > 1:
             fastest = min(level, key=lambda name: self.methods[name].seconds)
-            took = f"{self.methods[fastest].seconds:.2g} s"
+            took = duration(self.methods[fastest].seconds)
             said.append(
-                f"Of those not separable, {fastest} is the fastest ({took} a fit)"
-                f"{self._steadiest(level)}."
+                "Among the methods that are not significantly lower, " * bool(verdict.separable)
+                + f"{fastest} is the fastest ({took} per fit){self._steadiest(level)}."
             )
         if verdict.predictive and self.all_features is not None:
             every = float(self.all_features[self.metric].mean())
             said.append(
-                f"With all {len(self.data.names):,} features the same model reaches "
+                f"Using all {len(self.data.names):,} features, the same model scores "
                 f"{verdict.shown(every)}."
             )
         for name, reason in self.left_out.items():
@@ -242,9 +244,11 @@ class Comparison:
         steady = [name for name, found in known.items() if top and found.value >= top.low]
         if top is None or len(steady) == len(level):
             return ""
+        if steady == [min(level, key=lambda name: self.methods[name].seconds)]:
+            steady = ["it"]
         return (
-            f", and the choices of {listed_names(steady)} repeat most (stability "
-            f"{top.value:.2f}, {top.low:.2f} to {min(top.high, 1.0):.2f})"
+            f", and {listed_names(steady)} chose the most stable features (stability "
+            f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
         )
 
     @cached_property
@@ -368,6 +372,37 @@ class Comparison:
 
         check_installed()
         comparison_report(self, command=command).save(path)
+
+    def export(self, path: str | os.PathLike[str], *, escape_formulas: bool = False) -> None:
+        """Write the table of methods for a paper, an issue or another program.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file of this name is replaced. Its suffix says the format: ``.tex`` is a LaTeX table
+            (for the package booktabs) and ``.md`` a Markdown table, both with the best score in
+            bold, intervals, and marks on methods that are significantly lower; ``.csv`` holds
+            the numbers of ``table`` with interval bounds, p-values and verdicts.
+        escape_formulas : bool, default=False
+            For CSV files, as in :func:`~sparsieve.io.write_table`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import sparsieve
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[2], cv=2, n_repeats=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "table.tex"
+        ...     found.export(path)
+        ...     "toprule" in path.read_text()
+        True
+        """
+        from ..report.method_table import method_table
+        from ..report.tables import write_tables
+
+        write_tables(path, [method_table(self)], escape_formulas=escape_formulas)
 
     def plot(self, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
         """Draw the scores over the number of features, one line and band per method.

@@ -83,7 +83,7 @@ class HeldOutCheck:
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
         scores = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
         error = float(found["error_test_score"][row])
-        low, high = _interval(scores, error, search.n_samples_, is_classes)
+        low, high = score_interval(scores, error, search.n_samples_, is_classes)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         np.put_along_axis(supports, search.selected_in_folds_, True, axis=1)
         return cls(
@@ -224,10 +224,13 @@ def checked(
             return None, f"Not checked on held-out samples: {reason}."
 
 
-def _interval(
+def score_interval(
     scores: np.ndarray, error: float, n_samples: int, is_classes: bool
 ) -> tuple[float, float]:
-    """Student's by the corrected standard error; of accuracies no narrower than Wilson's."""
+    """95 % interval of a mean over splits.
+
+    Student's by the corrected standard error; of accuracies no narrower than Wilson's.
+    """
     mean = float(scores.mean())
     width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(scores) - 1, 1))) * error
     low, high = mean - width, mean + width

@@ -205,13 +205,13 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
 
     A ``warning`` comes first. Every score in the text is a mean over the splits.
     """
-    n_splits = curve.scores.shape[1]
+    n_splits, top = curve.scores.shape[1], int(curve.ks[curve.top])
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     return f"{warning} " * bool(warning) + (
         f"The mean score over {n_splits} fold{'s' * (n_splits != 1)} is highest, "
         f"{shown(curve, curve.means[curve.top])}{error * (n_splits > 1)}, at "
-        f"{curve.ks[curve.top]} features; {_as_good(curve)}. Chosen by rule: {rules}."
+        f"{top} feature{'s' * (top != 1)}; {_as_good(curve)}. Chosen by rule: {rules}."
     )
 
 

@@ -92,9 +92,9 @@ class Assessment:
         return [row for row in self.rows if row["k"] == k]
 
     @property
-    def best(self) -> dict | None:
-        """The row of the model that does best at the number of the selection."""
-        return max(self.at(self.n_kept), key=lambda row: row["mean"], default=None)
+    def main(self) -> dict | None:
+        """The row of the first model at the number of the selection."""
+        return next(iter(self.at(self.n_kept)), None)
 
     def confusion_at(self, k: int) -> np.ndarray | None:
         """Held-out samples by true and predicted class; None for numbers or another k."""
@@ -119,9 +119,9 @@ class Assessment:
 
     def doubt(self, guess: float) -> str:
         """A sentence where nothing is better than a guess of that score, else nothing."""
-        if self.guess_test is None or self.best is None:
+        if self.guess_test is None or self.main is None:
             return ""
-        return self.guess_test.sentence(self.best["mean"], guess, self.metric)
+        return self.guess_test.sentence(self.main["mean"], guess, self.metric)
 
     def flatness(self, model: str, guess: float) -> str:
         """How much the number of features matters to a model, in words; empty for one number.

@@ -31,9 +31,11 @@ from .elements import Chart
 from .encodings import (
     LEGEND,
     MEANT,
+    POINTED,
     around,
     band,
     band_shown,
+    bands_on_demand,
     category,
     colour,
     faded,
@@ -113,6 +115,10 @@ def _lines(chart: Chart) -> dict:
             },
         }
     )
+    if bands_on_demand(chart):
+        points = {"type": "point", "opacity": 0, "size": 60}
+        pointed = {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip(chart)}
+        layers.append({"mark": points, "encoding": pointed, "params": [POINTED]})
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
         layers[0]["params"] = [LEGEND]
     if chart.options.get("marker") is None:
@@ -265,7 +271,8 @@ def _heatmap(chart: Chart) -> dict:
 def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
     """Numbers in the cells of a map, in the ink that its colour asks for."""
     middle = sum(chart.options["domain"]) / 2
-    text = {"field": chart.options["labels"], "type": "quantitative"}
+    kind = "quantitative" if chart.columns[chart.options["labels"]].is_numeric else "nominal"
+    text = {"field": chart.options["labels"], "type": kind}
 
     def written(where: str, style: str) -> dict:
         return {

@@ -6,7 +6,7 @@ from typing import Any
 
 from .elements import Chart
 
-MAX_BANDS = 4  # beyond it bands are fainter, and cut off where they would squeeze the lines
+MAX_BANDS = 2  # beyond it a band shows when its line is pointed at, cut off where it would squeeze
 _PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
 
 # Series whose colour carries a meaning; both read well on light and dark.
@@ -22,6 +22,17 @@ LEGEND = {
     "name": "picked",
     "select": {"type": "point", "fields": ["series"]},
     "bind": "legend",
+}
+# The line nearest to the pointer.
+POINTED = {
+    "name": "pointed",
+    "select": {
+        "type": "point",
+        "fields": ["series"],
+        "nearest": True,
+        "on": "pointerover",
+        "clear": "pointerout",
+    },
 }
 
 
@@ -100,7 +111,6 @@ def colour(chart: Chart) -> dict:
             "legend": {
                 "title": column.title or None,
                 "symbolLimit": 60,
-                "labelLimit": 220,
                 "symbolOpacity": 1,
             },
         }
@@ -126,13 +136,19 @@ def faded(chart: Chart, shown: float = 1.0) -> dict:
 
 
 def band_shown(chart: Chart) -> dict:
-    """Bands show from the start; picking a series brings its own out."""
+    """A few bands show from the start; of many, those of what is pointed at or picked."""
     if "series" not in chart.columns:
         return {}
-    if len(set(chart.columns["series"].values)) <= MAX_BANDS:
+    if not bands_on_demand(chart):
         return faded(chart, shown=0.15)
-    picked = {"param": "picked", "empty": False, "value": 0.25}
-    return {"opacity": {"condition": picked, "value": 0.07}}
+    wanted = [{"param": name, "empty": False, "value": 0.25} for name in ("pointed", "picked")]
+    return {"opacity": {"condition": wanted, "value": 0}}
+
+
+def bands_on_demand(chart: Chart) -> bool:
+    """Whether there are too many bands to see all at once."""
+    series = chart.columns.get("series")
+    return "error" in chart.columns and series is not None and len(set(series.values)) > MAX_BANDS
 
 
 def tooltip(chart: Chart, fields: tuple[str, ...] = ()) -> list[dict]:

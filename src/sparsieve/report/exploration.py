@@ -48,7 +48,7 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         else "",
     )
     what = "class" if kept.classes is not None else "target"
-    return Section("Explore the selection", [_words(what, steps)], [explorer], label="Explore")
+    return Section("Explore the selection", [_words(what, steps)], [explorer])
 
 
 def selections(kept: SelectedData) -> Steps:
@@ -121,8 +121,8 @@ def _confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -
         "heatmap",
         rows,
         {**titles, "value": "share of the true class", "count": "samples"},
-        "Linear SVM. Numbers are samples; a row adds up to its class, and what is off the "
-        "diagonal was taken for another.",
+        "Linear SVM. Numbers are samples; a row adds up to its class, and off-diagonal samples "
+        "were misclassified.",
         labels="count" if len(names) <= 12 else None,
         domain=(0.0, 1.0),
     )

@@ -39,7 +39,8 @@ function config(dark, narrow) {
     },
     legend: {
       labelColor: tone.ink, titleColor: tone.faint, labelFontSize: 12, titleFontWeight: "normal",
-      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 130, gradientLength: 140 } : {}),
+      labelLimit: 220,
+      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 105, gradientLength: 140 } : {}),
       layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } },
     },
     text: { color: tone.ink, fontSize: 12 },
@@ -129,8 +130,18 @@ function draw(chart) {
   return chart.busy;
 }
 
+// What is folded has no width: it is drawn when it is unfolded.
+function drawVisible() {
+  const due = charts.filter((chart) => chart.stale && !chart.waits && !chart.element.closest("details:not([open])"));
+  return Promise.all(due.map((chart) => {
+    chart.stale = false;
+    return draw(chart);
+  }));
+}
+
 function drawAll() {
-  return Promise.all(charts.filter((chart) => !chart.waits).map(draw));
+  charts.forEach((chart) => { chart.stale = true; });
+  return drawVisible();
 }
 
 // Pictures for papers and slides: always on white, whatever the page looks like.
