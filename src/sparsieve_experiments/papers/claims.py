@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from sparsieve.report.wording import listed_names
+from sparsieve.io import write_table
+from sparsieve.report.wording import counted, listed_names
 from sparsieve.scoring.over_splits import split_difference
 from sparsieve.scoring.statistics import LEVEL
 
@@ -195,44 +198,34 @@ class Judged:
     @property
     def shown(self) -> dict[str, str]:
         """The same in the few columns of a table that fits a page."""
-        verdict = self.verdict + (f", because {self.because}" if self.verdict == OTHER else "")
-        note = f" ({self.because})" if self.because and self.verdict != OTHER else ""
+        because = f"because {self.because}" if self.verdict == OTHER else self.because
+        note = f"({because})" if self.measured and because else because
         return {
+            "verdict": self.verdict,
             "claim": f"{self.claim} ({self.printed_in})",
-            "the paper reports": self.reported,
-            "we measured": self.measured + note,
+            "paper": self.reported,
+            "ours": f"{self.measured} {note}".strip(),
             "difference [95 % interval]": self.interval,
-            "over": self.over,
-            "verdict": verdict,
+            "sets × splits × settings; ahead on, sign test": self.over,
         }
 
     @property
     def interval(self) -> str:
-        """The difference in words: "-1.2 [-3, 0.6] points"."""
+        """The difference in words: "-1.2 [-3, 0.6]", or a ratio: "0.86 [0.49, 1.5] times"."""
         if self.difference is None:
             return ""
-        low, high = (rounded(value, 3) for value in (self.low, self.high))
+        number, low, high = (rounded(v, 2) for v in (self.difference, self.low, self.high))
         span = f" [{low:g}, {high:g}]" if self.low is not None else ""
-        sign = "" if self.unit == "times" else "+"
-        return f"{rounded(self.difference, 3):{sign}g}{span} {self.unit}".strip()
+        return f"{number:g}{span} times" if self.unit == "times" else f"{number:+g}{span}"
 
     @property
     def over(self) -> str:
-        """Data sets, splits and settings, and the counts with their sign test."""
-        parts = [
-            f"{number} {word}" + ("" if str(number) == "1" else "s")
-            for number, word in (
-                (self.data_sets, self.units),
-                (self.splits, "split"),
-                (self.settings, "setting"),
-            )
-            if number not in (None, "") and (number, word) != (1, "setting")
-        ]
-        text = " × ".join(parts)
-        if self.ahead is not None and self.behind is not None:
-            of = f"{self.ahead} of {self.data_sets}"
-            text += f"; ahead on {of}, p = {self.sign_test_p:.2g}"
-        return text
+        """What it is over, and how often ahead: "6 × 3 × 2; 2 of 6, p = 0.38"."""
+        if self.data_sets is None:
+            return ""
+        other = "" if self.units == "data set" else f" {self.units}s"
+        counts = f"{self.data_sets}{other} × {self.splits or 1} × {self.settings or 1}"
+        return f"{counts}; {self.ahead} of {self.data_sets}, p = {self.sign_test_p:.2g}"
 
 
 def declared(package: str, functions: Mapping[str, Any], scale: Any) -> list[Claim]:
@@ -288,8 +281,39 @@ def trend(
         ends.append((ordered[0][y], ordered[-1][y]))
     held = sum((b > a) if rises else (b < a) for a, b in ends)
     low, high = (sum(values) / len(values) for values in zip(*ends, strict=True))
-    on = f" (mean), so on {held} of {len(ends)} lines" if len(ends) > 1 else ""
-    return held == len(ends), f"{y.replace('_', ' ')} {_shown(low)} to {_shown(high)}{on}"
+    on = f", so on {held} of {len(ends)} lines" if len(ends) > 1 else ""
+    what = y.removeprefix("n_").replace("_", " ")
+    return held == len(ends), f"{what} {_shown(low)} to {_shown(high)}{on}"
+
+
+def counted_verdicts(claims: Iterable[Judged]) -> dict[str, int]:
+    """How many claims have each verdict, in the order of ``VERDICTS``."""
+    counts = Counter(claim.verdict for claim in claims)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def in_words(claims: Sequence[Judged]) -> str:
+    """The verdicts in a sentence.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.claims import Judged, in_words
+    >>> in_words([Judged("A", "", "", verdict="held"), Judged("B", "", "")])
+    '2 claims: 1 held, 1 cannot tell.'
+    """
+    counts = [f"{count} {verdict}" for verdict, count in counted_verdicts(claims).items()]
+    return f"{counted(len(claims), 'claim')}: {', '.join(counts)}." if claims else "No claims."
+
+
+def write_claims(claims: Sequence[Judged], path: Path) -> None:
+    """Write a table with one row per claim, in the format of the file's suffix."""
+    rows = [claim.as_row for claim in claims]
+    columns = {}
+    for field in fields(Judged):
+        values = [row[field.name] for row in rows]
+        is_text = any(isinstance(value, str) for value in values)
+        columns[field.name] = np.array(values, dtype=str if is_text else float)
+    write_table(path, columns)
 
 
 def judge_all(claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[Judged]:
@@ -305,7 +329,7 @@ def judge_all(claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[Judg
     >>> claim = Claim("A is better", "Table 1", "", "Table 1", Compared("accuracy", "A", ("B",)))
     >>> found, = judge_all([claim], [Exhibit("Table 1", "", rows)])
     >>> found.verdict, found.interval, found.ahead
-    ('held', '+10.7 [9.23, 12.1] points', 3)
+    ('held', '+11 [9.2, 12]', 3)
     """
     named = {exhibit.name: exhibit for exhibit in exhibits}
     chance = {
@@ -354,7 +378,7 @@ def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> d
         and not _beats(max(m[i] for m in means.values()), chance[unit])
     ]
     if idle:
-        remarks.append(f"no method beats the largest class on {listed_names(idle)}")
+        remarks.append(f"{listed_names(idle)}: no better than guessing")
     splits = _splits(rows, how)
     if len(units) < 2:
         remarks.append(f"only {next(iter(units))} can be compared")
@@ -404,9 +428,10 @@ def _difference(
     known = math.isfinite(margin)
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
+    of_values = "" if unit in ("points", "times") else f" {unit}"
     return {
         "measured": f"{how.method} {_shown(back(ours.mean()))}, "
-        f"{rival} {_shown(back(theirs.mean()))}",
+        f"{rival} {_shown(back(theirs.mean()))}{of_values}",
         "difference": rounded(back(sign * gap) + 0.0),  # no -0
         "low": rounded(back(ends[0]) + 0.0) if known else None,
         "high": rounded(back(ends[1]) + 0.0) if known else None,
@@ -440,7 +465,7 @@ def _splits(rows: Rows, how: Compared) -> str:
     if not isinstance(how.splits, str):
         return "" if how.splits is None else str(how.splits)
     counts = sorted({row[how.splits] for row in rows if row.get(how.splits) is not None})
-    return "" if not counts else f"{counts[0]}" + (f" to {counts[-1]}" if counts[1:] else "")
+    return "" if not counts else f"{counts[0]}" + (f"–{counts[-1]}" if counts[1:] else "")
 
 
 def _beats(score: float, chance: float) -> bool:

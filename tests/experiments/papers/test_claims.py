@@ -146,7 +146,7 @@ def test_guessing_is_not_missed_for_rounding():
     sets = Exhibit("Data sets", "", [{"dataset": "a", "largest_class_percent": 65.5172}])
     table = exhibit(A=[65.52, 90.0, 80.0], B=[62.07, 80.0, 81.0])
     found = judged(Compared("score", "A", ("B",), accuracy=True), table, sets)
-    assert found.because == "no method beats the largest class on a"
+    assert found.because == "a: no better than guessing"
     better = exhibit(A=[65.53, 90.0, 80.0], B=[62.07, 80.0, 81.0])
     assert judged(Compared("score", "A", ("B",), accuracy=True), better, sets).because == ""
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_compared_says_why():
     table = exhibit(A=[1.0], B=[2.0])
     found = judged("the solvers differ", table)
     assert (found.verdict, found.because) == ("not comparable", "the solvers differ")
-    assert found.shown["verdict"] == "not comparable, because the solvers differ"
+    assert found.shown["ours"] == "because the solvers differ"
     missing = judged(Compared("score", "A", ("B",)))
     assert (missing.verdict, missing.because) == ("cannot tell", "Table 1 was not computed")
     assert judged(Compared("score", "A", ("Z",)), table).verdict == "cannot tell"

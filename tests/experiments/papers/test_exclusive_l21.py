@@ -218,7 +218,7 @@ def test_claims_follow_the_rows():
         "exclusive l2,1 (beta = alpha) 66, l2,1 60",
     )
     assert found["exclusive l2,1 (beta = 10 alpha) is the most accurate"].verdict == "did not hold"
-    lead = found["exclusive l2,1 (beta = alpha) leads by 5 to 10 points at 10 and 20 features"]
+    lead = found["exclusive l2,1 (beta = alpha) leads by 5 points at 10 and 20 features"]
     assert (lead.verdict, lead.difference) == ("held", 6.0)
     models = found["Sparse models are more accurate than filters"]
     assert models.difference == pytest.approx((60 + 55 + 66 + 40) / 4 - 51)

@@ -309,7 +309,7 @@ def test_honest_and_test_best_numbers_in_table_4(exhibits):
 
 def test_claims_are_judged_from_the_exhibits(exhibits):
     found = {c.claim: c for c in judge_all(claims.claims_of("quick"), exhibits.values())}
-    best = found["l0-MKL is the most accurate (nested choice)"]
+    best = found["l0-MKL is the most accurate, nested choice"]
     assert best.data_sets == 1
     assert best.verdict == "cannot tell"
     assert best.measured.startswith("l0-MKL ")
