@@ -102,7 +102,7 @@ def test_demo(sparsieve, monkeypatch, tmp_path):
     assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
     assert str(tmp_path / "sparsieve-demo.html") in result.err
     page = (tmp_path / "sparsieve-demo.html").read_text(encoding="utf-8")
-    assert re.search(r"kept \d+ of 2,000 features", page)
+    assert re.search(r"these \d+ of 2,000 features", page)
     assert "Number of features, by SelectorCV: The mean score over 5 folds is highest" in page
     monkeypatch.setattr(demo_module, "METHODS", ("fisher",))
     fewer, more = (

@@ -416,7 +416,7 @@ def test_names_of_methods_never_take_four_lines(opened, size):
     lines = [cells.nth(i).evaluate(LINES) for i in range(cells.count())]
     assert max(lines) <= (1 if size == "desktop" else 3)
     cells = page.locator("figure:has(h3:text-is('Accuracy (%) of every method on every data set'))")
-    texts = cells.first.locator("svg .mark-text text").all_text_contents()
+    texts = cells.first.locator("svg .mark-text.role-mark text").all_text_contents()
     assert len(texts) == 4 * 3
     assert all(0 <= float(text) <= 100 for text in texts)
 

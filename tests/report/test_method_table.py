@@ -56,7 +56,7 @@ def test_intervals_and_p_values_are_those_of_the_textbook(found, tmp_path):
         p_value = min(1.0, 3 * 2 * stats.t.sf(gaps.mean() / error, 5))
         assert read["behind_best_p"][name] == pytest.approx(p_value, rel=1e-6)
         assert (p_value < 0.05) == (name in found.verdict.separable)
-        wanted = "significantly lower (p" if p_value < 0.05 else "not significantly lower (p"
+        wanted = "significantly lower" if p_value < 0.05 else "not significantly lower (p"
         assert read["verdict"][name].startswith(wanted)
     assert found.verdict.separable == ["=worst_case"]
 

@@ -98,12 +98,12 @@ class Verdict(MethodComparison):
         """One method in a few words."""
         from ..report.wording import p_shown
 
-        blind = "" if name in self.predictive else "no better than a guess"
+        is_lower = name in self.separable
+        if name not in self.predictive:
+            return "significantly lower; " * is_lower + "no better than a guess"
         if name == self.best:
-            return blind or ("best" if len(self.means) > 1 else "better than a guess")
-        lower = "" if name in self.separable else "not "
-        p_value = p_shown(self.p_values[name])
-        return f"{lower}significantly lower ({p_value})" + f"; {blind}" * bool(blind)
+            return "best" if len(self.means) > 1 else "better than a guess"
+        return f"{'' if is_lower else 'not '}significantly lower ({p_shown(self.p_values[name])})"
 
     def sentences(self) -> list[str]:
         """What can be said; the first one is the answer."""

@@ -196,7 +196,7 @@ def breakable(text: str) -> Any:
 
 def width_class(text: str) -> str:
     """How a cell of a table may be broken, by its length; the same is in tables.js."""
-    return "brief" if len(text) <= 22 else "short" if len(text) <= 40 else "long"
+    return "brief" if len(text) <= 22 else "short" if len(text) <= 45 else "long"
 
 
 def _visible(value: Any) -> Any:

@@ -66,17 +66,14 @@ def accuracy_section(
 
 
 def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[str]:
-    """How flat the curve is: that of a search for the number, and the one drawn here."""
-    found = []
+    """How flat the curve is: that of a search for the number, or else the one drawn here."""
     if search is not None:
         said = " ".join(search.summary().split())
-        found.append(f"Number of features, by {type(search).__name__}: {said}")
+        return [f"Number of features, by {type(search).__name__}: {said}"]
     main = assessment.main
-    if main is not None:
-        sentences = assessment.flatness(main["model"], kept.guess)
-        if sentences:
-            found.append(f"Number of features, by the curve of the {main['model']}: {sentences}")
-    return found
+    if main is None or not (said := assessment.flatness(main["model"], kept.guess)):
+        return []
+    return [f"Number of features, by the curve of the {main['model']}: {said}"]
 
 
 def ranking_section(

@@ -54,11 +54,15 @@ def _warning(selected: SelectedFeatures) -> str:
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
     substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
-    like = f'<span style="opacity: 0.7">like {shortened(substitutes)}</span>' if substitutes else ""
+    like = (
+        f'<span style="opacity: 0.7">similar: {shortened(substitutes)}</span>'
+        if substitutes
+        else ""
+    )
     cells = (
         ("right", str(columns["rank"][i])),
         ("left", shortened(columns["feature"][i])),
-        ("right", f"{columns['score'][i]:.4g}"),
+        ("right", f"{columns['score'][i]:.3g}"),
         ("left; width: 12em", f'<span style="{_BAR.format(widths[i])}"></span>'),
         ("left", like),
     )

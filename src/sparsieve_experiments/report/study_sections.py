@@ -11,7 +11,7 @@ from scipy.stats import sem
 
 from sparsieve.report.elements import Chart, Column, Section, Table, chart_of, table_of
 from sparsieve.report.ranks import diagram_rows
-from sparsieve.report.wording import capitalised, counted, listed_names, shortened
+from sparsieve.report.wording import capitalised, counted, listed_names, p_shown, shortened
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from sparsieve.scoring.metrics import metric_name
 from sparsieve.scoring.models import MODEL_WORDS
@@ -204,8 +204,8 @@ def ranks_section(results: StudyResults) -> Section | None:
         test = friedman_nemenyi(main.scores)
         where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
         text.append(
-            f"Friedman's test ({where}, {len(main.datasets)} data sets): p = "
-            f"{test.p_value:.2g}; critical difference {test.critical_difference:.2f}; "
+            f"Friedman's test ({where}, {len(main.datasets)} data sets): "
+            f"{p_shown(test.p_value)}; critical difference {test.critical_difference:.2f}; "
             f"{counted(len(_groups(test)), 'group')} of methods without significant differences."
         )
         blocks.append(_pairs(main, where, results))
@@ -356,9 +356,9 @@ def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
         {
             "method": test.first,
             "against": test.second,
-            "median difference": test.median_difference,
-            "p": test.p_value,
             "p (Holm)": test.p_holm,
+            "median difference": test.median_difference,
+            "p, uncorrected": test.p_value,
         }
         for test in paired_wilcoxon(table.scores, table.selectors)
     ]

@@ -40,7 +40,7 @@ function config(dark, narrow) {
     legend: {
       labelColor: tone.ink, titleColor: tone.faint, labelFontSize: 12, titleFontWeight: "normal",
       labelLimit: 220,
-      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 105, gradientLength: 140 } : {}),
+      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 120, gradientLength: 140 } : {}),
       layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } },
     },
     text: { color: tone.ink, fontSize: 12 },

@@ -1,5 +1,5 @@
 /* Tables: the page holds their first rows, the data all of them. --------------------------- */
-const widthClass = (text) => (text.length <= 22 ? "brief" : text.length <= 40 ? "short" : "long");
+const widthClass = (text) => (text.length <= 22 ? "brief" : text.length <= 45 ? "short" : "long");
 const collator = new Intl.Collator(undefined, { numeric: true });
 
 for (const table of embedded("tables")) {
