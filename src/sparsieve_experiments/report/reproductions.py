@@ -42,12 +42,12 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     See Also
     --------
     sparsieve_experiments.papers.reproduce : Does the experiments.
-    sparsieve.report.study_report : Report on a study.
+    sparsieve_experiments.report.study_report : Report on a study.
 
     Examples
     --------
     >>> from sparsieve_experiments.papers import read_record
-    >>> from sparsieve.report import reproduction_report
+    >>> from sparsieve_experiments.report import reproduction_report
     >>> report = reproduction_report(read_record("l0-mpm").reproduction)
     >>> report.title, report.sections[0].title
     ('Reproducing Yang and Ju', 'Claims')

@@ -9,15 +9,9 @@ from scipy import stats
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve_experiments.papers import find_preset, read_record
-from sparsieve_experiments.papers.claims import (
-    VERDICTS,
-    Claim,
-    Compared,
-    Judged,
-    Shows,
-    judge_all,
-    trend,
-)
+from sparsieve_experiments.papers.claims import VERDICTS, Claim, Compared, Judged, Shows
+from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
+from sparsieve_experiments.papers.judging import judge_all, trend
 from sparsieve_experiments.studies.exhibits import Exhibit
 
 NAMES = ("a", "b", "c", "d", "e", "f")
@@ -215,3 +209,20 @@ def test_the_claims_of_the_issue_are_there():
     )
     assert mpm["L0-MPM has a higher MCC than MPM"].ahead == wins
     assert mpm["L0-MPM needs fewer iterations than S-MPM"].ahead == 0
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_titles_notes_and_pictures_of_a_record_are_those_declared(paper):
+    package = f"sparsieve_experiments.papers.{paper.replace('-', '_')}"
+    for one in read_record(paper).reproduction.exhibits:
+        if one.name == "Data sets":
+            assert {"n_samples", "published_n_samples", "remark"} <= set(one.columns)
+            continue
+        told = declared_exhibit(package, one.name, one.rows)
+        assert (one.title, one.note) == (told.title, told.note)
+        assert list(one.drawings) == list(told.drawings)
+
+
+def test_a_figure_that_is_not_declared_is_named():
+    with pytest.raises(LookupError, match="declares no exhibit 'Figure 99'"):
+        declared_exhibit("sparsieve_experiments.papers.l20", "Figure 99", [])

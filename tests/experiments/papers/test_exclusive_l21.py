@@ -11,7 +11,6 @@ from sparsieve import ExclusiveL21Selector, L21Selector
 from sparsieve.scoring.protocol import Folds
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers.base import LEVELS
-from sparsieve_experiments.papers.claims import judge_all
 from sparsieve_experiments.papers.exclusive_l21 import claims, data, plan
 from sparsieve_experiments.papers.exclusive_l21.comparison import compare_fold, compared
 from sparsieve_experiments.papers.exclusive_l21.convergence import (
@@ -23,6 +22,7 @@ from sparsieve_experiments.papers.exclusive_l21.convergence import (
 )
 from sparsieve_experiments.papers.exclusive_l21.illustration import illustrated
 from sparsieve_experiments.papers.exclusive_l21.methods import METHODS
+from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.planning import plan_of
 from sparsieve_experiments.studies.exhibits import Exhibit
 

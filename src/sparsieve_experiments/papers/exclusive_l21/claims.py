@@ -8,7 +8,8 @@ import numpy as np
 
 from ...studies.exhibits import Exhibit
 from ..base import printed_name
-from ..claims import Claim, Rows, declared
+from ..claims import Claim, Rows
+from ..declared import declared
 from ..numbers import grouped
 from .methods import FILTERS, METHODS
 from .plan import SCALES

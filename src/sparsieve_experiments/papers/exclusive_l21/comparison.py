@@ -8,20 +8,15 @@ import numpy as np
 
 from sparsieve.scoring.protocol import Folds
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, wide_rows
 from ..splits import standardised_parts
 from . import plan
 from .data import data_at_hand, loaded
 from .methods import FACTS, METHODS, choose
 from .plan import folds_of, scale_of, votes_of
-
-MODELS = (
-    "The paper tunes all models to one number of nonzeros without saying which. Here l2,1 has 0.1 "
-    "of the strength that keeps nothing, and exclusive l2,1 is matched to its number of nonzeros "
-    "at the ratio of strengths in its name. Data are standardised by the training part."
-)
 
 
 def compare_fold(setting: dict) -> dict:
@@ -89,20 +84,8 @@ def _per_class(groups: dict) -> Exhibit:
         }
         for place, i, folds in _points(groups)
     ]
-    note = (
-        "Every class has its own features and its own linear SVM (C = 1) against the rest; the "
-        "largest margin wins. accuracy_majority_percent lets the SVMs vote, another reading of the "
-        "paper. Filters rank each class against the rest. features_used counts the features of "
-        "all classes together: more than the x axis says; the next figure has equal numbers. "
-        f"{MODELS}"
-    )
     x = "features_per_class"
-    drawings = [
-        by_method(x, "accuracy_percent", "accuracy (%), largest margin"),
-        by_method(x, "accuracy_majority_percent", "accuracy (%), majority vote"),
-    ]
-    title = "Accuracy with one SVM per class on the top features of that class"
-    return Exhibit("Figure 2", title, rows, drawings, note, _means(rows, x))
+    return exhibit(__package__, "Figure 2", rows, _means(rows, x))
 
 
 def _equal_budget(groups: dict) -> Exhibit:
@@ -114,14 +97,8 @@ def _equal_budget(groups: dict) -> Exhibit:
         }
         for place, i, folds in _points(groups)
     ]
-    note = (
-        "The same fitted models and folds as in Figure 2, but one ordinary linear SVM (C = 1) and "
-        "the same number of features in all for every method. The paper does not show this."
-    )
-    drawing = by_method("features", "accuracy_percent", "accuracy (%)", x_title="features in all")
-    title = "Accuracy when every method has the same number of features in all"
     summary = _means(rows, "features")
-    return Exhibit("Figure 2, equal budget", title, rows, [drawing], note, summary)
+    return exhibit(__package__, "Figure 2, equal budget", rows, summary)
 
 
 def _sparsity(groups: dict) -> Exhibit:
@@ -132,13 +109,7 @@ def _sparsity(groups: dict) -> Exhibit:
         if fold["model"]
     ]
     rows = mean_rows(facts, ("dataset", "method"), FACTS)
-    note = (
-        f"{MODELS} common_level is the number of nonzeros of the l2,1 model. The exclusive lasso "
-        "keeps at least one coefficient of every feature, so it cannot reach a level below the "
-        "number of features; its strength is the one from which on l2,1 keeps nothing."
-    )
-    title = "Nonzero coefficients of the models behind Figure 2 (means over the folds)"
-    return Exhibit("Figure 2, sparsity", title, rows, note=note)
+    return exhibit(__package__, "Figure 2, sparsity", rows)
 
 
 def _points(groups: dict):

@@ -12,8 +12,9 @@ from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.problem import LeastSquares
 from sparsieve.solvers.least_squares.published_alm import ExclusiveALM
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import rounded
 from .data import centred_indicators, loaded
 from .plan import scale_of
@@ -23,12 +24,6 @@ STARTS = {
     "random": "published ALM from N(0, 1)",
 }
 OPTIMUM = "optimum (block coordinate descent)"
-NOTE = (
-    "Columns are centred and scaled, which replaces the intercept; the paper names neither its "
-    "four sets nor its scaling. nu starts at 1/||X||_F and grows by 1.1 per iteration; it stops "
-    "when the objective changes by 1e-8 relative and |Z - W| is at most 1e-5. Its random start has "
-    "no scale in the paper: zero and N(0, 1) are shown. The optimum is certified by a duality gap."
-)
 
 
 def run_alm(setting: dict) -> dict:
@@ -91,12 +86,7 @@ def convergence(bench: Bench) -> list[Exhibit]:
             level = {"objective": rounded(found["optimum"], 5), "constraint_residual": None}
             rows.append({"dataset": label, "method": OPTIMUM, "iteration": iteration, **level})
     summary = [_end(run, optima[run["label"]]) for run in runs]
-    drawings = [
-        by_method("iteration", "objective", log_y=True),
-        by_method("iteration", "constraint_residual", "largest |Z - W|", log_y=True),
-    ]
-    title = "Convergence of the published method with alpha = beta = 1"
-    return [Exhibit("Figure 1", title, rows, drawings, NOTE, summary)]
+    return [exhibit(__package__, "Figure 1", rows, summary)]
 
 
 def _problem(setting: dict) -> LeastSquares:

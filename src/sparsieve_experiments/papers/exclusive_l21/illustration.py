@@ -10,6 +10,7 @@ from sparsieve.selectors.least_squares.exclusive_lasso import ExclusiveLassoSele
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 
 X = np.array(
     [
@@ -52,13 +53,7 @@ def illustrated(bench: Bench) -> list[Exhibit]:
         _counted(found)
         for found in bench.jobs("exclusive-l21 illustration", solve_illustration, settings)
     ]
-    note = (
-        "The paper tunes every penalty to 12 nonzero coefficients but prints no strengths; those "
-        "used here fit its printed coefficients best. Coefficients below "
-        f"{PRINTED_ZERO:g} count as the zeros that three decimals show."
-    )
-    title = "Nonzero coefficients of three penalties on eight samples"
-    return [Exhibit("Equation 2", title, rows, note=note)]
+    return [exhibit(__package__, "Equation 2", rows)]
 
 
 def _counted(found: dict) -> dict:

@@ -47,20 +47,6 @@ def sources(bench: Bench) -> list[Source]:
     return [source for source in known if source.printed in wanted] or known[:2]
 
 
-PROTOCOL = (
-    "Splits into halves, floor(n/2) of a class to test; first two classes; features standardised "
-    "on the training half; parameters by cross-validation inside it, or best on test where said. "
-    "l0-MKL and MIK-FS minimise a shifted objective, because the published one has no lower bound "
-    "for indefinite kernels. With weights up to 1, theta <= 1 is the l1 norm and counts as MIK-FS."
-)
-
-
-HALVED = (
-    f" Successive halving: all settings on {RUNGS[0]} split, the better third (by accuracy inside "
-    f"the training half) on {RUNGS[1]}, the better third of these on all."
-)
-
-
 @dataclass(frozen=True)
 class Choice:
     """The parameters taken on one set for one method: one candidate per split."""

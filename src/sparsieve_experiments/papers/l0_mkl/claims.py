@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows, declared
+from ..claims import Claim, Rows
+from ..declared import declared
 from ..numbers import grouped, share
 from .plan import SCALES
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, rounded, wide_rows, with_deviation
-from .choices import INNER_CV, PROTOCOL, Choice, choose, sources
+from .choices import INNER_CV, Choice, choose, sources
 from .plan import kernel_parameters, scale_of
 from .work import follow, norm, try_parameters
 
@@ -54,20 +55,11 @@ def curves(bench: Bench) -> Iterator[Exhibit]:
             row = at.setdefault(place, dict(zip(("dataset", "method", "k"), place, strict=True)))
             row.update(with_deviation(column, values))
     rows = list(at.values())
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Figure 1",
-        "Accuracy in percent against the number of features",
         rows,
-        [
-            by_method("k", "accuracy", "accuracy (%)"),
-            by_method("k", "accuracy_best_on_test", "accuracy (%), parameters best on test"),
-        ],
-        note=(
-            f"{PROTOCOL} The k features that add most to the fitted machine's margin are kept (the "
-            "paper keeps those with the largest kernel weights) and its coefficients solved again; "
-            "features without a weight take no part."
-        ),
-        summary=wide_rows(rows, "method", "accuracy", {"k": SUMMARISED_KS}, "at {}"),
+        wide_rows(rows, "method", "accuracy", {"k": SUMMARISED_KS}, "at {}"),
     )
 
 
@@ -98,17 +90,7 @@ def convergence(bench: Bench) -> Iterator[Exhibit]:
         }
         for (name,), group in grouped(rows, "dataset").items()
     ]
-    yield Exhibit(
-        "Figure 2",
-        "Objective of l0-MKL and its fall in every round",
-        rows,
-        [
-            Drawing("iteration", "difference", colour="dataset", y_title="fall of the objective"),
-            Drawing("iteration", "objective", colour="dataset", log_y=True),
-        ],
-        note=f"{PROTOCOL} First split, parameters by inner cv.",
-        summary=summary,
-    )
+    yield exhibit(__package__, "Figure 2", rows, summary)
 
 
 def theta(bench: Bench) -> Iterator[Exhibit]:
@@ -140,17 +122,6 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
         }
         for (dataset, value), group in groups.items()
     ]
-    yield Exhibit(
-        "Section 5.2",
-        "l0-MKL against the tightness theta of the capped l1 norm",
-        rows,
-        [
-            Drawing("theta", "accuracy", colour="dataset", log_x=True, y_title="accuracy (%)"),
-            Drawing("theta", "n_features", colour="dataset", log_x=True, log_y=True),
-        ],
-        note=(
-            f"{PROTOCOL} Here a = 0.1, r = 0.01, lambda1 = 1 and lambda2 = 0.1 throughout; nothing "
-            "is chosen. Theta also scales the price of a small weight, lambda2 theta."
-        ),
-        summary=mean_rows(rows, "theta", ("accuracy", "n_features")),
+    yield exhibit(
+        __package__, "Section 5.2", rows, mean_rows(rows, "theta", ("accuracy", "n_features"))
     )

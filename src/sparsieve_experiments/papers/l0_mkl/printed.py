@@ -8,11 +8,12 @@ import numpy as np
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, rounded
 from ..published import published_by
-from .choices import PROTOCOL, Source, sources
+from .choices import Source, sources
 from .plan import printed_parameters, scale_of
-from .work import FALL_FACTOR, MAX_ITER, run_published, try_parameters
+from .work import FALL_FACTOR, run_published, try_parameters
 
 ENDS = ("falls without bound", "indefinite", "bounded")
 SCALINGS = {"standardised": True, "as given": False}
@@ -55,15 +56,7 @@ def _on_our_objective(bench: Bench) -> Exhibit:
         for source in sources(bench)
         if (ours := groups.get((source.dataset,)))
     ]
-    return Exhibit(
-        "Table 7, tried",
-        "The printed parameters of l0-MKL on the shifted objective",
-        rows,
-        note=(
-            f"{PROTOCOL} No parameter is chosen here. Every printed theta is at most 1, so this is "
-            "the l1 norm of MIK-FS: it says nothing about a surrogate of the l0 norm."
-        ),
-    )
+    return exhibit(__package__, "Table 7, tried", rows)
 
 
 def _in_the_printed_algorithms(bench: Bench) -> Exhibit:
@@ -83,26 +76,7 @@ def _in_the_printed_algorithms(bench: Bench) -> Exhibit:
         for scaling, standardize in SCALINGS.items()
         if (found := groups.get((source.dataset, standardize)))
     ]
-    return Exhibit(
-        "Algorithms 1, 3 and 4",
-        "How the printed algorithms end with the printed parameters",
-        rows,
-        note=(
-            f"Features standardised on the training half, and as given{_except(left_out)}. The "
-            "algorithms as printed: the shift rho I, the gradient of step 5 of Algorithm 3 (half "
-            "of the true one), the bias held while the weights move, no limit on the weights; "
-            f"{MAX_ITER} rounds of Algorithm 1 at most. An objective falls without bound once it "
-            f"is below -{FALL_FACTOR:.0e} times the number of samples (steps_to_fall counts rounds "
-            "and, in the last, steps of Algorithm 3). Indefinite: the weighted sum of kernels has "
-            "a negative eigenvalue, so nothing bounds its objective. Accuracy and number of "
-            "features are of the runs that end."
-        ),
-    )
-
-
-def _except(left_out: Sequence[Source]) -> str:
-    names = ", ".join(source.label for source in left_out)
-    return f" (not {names}, which would take minutes a run)" if names else ""
+    return exhibit(__package__, "Algorithms 1, 3 and 4", rows)
 
 
 def _ends(source: Source, scaling: str, runs: Sequence[dict]) -> dict:

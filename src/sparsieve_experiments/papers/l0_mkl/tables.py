@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
+from ..declared import exhibit
 from ..numbers import deviation, difference, mean, mean_rows
 from ..published import published_by
-from .choices import BEST_ON_TEST, HALVED, INNER_CV, PROTOCOL, Choice, choose
+from .choices import BEST_ON_TEST, INNER_CV, Choice, choose
 from .work import describe
-
-GRIDS = (
-    "Under best on test one choice per set has the best mean accuracy on the test halves, as the "
-    "paper's single best parameters suggest."
-)
 
 
 def data_sets(bench: Bench) -> list[Exhibit]:
@@ -66,13 +62,11 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
     """Tables 4, 5 and 6."""
     choices = choose(bench)
     rows = _score_rows(choices, "accuracy")
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Table 4",
-        "Accuracy in percent and number of features",
         rows,
-        [by_method("n_features", "accuracy", kind="points", log_x=True)],
-        note=f"{PROTOCOL} {GRIDS}{HALVED if bench.halving else ''}",
-        summary=mean_rows(
+        mean_rows(
             rows,
             "method",
             (
@@ -86,15 +80,11 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
         ),
     )
     rows = [_without_features(row) for row in _score_rows(choices, "f1")]
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Table 5",
-        "F1 score in percent",
         rows,
-        note=(
-            f"{PROTOCOL} The class called 1 in the source counts as positive (Colon: normal, "
-            "Lung_Cancer: mesothelioma, Carcinom: prostate), which fits the printed numbers."
-        ),
-        summary=mean_rows(rows, "method", ("f1", "f1_best_on_test", "published")),
+        mean_rows(rows, "method", ("f1", "f1_best_on_test", "published")),
     )
     yield _seconds(choices)
 
@@ -116,16 +106,7 @@ def _seconds(choices: Sequence[Choice]) -> Exhibit:
         for honest, best in _paired(choices)
     ]
     means = mean_rows(rows, "method", ("seconds", "seconds_best_on_test", "published"))
-    return Exhibit(
-        "Table 6",
-        "CPU seconds of one fit with the chosen parameters",
-        rows,
-        note=(
-            f"{PROTOCOL} The search for parameters is not counted. The printed seconds are of "
-            "another machine and of a general modelling layer."
-        ),
-        summary=means,
-    )
+    return exhibit(__package__, "Table 6", rows, means)
 
 
 # -- Table 7 ---------------------------------------------------------------------------------
@@ -157,13 +138,4 @@ def parameters(bench: Bench) -> Iterator[Exhibit]:
                 **{f"published_{name}": theirs[name] for name in _NAMES},
             }
         )
-    yield Exhibit(
-        "Table 7",
-        "Parameters chosen for l0-MKL",
-        rows,
-        note=(
-            f"{PROTOCOL} By inner cv every split chooses for itself: the most frequent choice is "
-            "shown, and of how many splits. The printed parameters of every set are in the grid: "
-            "with the printed theta, always at most 1, for MIK-FS, with a larger one for l0-MKL."
-        ),
-    )
+    yield exhibit(__package__, "Table 7", rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows, declared
+from ..claims import Claim, Rows
+from ..declared import declared
 from .settings import SCALES
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, wide_rows, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA, PROTOCOL, draws, scale_of, sets
+from .settings import PRINTED_DELTA, draws, scale_of, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -71,12 +71,8 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
         }
         for row in _spam(bench, "delta", DELTAS)
     ]
-    yield Exhibit(
-        "Table 2",
-        "Number of features that L0-MPM keeps of Spam, at the printed alpha and delta",
-        rows,
-        note=f"{PROTOCOL} Means of the folds where delta is feasible (feasible_folds).",
-        summary=[row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)],
+    yield exhibit(
+        __package__, "Table 2", rows, [row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)]
     )
     shares = [
         {"share" if name == "level" else name: value for name, value in row.items()}
@@ -85,29 +81,11 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
     for row in shares:
         row["of_reach"] = f"{row['share']:g} of reach"
         row["with_alpha"] = f"alpha {row['alpha']:g}"
-    over_alpha: dict[str, Any] = {"colour": "of_reach", "log_x": True}
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Figures 2, 3 and 4",
-        "Features kept and accuracy of L0-MPM on Spam over alpha and the level",
         shares,
-        [
-            Drawing("alpha", "percent_features", y_title="features kept (%)", **over_alpha),
-            Drawing("alpha", "accuracy", y_title="accuracy (%)", **over_alpha),
-            Drawing(
-                "share",
-                "accuracy",
-                colour="with_alpha",
-                x_title="level, as a share of what can be reached",
-                y_title="accuracy (%)",
-            ),
-        ],
-        note=(
-            f"{PROTOCOL} The level is a share of the best worst-case accuracy that a training part "
-            "can reach."
-        ),
-        summary=wide_rows(
-            shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"
-        ),
+        wide_rows(shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"),
     )
 
 
@@ -151,24 +129,8 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
     """Figures 6 and 7."""
     found = _kernels(bench)
     scale = scale_of(bench)
-    note = (
-        f"{PROTOCOL} delta = {PRINTED_DELTA}, alpha = 5, kernel exp(-|u - v|^2 / (2 width^2)). The "
-        "kernel machines keep few training samples, not features: the percentage is of these."
-    )
     chosen = [_chosen(printed, method, rows) for (printed, method), rows in found.items()]
-    yield Exhibit(
-        "Figures 6 and 7",
-        "Gaussian kernels: accuracy and training samples kept, at the chosen width",
-        chosen,
-        [
-            by_method("dataset", "accuracy", "accuracy (%)", "bars", panel=""),
-            by_method("dataset", "percent_samples", "samples kept (%)", "bars", panel=""),
-        ],
-        note=(
-            f"{note} The width is chosen by cross-validation inside the training part, and once "
-            "more, labelled best on test, by the mean accuracy on the test parts."
-        ),
-    )
+    yield exhibit(__package__, "Figures 6 and 7", chosen)
     rows = [
         {
             "dataset": printed,
@@ -181,16 +143,11 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
         for (printed, method), group in found.items()
         for row in group
     ]
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Figures 6 and 7, every width",
-        "Gaussian kernels: accuracy and training samples kept over the width",
         rows,
-        [
-            by_method("width", "accuracy", "accuracy (%)", log_x=True),
-            by_method("width", "percent_samples", "samples kept (%)", log_x=True),
-        ],
-        note=note,
-        summary=wide_rows(
+        wide_rows(
             rows, ("dataset", "method"), "accuracy", {"width": scale.widths}, "accuracy at {:g}"
         ),
     )

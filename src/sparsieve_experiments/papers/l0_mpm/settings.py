@@ -100,9 +100,3 @@ def draws(bench: Bench, printed: str, dataset: str) -> list[dict]:
 def alpha_of(printed: str) -> float:
     """Steepness of the surrogate of L0-MPM."""
     return 0.5 if printed == "Ionosphere" else 5.0
-
-
-PROTOCOL = (
-    "Ten stratified folds; features standardised on the training part. Spam and Madelon: 200 "
-    "random rows, since the paper does not say which."
-)

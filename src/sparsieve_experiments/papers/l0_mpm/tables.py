@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
+from ..declared import exhibit
 from ..numbers import difference, grouped, mean, mean_rows, rounded, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA, PROTOCOL, alpha_of, draws, sets
+from .settings import PRINTED_DELTA, alpha_of, draws, sets
 from .synthetic import three_machines
 from .work import descend, try_linear
 
@@ -28,10 +29,6 @@ MACHINES: tuple[tuple[str, list | None, str], ...] = (
     ("S-MPM", None, "S-MPM"),
 )
 RANKED = ("MPM", "L1-MPM, 0.95 of reach", "L0-MPM, 0.95 of reach")
-LEVELS = (
-    "Levels are shares of the best worst-case accuracy that a training part can reach, because "
-    f"the printed delta = {PRINTED_DELTA} is often out of reach"
-)
 
 
 def _linear(bench: Bench) -> list[dict]:
@@ -90,16 +87,7 @@ def levels(bench: Bench) -> list[Exhibit]:
                 "Pima": "all rows are used: the paper does not say which it left out",
             },
         ),
-        Exhibit(
-            "Table 1",
-            "The worst-case accuracy that the data sets allow",
-            rows,
-            note=(
-                "best_level is the mean over the folds of the best worst-case accuracy that class "
-                f"means and covariances allow; no delta above it is feasible. The paper uses delta "
-                f"= {PRINTED_DELTA} throughout."
-            ),
-        ),
+        exhibit(__package__, "Table 1", rows),
     ]
 
 
@@ -115,20 +103,15 @@ def convergence(bench: Bench) -> Iterator[Exhibit]:
         {**run, "dataset": names[run["dataset"]], "level": f"{run['share']:g} of reach"}
         for run in bench.jobs("l0-mpm convergence", descend, settings)
     ]
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Theorem 1",
-        "Objective of the DC algorithm at every iteration",
         [
             {"dataset": run["dataset"], "method": run["level"], "iteration": i, "objective": value}
             for run in runs
             for i, value in enumerate(run["history"], start=1)
         ],
-        [by_method("iteration", "objective")],
-        note=(
-            "L0-MPM on the first training part of every set. slowest_rate is the largest share of "
-            "its excess over the last objective that an iteration leaves; a linear rate is below 1."
-        ),
-        summary=[
+        [
             {
                 name: run[name]
                 for name in ("dataset", "level", "iterations", "converged", "rises", "slowest_rate")
@@ -163,16 +146,11 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
     printed = published_by("l0mpm_tables3_5_6_7", "dataset", "method")
     found = [row for row in _linear(bench) if row["method"] != "S-MPM"]
     rows = [_score_row(row, printed.get((row["dataset"], row["method"]), {})) for row in found]
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Table 3",
-        "Accuracy and Matthews correlation in percent, linear machines",
         rows,
-        note=(
-            f"{PROTOCOL} {LEVELS}; rows at delta {PRINTED_DELTA} count the folds where it is not. "
-            "largest_mcc is the highest correlation that pooled predictions of the printed "
-            "accuracy can have with these class sizes; some printed ones are higher."
-        ),
-        summary=[
+        [
             {column: row[column] for column in _SUMMARISED}
             for row in rows
             if row["method"] in RANKED
@@ -237,17 +215,7 @@ def _ranks(bench: Bench, rows: Sequence[dict]) -> Exhibit:
         {"dataset": "Average", **row, "published": printed["Average", row["method"]]}
         for row in mean_rows(table, "method", ["rank"])
     ]
-    return Exhibit(
-        "Table 4",
-        "Ranks by accuracy, 1 is best",
-        table + average,
-        note=(
-            f"{PROTOCOL} L1-MPM and L0-MPM at 0.95 of reach; ties share their mean rank. The "
-            "printed averages (1.83, 2, 1.72) are not the means of the printed ranks (2.17, 1.89, "
-            "1.94)."
-        ),
-        summary=average,
-    )
+    return exhibit(__package__, "Table 4", table + average, average)
 
 
 def _kept(rows: Sequence[dict]) -> Exhibit:
@@ -261,13 +229,11 @@ def _kept(rows: Sequence[dict]) -> Exhibit:
         for row in rows
         if row["percent_features"] is not None
     ]
-    return Exhibit(
+    return exhibit(
+        __package__,
         "Figure 5",
-        "Percentage of features kept, linear machines",
         bars,
-        [by_method("dataset", "percent_features", "features kept (%)", "bars", panel="")],
-        note=f"{PROTOCOL} {LEVELS}.",
-        summary=[
+        [
             row
             for row in mean_rows(bars, "method", ["percent_features"])
             if "delta" not in row["method"]  # feasible on so few sets that a mean would mislead
@@ -289,13 +255,4 @@ def ratio_machine(bench: Bench) -> Iterator[Exhibit]:
         if row["dataset"] in names and row["method"] in ("L0-MPM", "S-MPM")
         for theirs in [printed[row["dataset"], row["method"]]]
     ]
-    yield Exhibit(
-        "Tables 5, 6 and 7",
-        "L0-MPM against S-MPM: accuracy, correlation, features kept, iterations",
-        rows,
-        note=(
-            f"{PROTOCOL} {LEVELS}. Iterations of S-MPM are those of the fractional program by "
-            "quadratic interpolation, reconstructed from the paper's words; those of L0-MPM are "
-            "cone programs of the DC algorithm."
-        ),
-    )
+    yield exhibit(__package__, "Tables 5, 6 and 7", rows)

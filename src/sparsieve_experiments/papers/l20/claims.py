@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows, declared
+from ..claims import Claim, Rows
+from ..declared import declared
 from ..numbers import grouped
 from .plan import BASELINE, SCALES
 from .sensitivity import REMOVES

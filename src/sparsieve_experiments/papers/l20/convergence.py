@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import mean_rows, rounded
 from .plan import data_sets, scale_of
 from .sensitivity import MAX_STEPS
@@ -34,15 +35,7 @@ def descent_of_hiht(bench: Bench) -> Iterator[Exhibit]:
     if not sets:
         return
     outcomes = _descents(bench, sets, ["HIHT"])
-    yield Exhibit(
-        "Figure 1",
-        "Objective of HIHT at every step",
-        _descent_rows(outcomes),
-        [_objective_drawing("objective", "objective")],
-        f"Final lambda {LAM:g}, training part of the first split. Lambda falls whenever the steps "
-        "have become small. The paper does not name the data set of its example.",
-        _descent_summary(outcomes),
-    )
+    yield exhibit(__package__, "Figure 1", _descent_rows(outcomes), _descent_summary(outcomes))
 
 
 def descents(bench: Bench) -> Iterator[Exhibit]:
@@ -51,20 +44,7 @@ def descents(bench: Bench) -> Iterator[Exhibit]:
     if not sets:
         return
     outcomes = _descents(bench, sets, ["RPMFS", "ESFS", "AHIHT", AHIHT_1])
-    yield Exhibit(
-        "Figure 6",
-        "Objective at every iteration of the l2,0 methods",
-        _descent_rows(outcomes),
-        [
-            _objective_drawing("relative_objective", "objective relative to the first"),
-            _objective_drawing("objective", "objective"),
-        ],
-        f"Training part of the first split; final lambda {LAM:g} for AHIHT, {COUNT} features for "
-        "RPMFS and ESFS. The three objectives differ, so the relative column divides each by its "
-        "first value. AHIHT starts with the squared spectral norm as step constant, or with 1; the "
-        "paper does not give its own.",
-        _descent_summary(outcomes),
-    )
+    yield exhibit(__package__, "Figure 6", _descent_rows(outcomes), _descent_summary(outcomes))
 
 
 def seconds(bench: Bench) -> Iterator[Exhibit]:
@@ -89,18 +69,7 @@ def seconds(bench: Bench) -> Iterator[Exhibit]:
         }
         for o in outcomes
     ]
-    yield Exhibit(
-        "Figure 7",
-        "Computation time of the sparse methods",
-        rows,
-        [by_method("method", "seconds", "seconds", "bars", log_y=True)],
-        "Wall-clock seconds of one fit to the training part of the first split with one thread, "
-        f"the fastest of {scale.timings}; gamma {GAMMA:g} for RFS and RLSR, final lambda {LAM:g} "
-        f"for HIHT and AHIHT, {COUNT} features for RPMFS and ESFS (the paper gives none of these). "
-        "RFS, RLSR and ESFS are solved here by other algorithms than the paper timed. HIHT is cut "
-        f"at {MAX_STEPS:,} steps where cut is true: it would have taken longer.",
-        mean_rows(rows, "method", ["seconds"]),
-    )
+    yield exhibit(__package__, "Figure 7", rows, mean_rows(rows, "method", ["seconds"]))
 
 
 def _setting(bench: Bench, label: str, name: str, method: str) -> dict:
@@ -151,7 +120,3 @@ def _descent_summary(outcomes: list[dict]) -> list[dict]:
         }
         for o in outcomes
     ]
-
-
-def _objective_drawing(column: str, title: str) -> Drawing:
-    return by_method("iteration", column, title, log_x=True)

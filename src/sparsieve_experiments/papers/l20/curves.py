@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from sklearn.model_selection import ParameterGrid
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.results import summarise
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench, printed_name
+from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, rounded, wide_rows
 from ..published import published_by
 from ..scored import like_a_study
@@ -31,17 +31,7 @@ from .plan import (
 )
 from .work import SEED, nested_choice, protocol, scored_homotopy
 
-SPLITS = (
-    "Random splits with 2/3 of every class, rounded up, for training; features are scaled and "
-    "selected on the training part alone."
-)
-METHODS = (
-    "Relief is ReliefF with 10 neighbours, mRMR uses the difference of mutual informations, and "
-    "softmax regression has a ridge (C = 1). ESFS is rebuilt from its abstract. "
-    f"{OURS} is AHIHT; features beyond the nonzero rows of W follow by their gradients. Strengths "
-    f"at which W is zero on every split are not {OURS} but a correlation filter and are left out."
-)
-FIGURES = {"5nn": ("Figure 2", "5-NN"), "softmax": ("Figure 3", "softmax regression")}
+FIGURES = {"5nn": "Figure 2", "softmax": "Figure 3"}
 
 
 def accuracy_curves(bench: Bench) -> Iterator[Exhibit]:
@@ -50,7 +40,7 @@ def accuracy_curves(bench: Bench) -> Iterator[Exhibit]:
     if not sets:
         return
     means, _ = curve_means(bench, sets, scale)
-    for classifier, (name, shown) in FIGURES.items():
+    for classifier, name in FIGURES.items():
         rows = [
             {
                 "dataset": found["label"],
@@ -67,13 +57,10 @@ def accuracy_curves(bench: Bench) -> Iterator[Exhibit]:
         ]
         ks = scale.ks
         at = sorted({ks[0], ks[len(ks) // 4], ks[len(ks) // 2], ks[-1]})
-        yield Exhibit(
+        yield exhibit(
+            __package__,
             name,
-            f"Accuracy of {shown} over the number of features",
             rows,
-            [accuracy_drawing()],
-            f"{SPLITS} A strength is chosen at every point on the test samples, as in the paper. "
-            f"RPMFS and ESFS are fitted again for every number of features. {METHODS}",
             wide_rows(rows, "method", "accuracy", {"k": at}, "accuracy at {}"),
         )
 
@@ -101,39 +88,12 @@ def accuracy_table(bench: Bench) -> Iterator[Exhibit]:
         "published_n_features",
         "n_features_nested",
     )
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Table II",
-        "Accuracy in percent and number of features, ours beside the printed ones",
         rows,
-        [
-            _bars("accuracy_best_on_test", "accuracy in percent, best on test"),
-            _bars("accuracy_nested", "accuracy in percent, nested choice"),
-            by_method(
-                "published",
-                "accuracy_best_on_test",
-                "our accuracy in percent, best on test",
-                "points",
-                panel="classifier",
-                x_title="printed accuracy in percent",
-            ),
-        ],
-        f"{SPLITS} accuracy_best_on_test takes the number of features and the strength that score "
-        "best on the test samples, as the paper did; this favours every method. accuracy_nested "
-        f"chooses both by cross-validation inside the training part. {METHODS} rows_of_w counts "
-        "the nonzero rows of W at the chosen strength. Where the paper's rule would have chosen a "
-        "strength at which W is zero, the columns with_empty_w have what it gives.",
         mean_rows(rows, ("classifier", "method"), columns, count="n_sets"),
     )
-
-
-def accuracy_drawing(**settings: Any) -> Drawing:
-    """Accuracy in percent over the number of features, with its standard deviation."""
-    settings = {"band": "accuracy_sd", "x_title": "number of features", **settings}
-    return by_method("k", "accuracy", "accuracy in percent", **settings)
-
-
-def _bars(column: str, title: str) -> Drawing:
-    return by_method("method", column, title, "bars", colour="classifier", band=f"{column}_sd")
 
 
 # -- means over the splits -------------------------------------------------------------------

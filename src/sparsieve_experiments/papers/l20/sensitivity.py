@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, rounded
-from .curves import SPLITS, accuracy_drawing
 from .plan import data_sets, mean_sd, percent, scale_of
 from .work import homotopy_fit
 
@@ -25,7 +25,6 @@ SOLVERS: dict[str, dict] = {
 MAX_STEPS = 10_000  # of one fit
 REMOVES = "removes the start"
 FIRST_PRICES = {REMOVES: None, "1000 lambda": 1e3, "10 lambda": 10.0, "lambda": 1.0}
-NO_L0 = "The paper does not give the initial step constant L0, on which the result depends."
 
 
 def sensitivity_to_lambda(bench: Bench) -> Iterator[Exhibit]:
@@ -65,19 +64,7 @@ def sensitivity_to_lambda(bench: Bench) -> Iterator[Exhibit]:
         }
         for (label, lam), group in grouped(rows, "dataset", "lambda").items()
     ]
-    yield Exhibit(
-        "Figure 4",
-        "Accuracy of l20-FS over lambda and the number of features",
-        rows,
-        [
-            accuracy_drawing(colour="line"),
-            Drawing("lambda", "n_rows", colour="dataset", log_x=True, y_title="nonzero rows of W"),
-        ],
-        f"{SPLITS} 5-NN on the k features with the longest rows of AHIHT's W. Where W has fewer "
-        "rows (n_rows), the others follow by their gradients; with n_rows = 0 all features are "
-        "ranked by their correlation with the classes, which is not l20-FS.",
-        summary,
-    )
+    yield exhibit(__package__, "Figure 4", rows, summary)
 
 
 def initialisations(bench: Bench) -> Iterator[Exhibit]:
@@ -120,17 +107,7 @@ def initialisations(bench: Bench) -> Iterator[Exhibit]:
             outcomes, "label", "constant", "first_price", "init", "lam"
         ).items()
     ]
-    yield Exhibit(
-        "Figure 5",
-        "Zero, Gaussian and uniform initial W, over the first price",
-        rows,
-        _own_drawings(colour="init", panel="panel"),
-        f"{SPLITS} 5-NN on the nonzero rows of AHIHT's W. Every split draws a new W with entries "
-        f"of order 1/sqrt(features). {NO_L0} By default the first price is so high that the first "
-        "step removes the initial W: then all starts must give the same result. The rows with a "
-        "lower first price show what the start changes.",
-        _starts_in_short(rows),
-    )
+    yield exhibit(__package__, "Figure 5", rows, _starts_in_short(rows))
 
 
 def _started(constant: float | str, init: str, times: float | None, lam: float) -> dict:
@@ -179,16 +156,8 @@ def hiht_against_ahiht(bench: Bench) -> Iterator[Exhibit]:
         }
         for (label, method, lam), group in grouped(outcomes, "label", "method", "lam").items()
     ]
-    yield Exhibit(
-        "Figure 8",
-        "HIHT against AHIHT over lambda",
-        rows,
-        _own_drawings(),
-        f"{SPLITS} 5-NN on the nonzero rows of W; without any, the largest class is predicted. "
-        f"{NO_L0} AHIHT is shown with the L0 of HIHT and with its default here. A fit is cut at "
-        f"{MAX_STEPS:,} steps, before it reaches its lambda: cut_fits counts these fits, and the "
-        "claims leave out the rows that have any.",
-        [row for row in rows if row["cut_fits"]] or rows[:25],
+    yield exhibit(
+        __package__, "Figure 8", rows, [row for row in rows if row["cut_fits"]] or rows[:25]
     )
 
 
@@ -216,10 +185,3 @@ def _own_means(group: list[dict]) -> dict:
         "n_rows_sd": rounded(n_rows_sd),
         "steps": rounded(mean_sd(o["n_iter"] for o in group)[0]),
     }
-
-
-def _own_drawings(**settings: str) -> list[Drawing]:
-    return [
-        by_method("lambda", column, title, band=f"{column}_sd", log_x=True, **settings)
-        for column, title in (("accuracy", "accuracy in percent"), ("n_rows", "nonzero rows of W"))
-    ]

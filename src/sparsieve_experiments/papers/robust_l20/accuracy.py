@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.selector_spec import SelectorSpec
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, rounded, wide_rows
 from .plan import scale_of, studies_of
 from .scoring import (
     FILTERS,
     GREEDY,
     OURS,
-    PREPARATION,
     PerK,
     at_hand,
     mean_scores,
@@ -26,14 +26,7 @@ NMAPG = tuple(
     for share in (0.001, 0.01)
 )
 TOP_K = PerK("TopK", "TopK")
-NOTE = (
-    "Means over the folds, with bands of one standard error. nmAPG is Algorithm 2 with gamma = 0.1 "
-    "and mu from 1 by factors of 0.1 until 0.2 / (n + gamma d), 200 iterations each; it starts for "
-    "every K from the solution for the K before, so fewer K change its results. TopK is fitted for "
-    "every K. RFS takes the gamma that is best on the test samples at every K, as in the paper, "
-    f"which favours it. {OURS} is an extra line: the default of this library. {PREPARATION}"
-)
-FIGURES = {"1nn": ("Figure 2", "1-NN"), "svm": ("Figure 3", "linear SVM")}
+FIGURES = {"1nn": "Figure 2", "svm": "Figure 3"}
 
 
 def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
@@ -55,20 +48,9 @@ def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
     printed = {name: shown for shown, name in sets.items()}
     order = [*(m.label for m in (*NMAPG, TOP_K)), rfs.label, *(s.label for s in FILTERS), OURS]
     means.sort(key=lambda mean: order.index(mean["selector"]))
-    for classifier, (name, shown) in FIGURES.items():
+    for classifier, name in FIGURES.items():
         rows = [_row(m, printed[m["dataset"]]) for m in means if m["classifier"] == classifier]
-        yield Exhibit(
-            name,
-            f"{shown} accuracy over the number of features",
-            rows,
-            [
-                by_method(
-                    "k", "accuracy_percent", f"{shown} accuracy, percent", band="standard_error"
-                )
-            ],
-            note=NOTE,
-            summary=_summary(rows),
-        )
+        yield exhibit(__package__, name, rows, _summary(rows))
 
 
 def _rfs(gammas: tuple[float, ...]) -> SelectorSpec:

@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows, declared
+from ..claims import Claim, Rows
+from ..declared import declared
 from ..numbers import grouped
 from .accuracy import NMAPG, TOP_K
 from .convergence import FIRST, SECOND

@@ -11,9 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve.penalties import row_norms
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.sources import DatasetSpec
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import rounded
 from .methods import published_nmapg, robust_problem
 from .plan import scale_of
@@ -38,7 +39,6 @@ _ALGORITHMS = {
 def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 5."""
     sets = at_hand(bench, PRINTED)
-    title = "Objective (3.2) over the iterations of Algorithms 1 and 2"
     if not sets:
         return
     scale = scale_of(bench)
@@ -65,20 +65,7 @@ def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
         for run in found
         for iteration, objective in zip(run["iterations"], run["objectives"], strict=True)
     ]
-    yield Exhibit(
-        "Figure 5",
-        title,
-        rows,
-        [by_method("iteration", "objective", log_y=True)],
-        note=(
-            "Columns centred and scaled; gamma = 0.1, rho = 0.01, K = 10, from W = 0, printed step "
-            "constants. The text of the paper names COIL20 and Isolet, its caption Yale and USPS: "
-            "all four are here. Algorithm 1 has mu = 0.01 and 1000 iterations as in Figure 1, "
-            "Algorithm 2 the stages of Figures 2 and 3. Extra lines: Algorithm 2 with the smaller "
-            "step constant (||X||_2^2 + gamma) / mu, which suffices, and reweighted least squares."
-        ),
-        summary=[_ending(run, printed) for run in found],
-    )
+    yield exhibit(__package__, "Figure 5", rows, [_ending(run, printed) for run in found])
 
 
 def descent(setting: dict) -> dict:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.selector_spec import SelectorSpec
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import mean_rows, rounded
 from .plan import scale_of, studies_of
 from .scoring import (
     FILTERS,
     GREEDY,
     OURS,
-    PREPARATION,
     PerK,
     at_hand,
     mean_scores,
@@ -24,14 +24,6 @@ from .scoring import (
 NMAPG = PerK("nmAPG", "nmAPG", {"gamma": 1.0, "mu": 0.01, "rho": 0.01, "max_iter": 1000})
 TOP_K = PerK("TopK", "TopK")
 RFS = "RFS (lowest over gamma)"
-NOTE = (
-    "Redundancy of the training part (70 %) as the paper defines it: half a mean correlation, at "
-    "most 0.5. The paper does not say whether correlations keep their sign, nor for which K: both "
-    "measures are shown at several K. nmAPG is Algorithm 1 from zero with gamma = 1, mu = 0.01, "
-    "rho = 0.01 and at most 1000 iterations; TopK is fitted for every K. RFS shows the lowest of "
-    f"its gammas at every K, which favours it. {OURS} is an extra line: the default of this "
-    f"library. {PREPARATION}"
-)
 MEASURES = ("redundancy_signed", "redundancy_absolute")
 
 
@@ -39,7 +31,6 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1."""
     scale = scale_of(bench)
     sets = at_hand(bench, scale.redundancy_sets)
-    title = "Redundancy rate of the selected features"
     if not sets:
         return
     studies = studies_of(
@@ -62,17 +53,7 @@ def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
         }
         for mean in _lowest_rfs(means)
     ]
-    yield Exhibit(
-        "Figure 1",
-        title,
-        rows,
-        [
-            by_method("k", measure, f"redundancy rate, {measure.removeprefix('redundancy_')}")
-            for measure in MEASURES
-        ],
-        note=NOTE,
-        summary=_summary(rows),
-    )
+    yield exhibit(__package__, "Figure 1", rows, _summary(rows))
 
 
 def _selectors(gammas: tuple[float, ...]) -> list[SelectorSpec]:

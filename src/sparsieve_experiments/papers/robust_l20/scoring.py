@@ -27,12 +27,6 @@ FILTERS = (
     SelectorSpec("TTestSelector", label="t-test"),
 )
 GREEDY = SelectorSpec("RobustL20Selector", label=OURS)
-PREPARATION = (
-    "Columns are centred and scaled by the training part (the paper does not say how its data "
-    "were prepared); selection sees the training part only; the intercept is free instead of a "
-    "penalised column of ones; the proximal map of nmAPG is the corrected one; the t-test is the "
-    "largest Welch statistic of a class against the rest."
-)
 
 
 @dataclass(frozen=True)
