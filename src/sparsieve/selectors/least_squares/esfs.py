@@ -31,8 +31,9 @@ class ESFSSelector(LinearSelector):
     least squares, and thresholded steps from one fit to the next follow as long as they lower the
     objective. The result is never worse than the fit on the features with the largest ratios.
 
-    The publication was at hand only through its description by others: the objective and the
-    coding are sure, the details of the optimisation are ours.
+    The publication itself was not available: the objective and the coding are rebuilt from its
+    abstract and from descriptions by others, and the optimisation is our own. Results may differ
+    from those of the authors' code.
 
     Parameters
     ----------
