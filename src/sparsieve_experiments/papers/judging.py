@@ -118,6 +118,8 @@ def _complete(rows: Rows, how: Compared, methods: Sequence[str]) -> dict[tuple, 
             for row in group
             if row["method"] in methods and row[how.column] is not None
         }
+        if how.ratio and min(values.values(), default=0.0) <= 0.0:
+            continue  # nothing has a ratio to zero
         if len(values) == len(methods) and all(map(math.isfinite, values.values())):
             found[case] = {m: math.log(v) if how.ratio else v for m, v in values.items()}
     return found

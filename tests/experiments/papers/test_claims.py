@@ -110,6 +110,9 @@ def test_ratios_are_compared_by_their_logarithms():
     assert found.difference == pytest.approx(math.exp(logs.mean()), rel=1e-3)
     assert found.verdict == "held"
     assert found.interval.endswith(" times")
+    with_zero = {"A": [1.0, 2.0, 30.0, 0.0], "B": [10.0, 20.0, 400.0, 5.0]}
+    zero = judged(Compared("score", "A", ("B",), "lower", ratio=True), exhibit(**with_zero))
+    assert (zero.difference, zero.data_sets) == (found.difference, 3)
 
 
 @pytest.mark.parametrize(
