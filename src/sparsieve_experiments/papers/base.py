@@ -21,9 +21,9 @@ from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from .claims import Claim
 from .fingerprints import fingerprint_of
+from .levels import LEVELS as LEVELS
 
 T = TypeVar("T")
-LEVELS = ("quick", "standard", "full")
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,14 @@ are declarations.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
-from importlib import resources
+from functools import partial
 from typing import Any
 
 from ..studies.exhibits import Drawing, Exhibit
 from .claims import Claim, Compared, Shows
 from .judging import trend
+from .levels import content
 
 
 def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dict] = ()) -> Exhibit:
@@ -35,12 +34,12 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
     >>> exhibit("sparsieve_experiments.papers.l20", "Figure 7", []).title
     'Computation time of the sparse methods'
     """
-    content = _content(package, "exhibits.toml")
-    said = next((said for said in content["exhibit"] if said["name"] == name), None)
+    declared = content(package, "exhibits.toml")
+    said = next((said for said in declared["exhibit"] if said["name"] == name), None)
     if said is None:
         raise LookupError(f"{package} declares no exhibit {name!r}")
     drawings = [Drawing(**drawing) for drawing in said.get("drawings", ())]
-    note = said["note"].format_map(content["shared"])
+    note = said["note"].format_map(declared["shared"])
     return Exhibit(name, said["title"], rows, drawings, note, summary)
 
 
@@ -64,7 +63,7 @@ def declared(package: str, functions: Mapping[str, Any], scale: Any) -> list[Cla
     'Figure 1'
     """
     return [
-        _claim(dict(said), functions, scale) for said in _content(package, "claims.toml")["claim"]
+        _claim(dict(said), functions, scale) for said in content(package, "claims.toml")["claim"]
     ]
 
 
@@ -85,9 +84,3 @@ def _claim(said: dict[str, Any], functions: Mapping[str, Any], scale: Any) -> Cl
     if isinstance(how.get("splits"), str):
         how["splits"] = getattr(scale, how["splits"], how["splits"])
     return Claim(**told, judged=Compared(**how))
-
-
-@cache
-def _content(package: str, file: str) -> dict[str, Any]:
-    text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
-    return tomllib.loads(text)

@@ -1,9 +1,50 @@
-"""What a level of a reproduction computes less of than the paper, in words."""
+"""The levels of a reproduction: how much they compute, and what they leave out, in words."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from typing import Any, TypeVar
+
+Scale = TypeVar("Scale")
+LEVELS = ("quick", "standard", "full")
+
+
+@cache
+def content(package: str, file: str) -> dict[str, Any]:
+    """What a TOML file of a package declares."""
+    return tomllib.loads(resources.files(package).joinpath(file).read_text(encoding="utf-8"))
+
+
+def scales(package: str, kind: type[Scale]) -> dict[str, Scale]:
+    """How much every level computes, as ``levels.toml`` of a package declares it.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.l20.plan import Scale
+    >>> from sparsieve_experiments.papers.levels import scales
+    >>> scales("sparsieve_experiments.papers.l20", Scale)["full"].n_repeats
+    10
+    """
+    said = content(package, "levels.toml")
+    full: Any = kind(**_plain(said["full"]))
+    return {level: replace(full, **_plain(said[level])) for level in LEVELS}
+
+
+def left_out(package: str, declared: Mapping[str, Any]) -> dict[str, str]:
+    """What the levels below the full one leave out of the paper's protocol, in a sentence each."""
+    words = content(package, "levels.toml")["words"]
+    return {level: coarser(declared[level], declared["full"], words) for level in LEVELS[:2]}
+
+
+def _plain(value: Any) -> Any:
+    """Lists as tuples, however deep."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
 def coarser(scale: Any, full: Any, counted: Mapping[str, str], *names: str) -> str:

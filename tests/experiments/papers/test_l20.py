@@ -13,6 +13,7 @@ from sparsieve_experiments.papers import Bench, find_preset, published
 from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.l20 import plan, sensitivity, work
 from sparsieve_experiments.papers.l20.curves import table_row
+from sparsieve_experiments.papers.levels import coarser, content
 from sparsieve_experiments.papers.planning import plan_of
 
 TINY = plan.Scale(
@@ -327,9 +328,10 @@ def test_what_is_coarser_is_listed():
     assert set(said) == {"quick", "standard"}
     assert f"{plan.STANDARD.n_repeats} instead of 10 random splits" in said["standard"]
     assert "3 instead of 6 strengths of RFS and RLSR (0.001, 0.1, 10)" in said["quick"]
-    assert plan.less(plan.FULL) == ""
     # Every number of a scale that may differ is said.
-    assert set(plan._COUNTED) == set(plan.Scale.__dataclass_fields__)
+    words = content("sparsieve_experiments.papers.l20", "levels.toml")["words"]
+    assert set(words) == set(plan.Scale.__dataclass_fields__)
+    assert coarser(plan.FULL, plan.FULL, words) == ""
 
 
 def test_a_real_gene_set(real_data, tmp_path, monkeypatch):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..base import Experiment, Preset
 from ..data import data_table
+from ..levels import left_out
 from .claims import claims_of
 from .comparison import compared
 from .convergence import convergence
 from .illustration import illustrated
-from .plan import QUICK, STANDARD, less
+from .plan import SCALES
 
 PRESET = Preset(
     "exclusive-l21",
@@ -20,6 +21,6 @@ PRESET = Preset(
         Experiment("figure 1", "Convergence of the augmented Lagrangian method", convergence),
         Experiment("figure 2", "Accuracy with features per class and at equal budget", compared),
     ),
-    {"quick": less(QUICK), "standard": less(STANDARD)},
+    left_out(__package__, SCALES),
     claims=claims_of,
 )

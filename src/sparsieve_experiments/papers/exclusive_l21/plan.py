@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..base import Bench, printed_name
-from ..levels import coarser
+from ..levels import scales
 
 N_FOLDS = 5
 
@@ -33,36 +33,16 @@ class Scale:
         times as long as all other scores, on YaleB with 703 machines for each of 38 classes.
     """
 
-    sets: tuple[str, ...] | None
     converging: tuple[str, ...]
     counts: tuple[int, ...]
     folds: int = N_FOLDS
     fewer_folds: Mapping[str, int] = field(default_factory=dict)
     votes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    sets: tuple[str, ...] | None = None
 
 
-FULL = Scale(
-    sets=None,
-    # The text does not name the four sets of the figure: one of every kind.
-    converging=("Yale", "ISOLET", "Glioma", "CNAE-9"),
-    counts=(10, 20, 30, 40, 50, 60, 70, 80),
-)
-STANDARD = Scale(
-    sets=None,
-    converging=FULL.converging,
-    counts=(10, 20, 40, 80),
-    folds=3,
-    fewer_folds={"ISOLET": 2, "MNIST": 2, "YaleB": 2, "20-Newsgroups": 1},
-    votes={"ISOLET": (20,), "MNIST": (20,), "20-Newsgroups": (20,), "YaleB": ()},
-)
-QUICK = Scale(
-    sets=("Yale", "Glioma", "CNAE-9"),
-    converging=("Yale", "Glioma", "CNAE-9"),
-    counts=(10, 20, 40, 80),
-)
-
-
-SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
@@ -79,18 +59,3 @@ def votes_of(scale: Scale, label: str) -> dict[str, list[int]]:
     """What a setting says of the majority vote; nothing where it is held at every count."""
     held = scale.votes.get(printed_name(label))
     return {} if held is None else {"majority_counts": list(held)}
-
-
-_COUNTED = {
-    "sets": "data sets in Figure 2",
-    "converging": "data sets in Figure 1",
-    "counts": "numbers of features",
-    "folds": "folds",
-    "fewer_folds": "fewer folds on some data sets",
-    "votes": "majority votes at some numbers of features only",
-}
-
-
-def less(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in a sentence."""
-    return coarser(scale, FULL, _COUNTED)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from ..base import Bench
-from ..levels import coarser
+from ..levels import scales
 from ..published import published_by
 from .work import is_l1
-
-# What the paper tries: five parameters of l0-MKL, C and theta of the linear machines.
-_DECADES = (0.01, 0.1, 1.0, 10.0, 100.0)
-_POWERS = tuple(2.0**power for power in range(-6, 7))
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,6 @@ class Scale:
         Printed names of sets on which the printed algorithms run on standardised features only.
     """
 
-    sets: tuple[str, ...] | None
     n_repeats: int
     inner_folds: int
     Cs: tuple[float, ...]
@@ -54,6 +49,7 @@ class Scale:
     ks: tuple[int, ...]
     section_thetas: tuple[float, ...]
     not_as_given: tuple[str, ...] = ()
+    sets: tuple[str, ...] | None = None
 
     @property
     def n_kernel_points(self) -> int:
@@ -67,70 +63,13 @@ class Scale:
         return len(self.Cs) * len(self.linear_thetas)
 
 
-QUICK = Scale(
-    sets=("ALLAML", "Colon", "Isolet", "Glioma", "Carcinom"),
-    n_repeats=3,
-    inner_folds=2,
-    Cs=(0.25, 1.0, 4.0),
-    linear_thetas=(10.0,),
-    kernels=((0.1, 0.01),),
-    lambda1s=(0.1, 1.0),
-    lambda2s=(0.1, 1.0),
-    thetas=(10.0,),
-    ks=(1, 2, 5, 10, 20, 30, 40),
-    section_thetas=(0.1, 1.0, 5.0, 100.0),
-)
-STANDARD = replace(
-    QUICK,
-    sets=None,
-    Cs=(0.0625, 0.25, 1.0, 4.0, 16.0),
-    linear_thetas=(1.0, 10.0),
-    kernels=((0.1, 0.01), (0.01, 1.0)),
-    ks=(1, 2, 3, 5, 8, 10, 15, 20, 30, 40),
-    not_as_given=("Lung_Cancer",),  # minutes a run
-)
-FULL = Scale(
-    sets=None,
-    n_repeats=10,
-    inner_folds=3,
-    Cs=_POWERS,
-    linear_thetas=_DECADES,
-    kernels=tuple(product(_DECADES, _DECADES)),
-    lambda1s=_DECADES,
-    lambda2s=_DECADES,
-    thetas=_DECADES,
-    ks=(1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40),
-    section_thetas=(0.01, 0.1, 1.0, 5.0, 10.0, 100.0),
-)
-
-
-SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
-
-
-_COUNTED = {
-    "sets": "data sets",
-    "n_repeats": "splits",
-    "inner_folds": "inner folds",
-    "Cs": "values of C of the linear machines",
-    "linear_thetas": "values of theta of the linear machines",
-    "kernels": "kernels (a, r)",
-    "lambda1s": "values of lambda1",
-    "lambda2s": "values of lambda2",
-    "thetas": "values of theta of l0-MKL, besides those printed in Table 7",
-    "ks": "numbers of features in Figure 1",
-    "section_thetas": "values of theta in Section 5.2",
-    "not_as_given": "data sets without the printed algorithms on unscaled features",
-}
-
-
-def less(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in a sentence."""
-    return coarser(scale, FULL, _COUNTED)
 
 
 def grids(scale: Scale, printed: str) -> dict[str, list[dict]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..base import Experiment, Preset
+from ..levels import left_out
 from .claims import claims_of
 from .figures import kernels, spam
-from .settings import QUICK, STANDARD, less
+from .settings import SCALES
 from .synthetic import recovery, steepness
 from .tables import convergence, levels, ratio_machine, scores
 
@@ -23,6 +24,6 @@ PRESET = Preset(
         Experiment("figure 8", "synthetic data over alpha and delta", steepness),
         Experiment("figure 9", "synthetic data, three machines", recovery),
     ),
-    coarser={"quick": less(QUICK), "standard": less(STANDARD)},
+    coarser=left_out(__package__, SCALES),
     claims=claims_of,
 )

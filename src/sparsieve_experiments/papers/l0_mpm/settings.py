@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..base import Bench
 from ..data import printed_sizes
-from ..levels import coarser
+from ..levels import scales
 
 PRINTED_DELTA = 0.9
 # How many rows the paper takes of sets that have many more.
@@ -39,39 +39,13 @@ class Scale:
     inner_folds: int
 
 
-QUICK = Scale(n_draws=1, madelon_folds=3, widths=(0.5, 2.0, 8.0), kernel_folds=2, inner_folds=2)
-STANDARD = Scale(
-    n_draws=3, madelon_folds=5, widths=(0.125, 0.5, 2.0, 8.0), kernel_folds=3, inner_folds=2
-)
-FULL = Scale(
-    n_draws=5,
-    madelon_folds=N_FOLDS,
-    widths=tuple(2.0**power for power in range(-3, 4)),
-    kernel_folds=N_FOLDS,
-    inner_folds=3,
-)
-
-
-SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
-
-
-_COUNTED = {
-    "n_draws": "random choices of the rows of Spam and Madelon",
-    "madelon_folds": "folds of Madelon",
-    "widths": "widths of the Gaussian kernel",
-    "kernel_folds": "folds with Gaussian kernels",
-    "inner_folds": "inner folds for the choice of the width",
-}
-
-
-def less(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in a sentence."""
-    return coarser(scale, FULL, _COUNTED)
 
 
 def sets(bench: Bench) -> dict[str, str]:

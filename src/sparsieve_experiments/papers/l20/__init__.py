@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..base import Experiment, Preset
 from ..data import data_table
+from ..levels import left_out
 from .claims import claims_of
 from .convergence import descent_of_hiht, descents, seconds
 from .curves import accuracy_curves, accuracy_table
-from .plan import QUICK, STANDARD, less
+from .plan import SCALES
 from .sensitivity import hiht_against_ahiht, initialisations, sensitivity_to_lambda
 
 PRESET = Preset(
@@ -24,6 +25,6 @@ PRESET = Preset(
         Experiment("Figure 7", "Computation time", seconds),
         Experiment("Figure 8", "HIHT against AHIHT", hiht_against_ahiht),
     ),
-    {"quick": f"{less(QUICK)} No stand-ins for missing data sets.", "standard": less(STANDARD)},
+    left_out(__package__, SCALES),
     claims=claims_of,
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..base import Bench
-from ..levels import coarser
+from ..levels import scales
 from ..numbers import rounded
 
 # Printed in Table II beside the names of the classifiers here.
@@ -59,56 +59,8 @@ class Scale:
     timings: int
 
 
-FULL = Scale(
-    most_sets=8,
-    n_repeats=10,
-    ks=tuple(range(20, 401, 20)),
-    sensitivity_ks=tuple(range(30, 181, 30)),
-    lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-    gammas=(1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e5),
-    compared_lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-    n_trials=10,
-    inner_folds=3,
-    rpmfs_iterations=1000,
-    timings=3,
-)
-STANDARD = replace(FULL, n_repeats=3, ks=(20, 60, 120, 240, 400), n_trials=3, inner_folds=2)
-QUICK = Scale(
-    most_sets=5,
-    n_repeats=3,
-    ks=(20, 60, 140, 400),
-    sensitivity_ks=(30, 90, 180),
-    lams=(1e-5, 1e-3, 1e-1),
-    gammas=(1e-3, 1e-1, 1e1),
-    compared_lams=(1e-3, 1e-2, 1e-1),
-    n_trials=2,
-    inner_folds=2,
-    rpmfs_iterations=200,
-    timings=1,
-)
-
-# What the numbers of a scale count.
-_COUNTED = {
-    "most_sets": "data sets at most",
-    "n_repeats": "random splits",
-    "ks": "numbers of features",
-    "sensitivity_ks": "numbers of features in Figure 4",
-    "lams": f"lambdas of {OURS}",
-    "gammas": "strengths of RFS and RLSR",
-    "compared_lams": "lambdas in Figures 5 and 8",
-    "n_trials": "splits in Figures 5 and 8",
-    "inner_folds": "folds of the choice inside the training part",
-    "rpmfs_iterations": "iterations of RPMFS at most",
-    "timings": "fits of which the fastest is timed",
-}
-
-
-def less(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in a sentence."""
-    return coarser(scale, FULL, _COUNTED)
-
-
-SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
