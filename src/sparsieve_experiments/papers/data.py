@@ -50,11 +50,10 @@ def data_table(
     """The exhibit that lists the data sets; ``remarks`` are on some of them, by printed name."""
     used = {**bench.datasets(), **bench.stand_ins()}
     settings = [{"dataset": name} for name in dict.fromkeys(used.values())]
-    if not settings:
+    work = f"{bench.paper} data sets"
+    found = {row["dataset"]: row for row in bench.jobs(work, describe, settings)} if used else {}
+    if not found:
         return []
-    found = {
-        row["dataset"]: row for row in bench.jobs(f"{bench.paper} data sets", describe, settings)
-    }
     labels = {printed_name(label): label for label in used}
     missing, said = bench.missing(), remarks or {}
     rows = []
@@ -83,6 +82,8 @@ def data_table(
                 "remark": remark or None,
             }
         )
+    empty = {name for name in rows[0] if all(row[name] is None for row in rows)} - {"remark"}
+    rows = [{name: value for name, value in row.items() if name not in empty} for row in rows]
     told = f"{LARGEST_CLASS} is the score of always predicting the largest class. {note}".strip()
     title = "Ours beside the printed sizes"
-    return [Exhibit(DATA_SETS, title, rows, note=told)] if found else []
+    return [Exhibit(DATA_SETS, title, rows, note=told)]
