@@ -4,6 +4,7 @@ A record that cannot be read ends the build; one that is out of date says so on 
 """
 
 import re
+from html import escape
 from pathlib import Path
 
 import matplotlib
@@ -14,12 +15,13 @@ from matplotlib.ticker import NullFormatter
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve_experiments.papers import RecordError, read_record
+from sparsieve_experiments.papers.claims import in_words
 from sparsieve_experiments.report import reproduction_report
+from sparsieve_experiments.report.reproductions import HOW_JUDGED, paragraphs
 
 MAX_ROWS = 60  # of a table on a page; the interactive report has all
 MAX_PANELS = 12
 MAX_TICKS = 8  # that are named by the values drawn
-SENTENCES = 3  # of a paragraph
 
 
 def plain(text):
@@ -41,16 +43,21 @@ def table(rows):
     return "\n".join(lines)
 
 
-def paragraphs(note):
-    """A few sentences at a time, and the verdict on a claim always on a line of its own."""
-    sentences = re.split(r"(?<=[.;]) (?=[A-Z])", " ".join(note.split()))
-    found, current = [], []
-    for sentence in sentences:
-        if current and (sentence.startswith("Claim ") or len(current) == SENTENCES):
-            found.append(" ".join(current))
-            current = []
-        current.append(sentence)
-    return [*found, " ".join(current)] if current else found
+def claims_table(claims):
+    """The claims in the columns of the report, small enough for one screen."""
+    rows = [claim.shown for claim in claims]
+    lines = ['<table class="claims">']
+    lines.append("<tr>" + "".join(f"<th>{escape(name)}</th>" for name in rows[0]) + "</tr>")
+    for row in rows:
+        lines.append(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row.values()) + "</tr>"
+        )
+    return "```{raw} html\n" + "\n".join([*lines, "</table>"]) + "\n```\n"
+
+
+def folded(title, text):
+    """Markdown that a reader unfolds."""
+    return f"\n<details><summary>{escape(title)}</summary>\n\n{text.strip()}\n\n</details>\n"
 
 
 def picture(chart, path):
@@ -112,31 +119,32 @@ def page(paper, record, folder):
     """The page of a paper; its pictures and its interactive report lie beside it."""
     outcome = record.reproduction
     preset = outcome.preset
-    text = f"# Reproducing {paper}\n\n{plain(preset.citation)}.\n\n"
-    text += f"{record.in_words}\n"
-    if preset.coarser.get(outcome.level):
-        text += f"\n{plain(preset.coarser[outcome.level])}\n"
+    text = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"  # room for the table
+    text += f"# Reproducing {preset.authors}\n\n{in_words(outcome.claims)}\n\n"
+    text += claims_table(outcome.claims)
     for remark in record.remarks:
         text += f"\n:::{{warning}}\nThis record is out of date: {plain(remark)}.\n:::\n"
     link = f"../_static/reproductions/{paper}.html"
     text += (
-        f'\n```{{raw}} html\n<p><a href="{link}">The interactive report</a> has every number, and '
-        f"<code>sparsieve reproduce {paper} --recorded</code> prints them.</p>\n```\n"
+        f"\n{plain(preset.citation)}. {record.in_words}\n\n"
+        f'```{{raw}} html\n<p>All numbers: <a href="{link}">interactive report</a>, or '
+        f"<code>sparsieve reproduce {paper} --recorded --tables</code>.</p>\n```\n"
     )
+    text += folded("How claims are judged", plain(HOW_JUDGED))
+    if preset.coarser.get(outcome.level):
+        level = f"What the {outcome.level} level leaves out"
+        text += folded(level, plain(preset.coarser[outcome.level]))
     for exhibit in outcome.exhibits:
-        text += f"\n## {plain(exhibit.name)}: {plain(exhibit.title)}\n\n"
-        text += "\n\n".join(plain(part) for part in paragraphs(exhibit.note)) + "\n\n"
+        parts = [plain(part) for part in paragraphs(exhibit.note)]
         for number, chart in enumerate(exhibit.charts):
             stem = re.sub("[^a-z0-9]+", "-", exhibit.name.lower()).strip("-")
             name = f"{paper}-{stem}-{number}.png"
             if picture(chart, folder / name):
-                text += f"![{plain(chart.title)}]({name})\n\n"
+                parts.append(f"![{plain(chart.title)}]({name})")
         rows = exhibit.rows if len(exhibit.rows) <= MAX_ROWS else exhibit.summary
         if rows:
-            text += table(rows) + "\n"
-    if outcome.missing:
-        text += "\n## Data sets left out\n\n"
-        text += table([{"data set": n, "why": why} for n, why in outcome.missing.items()]) + "\n"
+            parts.append(table(rows))
+        text += folded(f"{exhibit.name}: {exhibit.title}", "\n\n".join(parts))
     return text
 
 

@@ -1,10 +1,13 @@
 """Reports and reproductions on the command line."""
 
+import csv
 import sqlite3
+from html import escape
 
 import pytest
 
 from sparsieve_experiments.papers import Experiment, Preset, l20
+from sparsieve_experiments.papers.claims import Judged
 from sparsieve_experiments.studies import Store
 from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
 
@@ -109,7 +112,7 @@ def test_reproduce(sparsieve, small_paper, tmp_path):
     assert "left out Brain: no file in the data folder" in result.err
     assert "left out Lung: no exact copy could be obtained" in result.err
     assert (tmp_path / "l20.sqlite").exists()
-    assert "The experiments of l20, done again" in page.read_text(encoding="utf-8")
+    assert "Reproducing Somebody" in page.read_text(encoding="utf-8")
 
 
 def test_reproduce_as_json_quick_and_resumed(sparsieve, small_paper):
@@ -143,6 +146,59 @@ def test_a_plan_computes_nothing_and_knows_what_was_measured(sparsieve, small_pa
     assert sparsieve("reproduce", "l20", "--only", "table 1", "-q").code == 0
     after = sparsieve("reproduce", "l20", "--plan", "--only", "table 1", "--json").json()
     assert (after["cells"], after["cells_without_estimate"]) == (5, 0)
+
+
+def test_a_plan_without_data_says_why_it_is_empty(sparsieve, monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
+    result = sparsieve("reproduce", "l20", "--plan")
+    assert (result.code, result.out) == (0, "")
+    assert f"none of the data sets of l20 is in {tmp_path}" in result.err
+    assert "name their folder with --data" in result.err
+
+
+def test_a_plan_of_another_level_than_the_record_is_a_lower_bound(sparsieve, monkeypatch):
+    monkeypatch.delenv("SPARSIEVE_DATA", raising=False)
+    full = sparsieve("reproduce", "l0-mpm", "--full", "--plan", "--only", "figure 8")
+    assert "this is a lower bound" in full.err
+    assert "or more" in full.out
+    standard = sparsieve("reproduce", "l0-mpm", "--plan", "--only", "figure 8", "--json").json()
+    assert not standard["seconds_are_a_lower_bound"]
+
+
+def _read(name, text):
+    if name in ("difference", "low", "high", "sign_test_p"):
+        return float(text) if text else None
+    if name in ("data_sets", "settings", "ahead", "behind"):
+        return int(float(text)) if text else None
+    return text
+
+
+def test_a_record_opens_with_the_claims_which_equal_the_file(sparsieve, tmp_path):
+    """The table on the terminal, the file of --claims and the page say the same."""
+    file, page = tmp_path / "claims.csv", tmp_path / "page.html"
+    shown = sparsieve("reproduce", "l0-mpm", "--recorded", "--claims", file, "--report", page)
+    lines = [line.split("\t") for line in shown.out.splitlines()]
+    assert lines[0][:2] == ["verdict", "claim"]
+    with file.open(encoding="utf-8") as rows:
+        written = list(csv.DictReader(rows))
+    assert len(written) == len(lines) - 1 > 10
+    for line, row in zip(lines[1:], written, strict=True):
+        again = Judged(**{name: _read(name, text) for name, text in row.items()})
+        assert line == list(again.shown.values())
+    html = page.read_text(encoding="utf-8").replace("<wbr>", "")
+    places = [html.index(escape(row["claim"])) for row in written]
+    assert places == sorted(places)
+    assert max(places) < html.index("how its claims are judged")
+    tables = sparsieve("reproduce", "l0-mpm", "--recorded", "--tables")
+    assert tables.out.startswith(shown.out)
+    assert "Table 4: Ranks by accuracy" in tables.out
+
+
+def test_claims_cannot_be_written_where_there_is_no_folder(sparsieve, tmp_path):
+    result = sparsieve("reproduce", "l20", "--recorded", "--claims", tmp_path / "no" / "c.csv")
+    assert result.code == 1
+    assert "does not exist" in result.err
+    assert sparsieve("reproduce", "l20", "--tables").code == 2
 
 
 @pytest.mark.slow

@@ -66,6 +66,8 @@ class Table:
         What to see in it.
     shown : int, default=25
         Rows to see before asking for all.
+    dense : bool, default=False
+        Small type, so that a table of sentences fits a screen.
 
     See Also
     --------
@@ -84,6 +86,7 @@ class Table:
     columns: Sequence[Column]
     note: str = ""
     shown: int = 25
+    dense: bool = False
 
     @property
     def n_rows(self) -> int:

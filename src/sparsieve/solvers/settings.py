@@ -224,8 +224,8 @@ class AHIHT(HIHT):
         Initial W. The random ones have entries of order ``1 / sqrt(n_features)``, so that
         predictions are of order one; with ``lambda_0="auto"`` all give the same selection.
     L_0 : float or "auto", default="auto"
-        Initial step constant; "auto" is the square of the spectral norm of X. The result depends
-        on it.
+        Initial step constant; "auto" is 1.001 times the squared spectral norm of X, which is
+        estimated to six digits, plus the ridge. The result depends on it.
     lambda_0 : float or "auto", default="auto"
         Initial penalty. "auto" means the penalty at which the first feature enters from zero,
         divided by ``decay`` until the first step removes the initial W.

@@ -62,6 +62,17 @@ def reproduce(
         Path | None,
         typer.Option(metavar="OUT", help="Write an HTML report as well."),
     ] = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the claims and their verdicts as well, one row per claim (.csv).",
+        ),
+    ] = None,
+    tables: Annotated[
+        bool,
+        typer.Option("--tables", help="With --recorded: print all tables, not only the claims."),
+    ] = False,
     plan_only: Annotated[
         bool,
         typer.Option(
@@ -104,17 +115,21 @@ def reproduce(
     quiet: NoProgress = False,
     debug: Debug = False,
 ) -> None:
-    """Do a paper's experiments again and print our numbers beside the published ones.
+    """Repeat a paper's experiments and say which of its claims held.
 
-    All data sets at hand, all methods and the paper's way of splitting, with coarser grids: at
-    most 25 minutes on two cores. Data sets that are not at hand are left out, with the reason.
-    Interrupt or kill it at any time and run it again: nothing finished is lost or computed twice.
-    Leaves with code 1 when a computation failed.
+    Runs all methods on all data sets at hand, with coarser grids than the paper: at most 25
+    minutes on two cores. Missing data sets are left out, with the reason. You can interrupt it at
+    any time and run it again: finished results are kept. The exit code is 1 if a computation
+    failed.
 
     Example: sparsieve reproduce l20 --recorded --report l20.html
     """
     check_jobs(jobs)
     check_page(report)
+    if claims is not None:
+        from sparsieve.io.write import check_writable
+
+        check_writable(claims)
     _check_combination(
         quick=quick,
         full=full,
@@ -123,6 +138,8 @@ def reproduce(
         only=only,
         record=record,
         device=device,
+        claims=claims,
+        tables=tables,
     )
     level = "quick" if quick else "full" if full else "standard"
     if data is not None:
@@ -150,7 +167,8 @@ def reproduce(
             return
         if recorded:
             found = papers.read_record(paper)
-            _show_record(found, report, as_json=as_json)
+            _show_record(found, report, tables=tables, as_json=as_json)
+            _write_claims(found.reproduction, claims)
             return
         with live(quiet) as tell:
             outcome = papers.reproduce(
@@ -180,8 +198,11 @@ def reproduce(
         )
     if as_json:
         print_json(_as_dict(outcome))
+    else:
+        _print_claims(outcome)
     _say_what_is_missing(outcome)
     _write_report(outcome, report)
+    _write_claims(outcome, claims)
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
     if record is not None:
@@ -199,27 +220,46 @@ def _check_combination(**given: Any) -> None:
         *(("--recorded", o) for o in ("--quick", "--full", "--only", "--record", "--device")),
         # A record tells how long the work takes on a CPU.
         *(("--record", other) for other in ("--plan", "--only", "--device")),
-        ("--plan", "--device"),
+        *(("--plan", other) for other in ("--device", "--claims")),
     ]
+    if "--tables" in asked and "--recorded" not in asked:
+        raise UsageError("--tables is for --recorded: other runs print every table")
     for one, other in apart:
         if one in asked and other in asked:
-            raise UsageError(f"{one} and {other} exclude each other: leave one away")
+            raise UsageError(f"{one} and {other} exclude each other: give only one of them")
 
 
-def _show_record(found: Any, report: Path | None, *, as_json: bool) -> None:
+def _show_record(found: Any, report: Path | None, *, tables: bool, as_json: bool) -> None:
     outcome = found.reproduction
     if as_json:
         made = {"date": found.date, "version": found.version, "out_of_date": found.remarks}
         print_json({**_as_dict(outcome), "store": None, "recorded": made})
     else:
-        for exhibit in outcome.exhibits:
+        _print_claims(outcome)
+        for exhibit in outcome.exhibits if tables else ():
             _print_exhibit(exhibit)
-    for name, reason in outcome.missing.items():
-        say(f"left out {name}: {reason}")
+        if not tables:
+            names = ", ".join(exhibit.name for exhibit in outcome.exhibits)
+            say(f"--tables prints the tables too, --report PAGE.html draws them: {names}")
     say(found.in_words)
     for remark in found.remarks:
         say(f"the record is out of date: {remark}")
     _write_report(outcome, report)
+
+
+def _print_claims(outcome: Any) -> None:
+    if outcome.claims:
+        rows = [claim.shown for claim in outcome.claims]
+        print_rows(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def _write_claims(outcome: Any, path: Path | None) -> None:
+    if path is None:
+        return
+    from ..papers.claims import write_claims
+
+    write_claims(outcome.claims, path)
+    say(f"wrote {path}")
 
 
 def _write_report(outcome: Any, report: Path | None) -> None:
@@ -273,6 +313,7 @@ def _as_dict(outcome: Any) -> dict:
         "paper": outcome.preset.paper,
         "citation": outcome.preset.citation,
         "level": outcome.level,
+        "claims": [claim.as_row for claim in outcome.claims],
         "exhibits": [
             {"name": e.name, "title": e.title, "note": e.note, "rows": list(e.rows)}
             for e in outcome.exhibits

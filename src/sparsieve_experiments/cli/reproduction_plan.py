@@ -19,10 +19,10 @@ def times_in(store: Path, plan: Any) -> dict[tuple[str, str, str], float]:
 def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     """The cells by experiment, data set and method, with an estimate where one was measured.
 
-    Times come from the store, and else from the record that comes with the package when that is
-    of the same level: cells of another level cost something else.
+    Times come from the store, and else from the record that comes with the package. Where that is
+    of another level its cells are smaller, so that the estimate is a lower bound.
     """
-    recorded = _recorded_times(plan)
+    recorded, same_level = _recorded_times(plan)
     plan = plan.timed(recorded).timed(times_in(store, plan))
     if as_json:
         listed = [
@@ -35,6 +35,7 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
                 "level": plan.level,
                 "cells": plan.cells,
                 "seconds": plan.seconds,
+                "seconds_are_a_lower_bound": not same_level,
                 "cells_without_estimate": plan.unknown,
                 "not_counted": plan.later,
                 "coarser": preset.coarser.get(plan.level),
@@ -42,6 +43,15 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
             }
         )
         return
+    if not any(kind.dataset for kind in plan.kinds):
+        from sparsieve.datasets import get_data_home
+
+        say(
+            f"none of the data sets of {plan.paper} is in {get_data_home()}, so no work on them is "
+            "planned; name their folder with --data, and see: sparsieve datasets"
+        )
+        if not plan.kinds:
+            return
     together: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for kind in plan.kinds:
         together[kind.experiment, kind.dataset or "-"].append(kind)
@@ -57,7 +67,9 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
                 dataset,
                 ", ".join(methods) or "-",
                 f"{sum(kind.cells for kind in kinds):,}",
-                f"{minutes} and more" if known and missing else minutes or "not measured",
+                f"{minutes} or more"
+                if known and (missing or not same_level)
+                else minutes or "not measured",
             ]
         )
     print_rows(
@@ -66,13 +78,15 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
         right=["cells", "minutes of a core"],
     )
     say_plan(plan, preset, 1)
+    if not same_level and plan.seconds is not None:
+        say("this is a lower bound: cells were measured at another level, where they are smaller")
 
 
 def say_plan(plan: Any, preset: Any, jobs: int) -> None:
     """How much there is to do, in sentences on standard error."""
     say(f"{plan.level} level: {plan.cells:,} cells{_estimate(plan, jobs)}")
     if plan.later:
-        say(f"not counted, because it follows from other results: {', '.join(plan.later)}")
+        say(f"not counted, because it depends on other results: {', '.join(plan.later)}")
     if preset.coarser.get(plan.level):
         say(preset.coarser[plan.level])
 
@@ -97,14 +111,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} hours" if seconds < 172800 else f"{seconds / 86400:.1f} days"
 
 
-def _recorded_times(plan: Any) -> dict[tuple[str, str, str], float]:
+def _recorded_times(plan: Any) -> tuple[dict[tuple[str, str, str], float], bool]:
+    """Seconds of the cells of the record, and whether it is of the same level."""
     from ..papers import RecordError, read_record
 
     try:
         record = read_record(plan.paper)
     except RecordError:
-        return {}
-    return record.times if record.reproduction.level == plan.level else {}
+        return {}, True
+    return record.times, record.reproduction.level == plan.level
 
 
 def _of(kind: Any) -> float:

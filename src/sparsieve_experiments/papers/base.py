@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sparsieve.datasets import list_datasets
 from sparsieve.datasets.registry import DatasetInfo
+from sparsieve.report.wording import listed_names
 from sparsieve.scoring.outcomes import Progress
 
 from ..studies.exhibits import Exhibit
@@ -18,10 +19,11 @@ from ..studies.results import result_rows
 from ..studies.run import run_study
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
+from .claims import Claim
 from .fingerprints import fingerprint_of
+from .levels import LEVELS as LEVELS
 
 T = TypeVar("T")
-LEVELS = ("quick", "standard", "full")
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Preset:
         Whether some of its methods can be solved in batches on a device.
     can_halve : bool
         Whether its full grid can be searched by successive halving.
+    claims : callable
+        Takes a level and gives what the paper claims, to be judged by the exhibits.
 
     See Also
     --------
@@ -93,6 +97,13 @@ class Preset:
     coarser: Mapping[str, str] = field(default_factory=dict)
     in_batches: bool = False
     can_halve: bool = False
+    claims: Callable[[str], Sequence[Claim]] = lambda level: ()
+
+    @property
+    def authors(self) -> str:
+        """Their last names: "Sun and Yu"."""
+        names = self.citation.split(":")[0].split(", ")
+        return listed_names([name.split()[-1] for name in names])
 
 
 @dataclass(frozen=True)

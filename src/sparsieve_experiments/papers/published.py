@@ -13,8 +13,8 @@ def published(table: str) -> list[dict]:
     Parameters
     ----------
     table : str
-        "l20_table2", "l0mkl_table3", "l0mkl_tables4_5_6", "l0mkl_table7", "l0mpm_table1",
-        "l0mpm_table2", "l0mpm_tables3_5_6_7", "l0mpm_table4" or "l0mpm_synthetic".
+        "data_sets", "l20_table2", "l0mkl_tables4_5_6", "l0mkl_table7", "l0mpm_table2",
+        "l0mpm_tables3_5_6_7", "l0mpm_table4" or "l0mpm_synthetic".
 
     Returns
     -------

@@ -17,6 +17,8 @@ from ..studies.kinds import StudyError
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from .base import LEVELS, Bench, Experiment, Preset
+from .claims import Judged
+from .judging import judge_all
 from .planning import Plan, Planner, measured_times, place_of, plan_of
 
 
@@ -39,7 +41,7 @@ class Reproduction:
     See Also
     --------
     sparsieve_experiments.papers.reproduce : Does the experiments.
-    sparsieve.report.reproduction_report : Report on a paper's experiments.
+    sparsieve_experiments.report.reproduction_report : Report on a paper's experiments.
 
     Examples
     --------
@@ -55,6 +57,11 @@ class Reproduction:
     errors: list[str]
     level: str
     store: Path
+
+    @property
+    def claims(self) -> list[Judged]:
+        """What the paper claims, and what the exhibits say about it."""
+        return judge_all(self.preset.claims(self.level), self.exhibits)
 
 
 def find_preset(paper: str) -> Preset:
@@ -140,7 +147,7 @@ def reproduce(
     --------
     sparsieve_experiments.papers.plan : Says beforehand what will be computed.
     sparsieve_experiments.papers.read_record : Reads what was recorded.
-    sparsieve.report.reproduction_report : Report on a paper's experiments.
+    sparsieve_experiments.report.reproduction_report : Report on a paper's experiments.
     """
     preset = find_preset(paper)
     check_choice("level", level, LEVELS)

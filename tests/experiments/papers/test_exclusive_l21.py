@@ -11,8 +11,7 @@ from sparsieve import ExclusiveL21Selector, L21Selector
 from sparsieve.scoring.protocol import Folds
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers.base import LEVELS
-from sparsieve_experiments.papers.exclusive_l21 import data, plan
-from sparsieve_experiments.papers.exclusive_l21.claims import claims
+from sparsieve_experiments.papers.exclusive_l21 import claims, data, plan
 from sparsieve_experiments.papers.exclusive_l21.comparison import compare_fold, compared
 from sparsieve_experiments.papers.exclusive_l21.convergence import (
     OPTIMUM,
@@ -23,7 +22,9 @@ from sparsieve_experiments.papers.exclusive_l21.convergence import (
 )
 from sparsieve_experiments.papers.exclusive_l21.illustration import illustrated
 from sparsieve_experiments.papers.exclusive_l21.methods import METHODS
+from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.planning import plan_of
+from sparsieve_experiments.studies.exhibits import Exhibit
 
 
 class SmallBench(Bench):
@@ -131,8 +132,6 @@ def test_figure_2_and_its_resumption(bench, monkeypatch):
     assert len(equal.rows) == len(rows)
     assert len(equal.summary) == len(METHODS)
     assert len(exhibits["Figure 2, sparsity"].rows) == 2 * 4
-    assert "Claim" in equal.note
-    assert "quick run" in equal.note
 
     def fail(title, progress):
         assert progress.computed == 0
@@ -178,7 +177,9 @@ def test_figure_1(bench):
     level = [row["objective"] for row in exhibit.rows if row["method"] == OPTIMUM]
     assert len(level) == 4
     assert level[0] == level[1] == exhibit.summary[0]["optimum"]
-    assert "at worst" in exhibit.note
+    shown, said = claims.iterations(exhibit)
+    assert not shown
+    assert "iterations; excess up to" in said
 
 
 def test_illustration(bench):
@@ -188,33 +189,41 @@ def test_illustration(bench):
     assert found["l2,1"]["features_of_some_classes"] == 0
     assert found["exclusive lasso"]["features_kept"] == 7
     assert found["exclusive l2,1"]["nonzeros"] == 15
-    assert "Not 12 here: exclusive l2,1." in exhibit.note
+    assert claims.twelve(exhibit) == (False, "l2,1: 12, exclusive lasso: 12, exclusive l2,1: 15")
 
 
 def test_claims_follow_the_rows():
-    def rows(values):
-        return [
-            {"dataset": name, "method": method, "k": k, "accuracy_percent": value}
-            for name in ("a", "b")
+    noise = dict(zip("abcd", (0.2, -0.2, 0.1, -0.1), strict=True))
+
+    def judged(values):
+        rows = [
+            {
+                "dataset": name,
+                "method": method,
+                "features_per_class": k,
+                "accuracy_percent": value + noise[name] * (method == METHODS[5]),
+                "folds": 3,
+            }
+            for name in noise
             for k in (10, 20)
             for method, value in zip(METHODS, values, strict=True)
         ]
+        found = judge_all(claims.claims_of("standard"), [Exhibit("Figure 2", "", rows)])
+        return {one.claim: one for one in found}
 
-    good = claims(rows([50, 51, 52, 60, 55, 66, 40]), "k")
-    sparse = "exclusive l2,1 (beta = alpha) against F-statistic, ReliefF, mRMR, l2,1 and exclusive"
-    assert sparse in good
-    assert "is the highest on 2 of 2 sets, none of them tied, 6 points ahead on average" in good
-    assert "+6.0 points on average (+6.0 to +6.0)" in good
-    assert "is the highest on 0 of 2 sets, 20 points behind on average" in good
-    models = "mean of the sparse models against mean of the filters: its accuracy averaged over"
-    assert models in good
-    assert "at least as high on 2 of 2 sets, none of them tied, 4.25 points ahead" in good
-    assert "mRMR against F-statistic and ReliefF" in good
-    assert "l2,1: a -5.0, b -5.0." in good
-    bad = claims(rows([70, 51, 52, 60, 55, 66, 40])[1:], "k")  # the first row of set a is gone
-    assert "is the highest on 0 of 1 sets, 4 points behind" in bad
-    assert "is the highest on 0 of 1 sets, 18 points behind" in bad
-    assert "No set" in claims([], "k")
+    found = judged([50, 51, 52, 60, 55, 66, 40])
+    best = found["exclusive l2,1 (beta = alpha) is the most accurate"]
+    assert (best.verdict, best.measured) == (
+        "held",
+        "exclusive l2,1 (beta = alpha) 66, l2,1 60",
+    )
+    assert found["exclusive l2,1 (beta = 10 alpha) is the most accurate"].verdict == "did not hold"
+    lead = found["exclusive l2,1 (beta = alpha) leads by 5 points at 10 and 20 features"]
+    assert (lead.verdict, lead.difference) == ("held", 6.0)
+    models = found["Sparse models are more accurate than filters"]
+    assert models.difference == pytest.approx((60 + 55 + 66 + 40) / 4 - 51)
+    assert found["mRMR is the best filter"].verdict == "held"
+    assert judged([50, 51, 52, 60, 55, 64, 40])[lead.claim].verdict == "did not hold"
 
 
 def test_without_any_data(tmp_path, monkeypatch):
@@ -226,7 +235,7 @@ def test_without_any_data(tmp_path, monkeypatch):
     assert len(shown["Equation 2"].rows) == 3
     assert not shown["Figure 1"].rows
     assert not shown["Figure 2"].rows
-    assert "none at hand" in shown["Figure 2"].note
+    assert {c.verdict for c in reproduction.claims if c.printed_in == "Figure 2"} == {"cannot tell"}
 
 
 def test_stand_ins_are_labelled(bench, monkeypatch, tmp_path):
@@ -235,16 +244,13 @@ def test_stand_ins_are_labelled(bench, monkeypatch, tmp_path):
     full = Bench(bench.paper, bench.store)
     found = data.data_at_hand(full)
     assert found["Lung (stand-in lung_203)"] == "lung_203"
-    assert "Stand-ins" in data.absent(full, found)
-    assert "Lung" not in data.absent(full, found).split("Not at hand")[-1]
-    assert "Lung" in data.absent(full, ["Yale"]).split("Not at hand")[-1]
     assert data.data_at_hand(bench, plan.QUICK.sets) == bench.datasets()
 
 
 def test_preset_names_its_exhibits():
     preset = find_preset("exclusive-l21")
     names = [experiment.name for experiment in preset.experiments]
-    assert names == ["equation 2", "figure 1", "figure 2"]
+    assert names == ["table 1", "equation 2", "figure 1", "figure 2"]
     assert "2019" in preset.citation
 
 
@@ -278,16 +284,8 @@ def test_what_is_coarser_is_listed():
     preset = find_preset("exclusive-l21")
     said = preset.coarser
     assert "4 instead of 8 numbers of features (10, 20, 40, 80)" in said["standard"]
-    assert "the first 2 of 5 folds on" in said["standard"]
-    assert "YaleB" in said["standard"]
-    assert "only the sets Yale, Glioma, CNAE-9" in said["quick"]
-    assert plan.coarser(plan.FULL) == ""
-    labels = ["Yale", "YaleB"]
-    said = plan.about_folds(plan.STANDARD, labels)
-    assert "first 3 of the 5 folds: Yale. Only the first 2 of the 5 folds: YaleB." in said
-    assert said.endswith(" No majority vote on YaleB.")
-    assert "majority votes with 20 features only on ISOLET, MNIST" in preset.coarser["standard"]
-    assert plan.about_folds(plan.FULL, labels) == ""
+    assert "fewer folds on some data sets (ISOLET: 2" in said["standard"]
+    assert "3 data sets in Figure 2 (Yale, Glioma, CNAE-9)" in said["quick"]
 
 
 def test_real_data(real_data):

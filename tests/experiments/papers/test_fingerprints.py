@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sparsieve_experiments.papers.base import Bench
+from sparsieve_experiments.papers.data import described
 from sparsieve_experiments.papers.fingerprints import fingerprint_of
-from sparsieve_experiments.papers.verdicts import largest_class
 
 
 @pytest.fixture
@@ -36,6 +36,6 @@ def test_a_bench_computes_anew_from_changed_data(write, tmp_path):
     shares = []
     for labels in ((0, 0, 0, 1), (0, 1, 0, 1, 0, 1), (0, 0, 0, 1)):
         write(*labels)
-        (row,) = bench.jobs("largest", largest_class, [{"dataset": "mine"}])
-        shares.append(row["percent"])
+        (row,) = bench.jobs("largest", described, [{"dataset": "mine"}])
+        shares.append(row["largest_class_percent"])
     assert np.allclose(shares, [75.0, 50.0, 75.0])

@@ -12,7 +12,8 @@ from sparsieve import L20Selector, MRMRSelector, RFSSelector, RPMFSSelector
 from sparsieve_experiments.papers import Bench, find_preset, published
 from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.l20 import plan, sensitivity, work
-from sparsieve_experiments.papers.l20.table import _table_row, best_of_selectors
+from sparsieve_experiments.papers.l20.curves import table_row
+from sparsieve_experiments.papers.levels import coarser, content
 from sparsieve_experiments.papers.planning import plan_of
 
 TINY = plan.Scale(
@@ -67,7 +68,12 @@ def part(repeat=0):
 @pytest.mark.slow
 def test_every_table_and_figure_is_there(run):
     exhibits, _, _ = run
-    assert list(exhibits) == ["Figure 1", "Table II", *(f"Figure {i}" for i in range(2, 9))]
+    assert list(exhibits) == [
+        "Data sets",
+        "Figure 1",
+        "Table II",
+        *(f"Figure {i}" for i in range(2, 9)),
+    ]
     for exhibit in exhibits.values():
         assert exhibit.rows
         assert len({tuple(row) for row in exhibit.rows}) == 1
@@ -119,7 +125,7 @@ def test_a_row_of_the_table_is_that_of_its_data_set():
     means = [mean("NCI", 20, 0.9), mean(lung, 60, 0.8), mean(lung, 20, 0.7), mean(lung, 40, 0.8)]
     method = next(m for m in plan.methods(TINY) if m.name == "mRMR")
     nested = {("NCI", "mRMR", "5nn"): (0.5, None, 20.0), (lung, "mRMR", "5nn"): (0.75, 0.1, 30.0)}
-    row = _table_row(lung, "5nn", method, means, nested)
+    row = table_row(lung, "5nn", method, means, nested)
     assert row["accuracy_best_on_test"] == 80.0
     assert row["n_features_best_on_test"] == 40
     assert row["published"] == 94.09
@@ -189,7 +195,7 @@ def test_the_nested_choice_never_sees_the_test_part(monkeypatch):
         "classifiers": ["5nn"],
         "inner_folds": 3,
     }
-    found = work.nested_accuracy(setting)
+    found = work.nested_choice(setting)
     k = found["n_chosen"]["5nn"]
     X, y, X_test, y_test = part()
     chosen = MRMRSelector(k, criterion="mid").fit(X, y).support_
@@ -198,7 +204,7 @@ def test_the_nested_choice_never_sees_the_test_part(monkeypatch):
     # Other test labels change the score, not the choice.
     plain = work._part
     monkeypatch.setattr(work, "_part", lambda s: plain(s)._replace(y_test=plain(s).y_test + 7))
-    blind = work.nested_accuracy(setting)
+    blind = work.nested_choice(setting)
     assert blind["accuracy"]["5nn"] == 0.0
     assert blind["n_chosen"] == found["n_chosen"]
 
@@ -257,46 +263,40 @@ def test_seconds_are_measured_for_all_sparse_methods(run):
     ]
 
 
-def test_notes_name_the_sets_that_are_missing(run):
-    assert "Prostate" in run[0]["Table II"].note
-    assert "Srbct" in run[0]["Table II"].note
-    # None of the three sets of this figure is there.
-    assert "another serves" in run[0]["Figure 8"].note
+def test_missing_sets_are_in_the_table_of_data_sets(run):
+    rows = {row["dataset"]: row for row in run[0]["Data sets"].rows}
+    assert rows["Brain"]["n_samples"] == 178  # wine, under a name of the paper
+    assert rows["Brain"]["published_n_samples"] == 42
+    assert rows["Srbct"]["n_samples"] is None
+    assert "not at hand" in rows["Srbct"]["remark"]
 
 
-def test_wins_count_ties_and_leave_out_the_baseline():
-    def row(method, accuracy, dataset="a"):
-        return {"dataset": dataset, "classifier": "5nn", "method": method, "accuracy": accuracy}
-
-    rows = [row("baseline", 99.0), row("RFS", 90.0), row("l20-FS", 90.0)]
-    rows += [row("RFS", 80.0, "b"), row("l20-FS", 85.0, "b"), row("ESFS", None, "b")]
-    rows += [row("RFS", 80.0, "c"), row("l20-FS", 70.0, "c")]
-    verdict = best_of_selectors(rows, "accuracy")
-    assert verdict.rivals == ["RFS"]
-    assert verdict.wins == [("a", "5nn"), ("b", "5nn")]
-    assert verdict.ties == [("a", "5nn")]
-    assert len(verdict.complete) == 3
-    assert best_of_selectors(rows[:1], "accuracy") is None
+def test_strengths_without_a_row_are_no_candidates_of_the_paper(run):
+    """At lambda 100 W is zero: features would be ranked by correlation."""
+    assert work.homotopy_fit(homotopy(lam=100.0))["n_rows"] == 0
+    for row in run[0]["Table II"].rows:
+        if row["method"] == "l20-FS":
+            assert row["strength_best_on_test"] < 100.0
+            assert row["rows_of_w"] > 0
+            if row["strength_with_empty_w"] is not None:
+                assert row["strength_with_empty_w"] == 100.0
+        else:
+            assert row["rows_of_w"] is row["accuracy_with_empty_w"] is None
 
 
-def test_the_initial_w_is_judged_fit_by_fit():
-    def fit(init, rows, repeat):
-        return {
-            "label": "a", "lam": 0.1, "repeat": repeat, "constant": "L0 = 1", "init": init,
-            "rows": rows, "n_rows": len(rows), "accuracy": 0.5,
-        }  # fmt: skip
+def test_a_start_that_is_removed_changes_nothing_and_others_are_counted(run):
+    rows = run[0]["Figure 5"].rows
+    removed = [row for row in rows if row["first_price"] == sensitivity.REMOVES]
+    assert all(row["same_rows_as_from_zero"] == row["fits_with_rows"] for row in removed)
+    assert {row["first_price"] for row in rows} == set(sensitivity.FIRST_PRICES)
+    kept = [row for row in rows if row["init"] == "zero"]
+    assert all(row["same_rows_as_from_zero"] == row["fits_with_rows"] for row in kept)
 
-    outcomes = [fit("zero", [1, 2], 0), fit("zero", [1], 1), fit("gaussian", [1, 2], 0)]
-    said = sensitivity._initial_verdicts([*outcomes, fit("gaussian", [2], 1)])
-    # As many rows, but not the same ones, are not the same.
-    assert "Gaussian against zero with L0 = 1: the same rows of W in 1 of 2 fits" in said[1]
-    assert said[-1] == "The claim holds in part: 1 of 2 comparisons are equal."
-    # Without a row from either start there is nothing to agree on.
-    empty = [fit("zero", [], 2), fit("gaussian", [], 2)]
-    said = sensitivity._initial_verdicts([*outcomes, *empty])
-    assert "1 of 1 fits with rows (1 data set, 2 to 2 rows; 1 more keep none" in said[1]
-    assert said[-1] == "The claim holds: 1 of 1 comparisons are equal."
-    assert "nothing to compare" in sensitivity._initial_verdicts(empty)[1]
+
+def test_cut_fits_are_marked(run, monkeypatch):
+    rows = run[0]["Figure 8"].rows
+    assert all(row["cut_fits"] == 0 for row in rows)
+    assert all(row["steps"] < sensitivity.MAX_STEPS for row in rows)
 
 
 def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):
@@ -304,7 +304,6 @@ def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):
     (tmp_path / "lung_203.npz").touch()
     store = tmp_path / "l20.sqlite"
     assert plan.data_sets(Bench("l20", store)) == {"Lung (stand-in lung_203)": "lung_203"}
-    assert plan.printed_name("Lung (stand-in lung_203)") == "Lung"
     quick = Bench("l20", store, level="quick")
     assert plan.data_sets(quick) == {}
     for experiment in find_preset("l20").experiments:
@@ -329,9 +328,10 @@ def test_what_is_coarser_is_listed():
     assert set(said) == {"quick", "standard"}
     assert f"{plan.STANDARD.n_repeats} instead of 10 random splits" in said["standard"]
     assert "3 instead of 6 strengths of RFS and RLSR (0.001, 0.1, 10)" in said["quick"]
-    assert plan.coarser(plan.FULL) == ""
     # Every number of a scale that may differ is said.
-    assert set(plan._COUNTED) == set(plan.Scale.__dataclass_fields__)
+    words = content("sparsieve_experiments.papers.l20", "levels.toml")["words"]
+    assert set(words) == set(plan.Scale.__dataclass_fields__)
+    assert coarser(plan.FULL, plan.FULL, words) == ""
 
 
 def test_a_real_gene_set(real_data, tmp_path, monkeypatch):

@@ -19,7 +19,14 @@ from sparsieve.solvers import NmAPG
 from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
 from sparsieve_experiments.papers import Bench, find_preset
 from sparsieve_experiments.papers.robust_l20 import accuracy as curves
-from sparsieve_experiments.papers.robust_l20 import convergence, plan, redundancy, scoring, sparsity
+from sparsieve_experiments.papers.robust_l20 import (
+    claims,
+    convergence,
+    plan,
+    redundancy,
+    scoring,
+    sparsity,
+)
 from sparsieve_experiments.papers.robust_l20.methods import (
     SelectionPerK,
     nmapg_fits,
@@ -29,6 +36,7 @@ from sparsieve_experiments.papers.robust_l20.methods import (
     top_k_fits,
 )
 from sparsieve_experiments.papers.splits import FirstFolds
+from sparsieve_experiments.studies.exhibits import Exhibit
 
 
 def penalised_objective(data, penalty, solution):
@@ -173,6 +181,7 @@ def test_scores_of_one_split_are_those_of_plain_scikit_learn():
 @pytest.mark.slow
 def test_every_figure_is_there(exhibits):
     assert list(exhibits) == [
+        "Data sets",
         "Figure 1",
         "Figure 2",
         "Figure 3",
@@ -185,9 +194,8 @@ def test_every_figure_is_there(exhibits):
         assert len(exhibit.summary) <= 25
         assert len({tuple(row) for row in exhibit.rows}) == 1
         json.dumps(list(exhibit.rows), allow_nan=False)
-    for name in ("Figure 1", "Figure 2", "Figure 3"):
-        assert "GLI-85 (not here)" in exhibits[name].note
-    assert "USPS (not here)" in exhibits["Figure 5"].note
+    remarks = {row["dataset"]: row["remark"] for row in exhibits["Data sets"].rows}
+    assert remarks["GLI-85"] == "not at hand: not here"
 
 
 @pytest.mark.slow
@@ -223,20 +231,9 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
 
-def test_the_lead_in_redundancy_is_counted_among_the_published():
-    def case(k, **values):
-        return [
-            {"dataset": "a", "method": method.replace("_", "-"), "k": k, "rate": value}
-            for method, value in values.items()
-        ]
-
-    rows = case(5, nmAPG=0.1, Fisher=0.2, t_test=0.3) + case(10, nmAPG=0.3, Fisher=1, t_test=0.2)
-    rows.append({"dataset": "a", "method": scoring.OURS, "k": 5, "rate": 0.0})
-    verdict = redundancy.least_redundant(rows, "rate", 10)
-    assert verdict.wins == [("a", 5)]
-    assert len(verdict.complete) == 2
-    assert "nmAPG against Fisher and t-test" in str(verdict)
-    assert redundancy.least_redundant([], "rate", 10) is None
+def test_redundancy_is_compared_among_the_published():
+    rows = [{"method": "nmAPG"}, {"method": scoring.OURS}]
+    assert claims.published(Exhibit("Figure 1", "", rows)) == rows[:1]
 
 
 @pytest.mark.thinned(2)
@@ -275,27 +272,42 @@ def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
     assert rows[curves.NMAPG[1].label]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
 
 
-def test_claims_on_the_curves_are_counted():
+def curve_rows(**curves_of):
+    return Exhibit(
+        "Figure 2",
+        "",
+        [
+            {"dataset": "Yale", "method": method, "k": k, "accuracy_percent": value, "splits": 3}
+            for method, values in curves_of.items()
+            for k, value in zip((10, 30), values, strict=True)
+        ],
+    )
+
+
+def test_nmapg_is_judged_by_its_better_rho_and_steadiness_by_falls():
     low, high = (method.label for method in curves.NMAPG)
-    methods = {
-        low: {10: 80.0, 30: 70.0},
-        high: {10: 60.0, 30: 90.0},
-        "TopK": {10: 70.0, 30: 75.0},
-        "RFS (best on test)": {10: 85.0, 30: 80.0},
-        scoring.OURS: {10: 99.0, 30: 99.0},
+    found = curve_rows(
+        **{low: (80.0, 70.0), high: (60.0, 90.0), "TopK": (70.0, 75.0), scoring.OURS: (99.0, 99.0)}
+    )
+    best = {(r["method"], r["k"]): r["accuracy_percent"] for r in claims.better_rho(found)}
+    assert best == {
+        ("nmAPG", 10): 80.0,
+        ("nmAPG", 30): 90.0,
+        ("TopK", 10): 70.0,
+        ("TopK", 30): 75.0,
     }
-    said = curves._claims({"Yale": methods}, 10, {"Yale": 10.0})
-    assert (
-        "against TopK and RFS (best on test): its accuracy is the highest in 1 of 2 pairs" in said
+    assert {r["k"] for r in claims.many_features(found)} == {30}
+    steady = curve_rows(TopK=(75.0, 70.0), Fisher=(70.0, 75.0))
+    assert {r["method"]: r["fall"] for r in claims.falls(steady)} == {"TopK": 5.0, "Fisher": 0.0}
+
+
+def test_few_values_of_k_cannot_show_steadiness():
+    standard, full = (
+        [c.judged for c in claims.claims_of(level) if "steadier" in c.says]
+        for level in ("standard", "full")
     )
-    assert "against TopK: its accuracy is at least as high in 1 of 1 pairs" in said
-    assert "15 points ahead on average; means of 10 splits; guessing the largest class" in said
-    assert (
-        f"{low} against TopK: its mean fall from one K to the next is at least as low on 0" in said
-    )
-    assert f"{high} against TopK" in said
-    assert "tied at 0 points (Yale)" in said
-    assert "RFS (best on test) against TopK" in said
+    assert all("3 values of K cannot show it" in judged for judged in standard)
+    assert all(judged.rows is claims.falls for judged in full)
 
 
 @pytest.mark.slow
@@ -333,19 +345,32 @@ def test_top_k_has_the_rows_of_a_separate_implementation(k, rows):
     assert (np.linalg.norm(fit.W, axis=1) > 1e-3).sum() == rows
 
 
-def test_the_claim_on_sparsity_measures_the_distance_from_k():
-    rows = [
-        {
-            "method": "TopK",
-            "dataset": "set",
-            "k": k,
-            "tolerance": tolerance,
-            "rows_above": k + extra,
-        }
-        for k in (1, 2)
-        for tolerance, extra in zip(sparsity.TOLERANCES, (9, 4, 0, 0, -1), strict=True)
-    ]
-    assert "off by 9.0 above 0, 4.0 above 1e-05, 0.0 above 0.0001" in sparsity._claims(rows)
+def test_the_claims_on_sparsity_measure_the_distance_from_k():
+    def exhibit(method, extras):
+        return Exhibit(
+            "Figure 4",
+            "",
+            [
+                {
+                    "method": method,
+                    "dataset": "set",
+                    "k": k,
+                    "tolerance": t,
+                    "rows_above": k + extra,
+                }
+                for k in (10, 20)
+                for t, extra in zip(sparsity.TOLERANCES, extras, strict=True)
+            ],
+        )
+
+    assert claims.level_of_top_k(exhibit("TopK", (9, 4, 0, 0, -1))) == (
+        False,
+        "rows off K: 9 above 0, 0.0 above 0.0001",
+    )
+    assert claims.level_of_top_k(exhibit("TopK", (9, 9, 9, 9, 9)))[0]
+    label = curves.NMAPG[0].label
+    assert claims.level_is_k(exhibit(label, (9, 4, 1, 1, -1)))[0]
+    assert not claims.level_is_k(exhibit(label, (9, 4, 4, 4, -4)))[0]
 
 
 @pytest.mark.parametrize("method", [convergence.SECOND, convergence.REFERENCE])
@@ -432,10 +457,9 @@ def test_the_standard_level_looks_at_large_sets_less_often():
         for job in bench.asked
         if job["dataset"] == "digits" and job.get("protocol") == large.protocol.as_dict()
     }
-    (note,) = {e.note.split(" (paper")[0] for e in curves.accuracy_figures(bench)}
-    less = "on USPS only the first 2 of 1 x 5 folds; K = 20 and 50; gamma = 0.1 of RFS"
-    assert note == f"Means over the first 3 of 1 x 5 folds, {less}"
-    assert "on COIL20, USPS and Isolet only" in find_preset("robust-l20").coarser["standard"]
+    said = find_preset("robust-l20").coarser["standard"]
+    assert "in Figures 2 and 3 on COIL20, USPS and Isolet" in said
+    assert "the first 2 of 1 x 5 folds with K = 20 and 50 and gamma = 0.1 of RFS instead of" in said
 
 
 def test_a_full_run_follows_the_paper():
@@ -478,13 +502,11 @@ def test_a_second_run_computes_nothing(bench, exhibits):
     assert all(now.computed == 0 for now in seen)
 
 
-def test_missing_data_are_named_and_nothing_is_computed(tmp_path, monkeypatch):
+def test_without_data_nothing_is_computed(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     empty = Bench("robust-l20", tmp_path / "none.sqlite", level="quick")
     for experiment in find_preset("robust-l20").experiments:
-        for exhibit in experiment.run(empty):
-            assert not exhibit.rows
-            assert "Not at hand: " in exhibit.note
+        assert not list(experiment.run(empty))
     assert not (tmp_path / "none.sqlite").exists()
 
 

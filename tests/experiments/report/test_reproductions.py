@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sparsieve_experiments.papers import Preset, Reproduction
+from sparsieve_experiments.papers.claims import Claim, Compared, Shows
 from sparsieve_experiments.report import reproduction_report
 from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
 
@@ -19,16 +21,32 @@ LINES = Drawing("k", "accuracy", colour="method", panel="dataset", band="sd")
 
 def test_report():
     exhibit = Exhibit("Table II", "Accuracy", ROWS, [LINES], note="First.\nSecond.")
-    preset = Preset("l20", "Somebody (2020)", ())
+    claim = Claim("Ours is best", "Table II", "", "Table II", Shows(lambda e: (True, "yes")))
+    compared = Compared("accuracy", "ours", ("theirs",), settings=("k",), at_least=-1.0)
+    preset = Preset(
+        "l20",
+        "A. Somebody, B. Else: Title (2020)",
+        (),
+        {"quick": "Less."},
+        claims=lambda level: [replace(claim, judged=compared)],
+    )
     outcome = Reproduction(
         preset, [exhibit], {"LUNG": "not at hand"}, ["it broke"], "quick", Path("x")
     )
     report = reproduction_report(outcome, command="sparsieve reproduce l20")
     titles = [section.title for section in report.sections]
-    assert titles == ["Table II: Accuracy", "Data sets left out", "What failed", "How it was made"]
-    assert report.sections[0].text == ["First.", "Second."]
-    assert report.figures["printed numbers beside ours"] == "4"
-    assert len(report.warnings) == 2
+    assert titles == [
+        "Claims",
+        "The paper, and how its claims are judged",
+        "What the quick level leaves out",
+        "Table II: Accuracy",
+        "What failed",
+        "How it was made",
+    ]
+    assert report.title == "Reproducing Somebody and Else"
+    assert report.headline == "1 claim: 1 held."
+    assert report.sections[3].text == ["First.", "Second."]
+    assert len(report.warnings) == 1
     html = report.to_html()
     assert "<b>A</b>" not in html
     assert "sparsieve reproduce l20" in html

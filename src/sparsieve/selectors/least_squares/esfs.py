@@ -31,8 +31,9 @@ class ESFSSelector(LinearSelector):
     least squares, and further thresholded steps follow as long as they lower the objective. The
     result is never worse than the fit on the features with the largest ratios.
 
-    This was implemented from descriptions of the publication by others: the objective and the
-    coding follow it, the details of the optimisation are our own.
+    The publication itself was not available: the objective and the coding are rebuilt from its
+    abstract and from descriptions by others, and the optimisation is our own. Results may differ
+    from those of the authors' code.
 
     Parameters
     ----------

@@ -1,85 +1,73 @@
-"""What the paper says about Figure 2, held against the rows that were computed."""
+"""What Ming and Ding claim."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..verdicts import Verdict
-from .methods import FILTERS, LASSO, METHODS
+from ...studies.exhibits import Exhibit
+from ..base import printed_name
+from ..claims import Claim, Rows
+from ..declared import declared
+from ..numbers import grouped
+from .methods import FILTERS, METHODS
+from .plan import SCALES
 
-OURS = tuple(method for method in METHODS if method.startswith("exclusive l2,1"))
-OTHERS = tuple(method for method in METHODS if method not in OURS)
-MODELS, SIEVES = "mean of the sparse models", "mean of the filters"
-FEW_COUNTS = (10, 20)  # where the paper sees a lead of five to ten points
-
-
-def claims(rows: list[dict], x: str, chance: Mapping[str, float] | None = None) -> str:
-    """Sentences that say which claims hold in these rows, whose numbers of features are ``x``."""
-    places: dict[str, dict[str, set]] = {}
-    for row in rows:
-        places.setdefault(row["dataset"], {}).setdefault(row["method"], set()).add(row[x])
-    # A method that failed on a set must not look as if it had won or lost there.
-    datasets = [
-        dataset
-        for dataset, counts in places.items()
-        if len(counts) == len(METHODS) and len(set(map(frozenset, counts.values()))) == 1
-    ]
-    if not datasets:
-        return "No set has numbers of all methods, so that no claim can be compared."
-    table: dict[str, dict[tuple[str, int], float]] = {method: {} for method in METHODS}
-    for row in rows:
-        if row["dataset"] in datasets:
-            table[row["method"]][row["dataset"], row[x]] = row["accuracy_percent"]
-    found = {row.get("folds") for row in rows}
-    folds = found.pop() if len(found) == 1 else None  # the note names sets with fewer
-    means = _mean_table(table, datasets)
-
-    def verdict(method: str, rivals: Sequence[str]) -> str:
-        measure = "accuracy averaged over the numbers of features"
-        return str(Verdict(method, rivals, measure, means, splits=folds, chance=chance or {}))
-
-    return " ".join(
-        [
-            "Claim: exclusive l2,1 is best on every set, by 5 to 10 points at 10 and 20 features.",
-            *(f"{verdict(ours, OTHERS)}{_lead(table, ours)}" for ours in OURS),
-            f"Claim: sparse models beat filters. {verdict(MODELS, [SIEVES])}",
-            "Claim: mRMR is the best filter. "
-            + verdict("mRMR", [name for name in FILTERS if name != "mRMR"]),
-            "Claim: the exclusive lasso does well on images and speech and badly on genes and "
-            f"text. {verdict(LASSO, ['l2,1'])} {_lasso(means)}",
-        ]
-    )
+IMAGES_AND_SPEECH = ("MNIST", "Yale", "YaleB", "PIE", "ISOLET")
 
 
-def _mean_table(table: dict, datasets: list[str]) -> dict[str, dict[str, float | None]]:
-    """Means over the numbers of features by data set and method, and of both kinds of methods."""
-    means: dict[str, dict[str, float | None]] = {}
-    for dataset in datasets:
-        found = {
-            method: float(np.mean([v for (name, _), v in table[method].items() if name == dataset]))
-            for method in METHODS
+def kinds(exhibit: Exhibit) -> Rows:
+    """Means of the sparse models and of the filters."""
+    kinds = {"sparse models": [m for m in METHODS if m not in FILTERS], "filters": list(FILTERS)}
+    return [
+        {
+            "dataset": dataset,
+            "features_per_class": count,
+            "method": kind,
+            "folds": group[0]["folds"],
+            "accuracy_percent": float(
+                np.mean([row["accuracy_percent"] for row in group if row["method"] in methods])
+            ),
         }
-        models = [value for method, value in found.items() if method not in FILTERS]
-        filters = [value for method, value in found.items() if method in FILTERS]
-        means[dataset] = {**found, MODELS: float(np.mean(models)), SIEVES: float(np.mean(filters))}
-    return means
+        for (dataset, count), group in grouped(
+            exhibit.rows, "dataset", "features_per_class"
+        ).items()
+        for kind, methods in kinds.items()
+    ]
 
 
-def _lead(table: dict, ours: str) -> str:
-    few = [place for place in table[ours] if place[1] in FEW_COUNTS]
-    if not few:
-        return ""
-    leads = [table[ours][place] - max(table[other][place] for other in OTHERS) for place in few]
-    return (
-        f" At 10 and 20 features its lead over the best of the five others is "
-        f"{np.mean(leads):+.1f} points on average ({min(leads):+.1f} to {max(leads):+.1f})."
-    )
+def few_features(exhibit: Exhibit) -> Rows:
+    """The rows with 10 and 20 features, where the paper sees a lead of five to ten points."""
+    return [row for row in exhibit.rows if row["features_per_class"] in (10, 20)]
 
 
-def _lasso(means: Mapping) -> str:
-    values = ", ".join(
-        f"{dataset} {found[LASSO] - found['l2,1']:+.1f}" for dataset, found in means.items()
-    )
-    return f"Its mean minus that of l2,1: {values}."
+def images_and_speech(exhibit: Exhibit) -> Rows:
+    """The rows of images and of speech."""
+    return [row for row in exhibit.rows if printed_name(row["dataset"]) in IMAGES_AND_SPEECH]
+
+
+def genes_and_text(exhibit: Exhibit) -> Rows:
+    """The other rows."""
+    return [row for row in exhibit.rows if printed_name(row["dataset"]) not in IMAGES_AND_SPEECH]
+
+
+def twelve(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether all have the printed number of nonzeros."""
+    counts = {row["method"]: row["nonzeros"] for row in exhibit.rows}
+    wanted = {row["published_nonzeros"] for row in exhibit.rows}
+    return set(counts.values()) == wanted, ", ".join(f"{m}: {n}" for m, n in counts.items())
+
+
+def iterations(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether the method stops by its own rule within 150 iterations."""
+    counts = [row["iterations"] for row in exhibit.summary]
+    stopped = all(row["stopped_by_its_rule"] for row in exhibit.summary)
+    worst = max(row["relative_excess"] for row in exhibit.summary)
+    said = f"{min(counts)} to {max(counts)} iterations; excess up to {worst:.2g} times the optimum"
+    return stopped and max(counts) <= 150, said
+
+
+def claims_of(level: str) -> Sequence[Claim]:
+    """The claims, for a reproduction of this level."""
+    return declared(__package__, globals(), SCALES[level])

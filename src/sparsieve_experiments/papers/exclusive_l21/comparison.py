@@ -8,16 +8,15 @@ import numpy as np
 
 from sparsieve.scoring.protocol import Folds
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, wide_rows
 from ..splits import standardised_parts
-from ..verdicts import chance_levels
 from . import plan
-from .claims import claims
-from .data import absent, data_at_hand, loaded
+from .data import data_at_hand, loaded
 from .methods import FACTS, METHODS, choose
-from .plan import about_folds, folds_of, scale_of, votes_of
+from .plan import folds_of, scale_of, votes_of
 
 
 def compare_fold(setting: dict) -> dict:
@@ -71,16 +70,10 @@ def compared(bench: Bench) -> list[Exhibit]:
     ]
     found = bench.jobs("exclusive-l21 comparison", compare_fold, settings)
     groups = grouped(found, "label", "method")
-    where = about_folds(scale, names) + absent(bench, names)
-    chance = chance_levels(bench, names)
-    return [
-        _per_class(groups, where, chance),
-        _equal_budget(groups, where, chance),
-        _sparsity(groups, where),
-    ]
+    return [_per_class(groups), _equal_budget(groups), _sparsity(groups)]
 
 
-def _per_class(groups: dict, where: str, chance: dict[str, float]) -> Exhibit:
+def _per_class(groups: dict) -> Exhibit:
     rows = [
         {
             **place,
@@ -91,28 +84,11 @@ def _per_class(groups: dict, where: str, chance: dict[str, float]) -> Exhibit:
         }
         for place, i, folds in _points(groups)
     ]
-    note = (
-        "Every class has its own features and its own linear SVM (C = 1) against the rest; the "
-        "largest margin wins. The paper speaks of a majority vote, which one SVM per class can "
-        "only hold if each tells all classes apart: accuracy_majority_percent is that reading. "
-        "The paper does not say how filters rank per class: here each class against the rest. "
-        "features_used counts the features of all classes together, so this figure gives all "
-        "methods many more features than its x axis says; the next one does not. The l2,1 model "
-        "has 0.1 of the strength that keeps nothing; the exclusive l2,1 models are matched to its "
-        "number of nonzeros at the ratio of the strengths in their name (the paper states no "
-        "ratio here, and 1 in its Figure 1). Data are standardised by the training part."
-    )
-    note += " " + claims(rows, "features_per_class", chance)
     x = "features_per_class"
-    drawings = [
-        by_method(x, "accuracy_percent", "accuracy (%), largest margin"),
-        by_method(x, "accuracy_majority_percent", "accuracy (%), majority vote"),
-    ]
-    title = "Accuracy with one SVM per class on the top features of that class"
-    return Exhibit("Figure 2", title, rows, drawings, note + where, _means(rows, x))
+    return exhibit(__package__, "Figure 2", rows, _means(rows, x))
 
 
-def _equal_budget(groups: dict, where: str, chance: dict[str, float]) -> Exhibit:
+def _equal_budget(groups: dict) -> Exhibit:
     rows = [
         {
             **place,
@@ -121,19 +97,11 @@ def _equal_budget(groups: dict, where: str, chance: dict[str, float]) -> Exhibit
         }
         for place, i, folds in _points(groups)
     ]
-    note = (
-        "The same fitted models and folds as in Figure 2, but one ordinary linear SVM (C = 1) and "
-        "the same number of features in all for every method: those with the largest norm of "
-        "coefficients, or the best ranks for all classes together. The paper does not show this. "
-    )
-    note += claims(rows, "features", chance)
-    drawing = by_method("features", "accuracy_percent", "accuracy (%)", x_title="features in all")
-    title = "Accuracy when every method has the same number of features in all"
     summary = _means(rows, "features")
-    return Exhibit("Figure 2, equal budget", title, rows, [drawing], note + where, summary)
+    return exhibit(__package__, "Figure 2, equal budget", rows, summary)
 
 
-def _sparsity(groups: dict, where: str) -> Exhibit:
+def _sparsity(groups: dict) -> Exhibit:
     facts = [
         {"dataset": label, "method": method, **fold["model"]}
         for (label, method), folds in groups.items()
@@ -141,23 +109,7 @@ def _sparsity(groups: dict, where: str) -> Exhibit:
         if fold["model"]
     ]
     rows = mean_rows(facts, ("dataset", "method"), FACTS)
-    off = sorted(
-        {
-            row["method"]
-            for row in rows
-            if abs(row["nonzeros"] - row["common_level"]) > 0.05 * row["common_level"]
-        }
-    )
-    note = (
-        "The paper tunes all models to the same number of nonzero coefficients without saying "
-        "which; common_level is that of the l2,1 model. The exclusive lasso keeps at least one "
-        "coefficient of every feature, so that a level below the number of features is out of "
-        "its reach; its strength is the one from which on l2,1 keeps nothing. "
-        + (f"More than 5 % off the level somewhere: {', '.join(off)}." if off else "")
-        + ("All match." if rows and not off else "")
-    )
-    title = "Nonzero coefficients of the models behind Figure 2 (means over the folds)"
-    return Exhibit("Figure 2, sparsity", title, rows, note=note + where)
+    return exhibit(__package__, "Figure 2, sparsity", rows)
 
 
 def _points(groups: dict):

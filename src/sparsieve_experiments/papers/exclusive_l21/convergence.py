@@ -12,18 +12,18 @@ from sparsieve.solvers.least_squares.block_cd import BlockCD
 from sparsieve.solvers.least_squares.problem import LeastSquares
 from sparsieve.solvers.least_squares.published_alm import ExclusiveALM
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import rounded
-from .data import absent, centred_indicators, loaded
-from .plan import FULL, scale_of
+from .data import centred_indicators, loaded
+from .plan import scale_of
 
 STARTS = {
     "zero": "published ALM from zero",
     "random": "published ALM from N(0, 1)",
 }
 OPTIMUM = "optimum (block coordinate descent)"
-SMALL_EXCESS = 1e-3  # an excess over the optimum that a figure does not show
 
 
 def run_alm(setting: dict) -> dict:
@@ -86,13 +86,7 @@ def convergence(bench: Bench) -> list[Exhibit]:
             level = {"objective": rounded(found["optimum"], 5), "constraint_residual": None}
             rows.append({"dataset": label, "method": OPTIMUM, "iteration": iteration, **level})
     summary = [_end(run, optima[run["label"]]) for run in runs]
-    drawings = [
-        by_method("iteration", "objective", log_y=True),
-        by_method("iteration", "constraint_residual", "largest |Z - W|", log_y=True),
-    ]
-    title = "Convergence of the published method with alpha = beta = 1"
-    note = _note(summary, optima) + absent(bench, names, FULL.converging)
-    return [Exhibit("Figure 1", title, rows, drawings, note, summary)]
+    return [exhibit(__package__, "Figure 1", rows, summary)]
 
 
 def _problem(setting: dict) -> LeastSquares:
@@ -135,35 +129,3 @@ def _flat_from(objective: list[float]) -> int:
     """The iteration from which on the objective is within a percent of its last value."""
     off = np.flatnonzero(np.abs(np.array(objective) - objective[-1]) > 0.01 * objective[-1])
     return int(off[-1]) + 2 if len(off) else 1
-
-
-def _note(ends: list[dict], optima: dict) -> str:
-    text = (
-        "Columns are centred and scaled, which replaces the intercept; the paper names neither its "
-        "four sets nor its scaling. nu starts at 1/||X||_F and grows by 1.1 per iteration; the "
-        "method stops when the objective changes by 1e-8 relative and |Z - W| is at most 1e-5. "
-        "Its start is called random without a scale in the paper: both zero and N(0, 1) are shown."
-    )
-    if not ends:
-        return text
-    counts = [end["iterations"] for end in ends]
-    text += (
-        f" The paper speaks of 100 to 150 iterations; here its rule fires after {min(counts)} to "
-        f"{max(counts)}."
-        if all(end["stopped_by_its_rule"] for end in ends)
-        else f" Its rule does not fire within {max(counts)} iterations everywhere."
-    )
-    flat = [end["iterations_to_look_flat"] for end in ends]
-    text += f" The objective is within 1 % of its last value after {min(flat)} to {max(flat)}."
-    for method in STARTS.values():
-        excess = {end["dataset"]: end["relative_excess"] for end in ends if end["method"] == method}
-        if excess:
-            near = [name for name, value in excess.items() if value <= SMALL_EXCESS]
-            worst = max(excess, key=lambda name: excess[name])
-            text += (
-                f" {method[0].upper() + method[1:]}: within {SMALL_EXCESS:g} of the optimum on "
-                f"{len(near)} of {len(excess)} sets; at worst it ends {excess[worst]:.2g} times "
-                f"the optimum above it ({worst})."
-            )
-    gap = max(found["gap"] for found in optima.values())
-    return text + f" The optimum is certified to a relative duality gap of {gap:.1g}."

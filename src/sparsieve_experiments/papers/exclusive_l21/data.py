@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sparsieve.datasets import load_dataset
 
-from ..base import Bench, printed_name
+from ..base import Bench
 
 
 def data_at_hand(bench: Bench, printed: tuple[str, ...] | None = None) -> dict[str, str]:
@@ -15,21 +15,6 @@ def data_at_hand(bench: Bench, printed: tuple[str, ...] | None = None) -> dict[s
     if printed is not None:
         return bench.datasets(printed)
     return {**bench.datasets(), **bench.stand_ins()}
-
-
-def absent(bench: Bench, labels, printed: tuple[str, ...] | None = None) -> str:
-    """Sentences about the sets, out of those printed, that are missing or replaced."""
-    labels = list(labels)
-    replaced = [printed_name(label) for label in labels if printed_name(label) != label]
-    left_out = [name for name in bench.missing(printed) if name not in replaced]
-    text = f" Sets: {', '.join(labels) or 'none at hand'}."
-    if bench.quick:
-        return text + " This quick run leaves out the others."
-    if replaced:
-        text += " Stand-ins hold the same samples with fewer genes, as raw intensities."
-    if left_out:
-        text += f" Not at hand: {', '.join(left_out)}."
-    return text
 
 
 def loaded(name: str):

@@ -10,6 +10,7 @@ from sparsieve.selectors.least_squares.exclusive_lasso import ExclusiveLassoSele
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 
 X = np.array(
     [
@@ -52,19 +53,7 @@ def illustrated(bench: Bench) -> list[Exhibit]:
         _counted(found)
         for found in bench.jobs("exclusive-l21 illustration", solve_illustration, settings)
     ]
-    differing = [row["method"] for row in rows if row["nonzeros"] != row["published_nonzeros"]]
-    note = (
-        "The paper says that every penalty was tuned to 12 nonzero coefficients but prints no "
-        "strengths; those used here fit its printed coefficients best, and coefficients below "
-        f"{PRINTED_ZERO:g} count as the zeros that three decimals show. "
-        + (
-            f"Not 12 here: {', '.join(differing)}."
-            if differing
-            else "All three have 12 here as well."
-        )
-    )
-    title = "Nonzero coefficients of three penalties on eight samples"
-    return [Exhibit("Equation 2", title, rows, note=note)]
+    return [exhibit(__package__, "Equation 2", rows)]
 
 
 def _counted(found: dict) -> dict:

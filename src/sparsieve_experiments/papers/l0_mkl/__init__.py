@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ..base import Experiment, Preset
+from ..levels import left_out
+from .claims import claims_of
 from .figures import convergence, curves, theta
-from .plan import QUICK, STANDARD, coarser
+from .plan import SCALES
 from .printed import tried
 from .tables import data_sets, parameters, scores
 
@@ -21,6 +23,7 @@ PRESET = Preset(
         Experiment("figure 2", "convergence", convergence),
         Experiment("section 5.2", "tightness of the surrogate", theta),
     ),
-    coarser={"quick": coarser(QUICK), "standard": coarser(STANDARD)},
+    coarser=left_out(__package__, SCALES),
     can_halve=True,
+    claims=claims_of,
 )

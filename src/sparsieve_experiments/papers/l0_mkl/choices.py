@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import Bench, printed_name
+from ..data import printed_sizes
 from ..numbers import grouped
-from ..published import published
 from .plan import grids, scale_of
-from .work import METHODS, describe, is_l1, norm, try_parameters
+from .work import METHODS, is_l1, try_parameters
 
 # Successive halving: after so many splits one setting in so many goes on.
 RUNGS, ONE_IN = (1, 3), 3
@@ -36,7 +36,7 @@ class Source:
 def sources(bench: Bench) -> list[Source]:
     """The paper's sets at hand, in the paper's order, with stand-ins said to be such."""
     found = {**bench.datasets(), **bench.stand_ins()}
-    order = [row["dataset"] for row in published("l0mkl_table3")]
+    order = list(printed_sizes("l0-mkl"))
     known = [
         Source(printed_name(label), found[label], label)
         for label in sorted(found, key=lambda label: order.index(printed_name(label)))
@@ -45,39 +45,6 @@ def sources(bench: Bench) -> list[Source]:
     if wanted is None:
         return known
     return [source for source in known if source.printed in wanted] or known[:2]
-
-
-def chance(bench: Bench) -> dict[str, float]:
-    """Percent that guessing the larger class gives on the test halves, by label."""
-    used = sources(bench)
-    found = {
-        row["dataset"]: 100 * row["chance"]
-        for row in bench.jobs("l0-mkl sets", describe, [{"dataset": s.dataset} for s in used])
-    }
-    return {source.label: found[source.dataset] for source in used if source.dataset in found}
-
-
-def protocol(bench: Bench) -> str:
-    """What every note begins with."""
-    reduced = bench.pick(
-        quick=" Quick: fewer sets, splits and parameters.",
-        standard=" Standard: fewer splits and parameters.",
-        full=(
-            f" Successive halving: all settings on {RUNGS[0]} split, the better third (by accuracy "
-            f"inside the training half) on {RUNGS[1]}, the better third of these on all."
-            if bench.halving
-            else ""
-        ),
-    )
-    n_repeats, missing = scale_of(bench).n_repeats, ", ".join(bench.missing())
-    return (
-        f"{n_repeats} splits into halves, floor(n/2) of a class to test; first two classes; "
-        "features standardised on the training half; parameters by cross-validation inside it "
-        "unless said to be best on test. l0-MKL and MIK-FS minimise a shifted objective, because "
-        "the published one has no lower bound for indefinite kernels. The weights of l0-MKL go up "
-        f"to 1: theta <= 1 then is the l1 norm and counts as MIK-FS.{reduced}"
-        + (f" Not at hand: {missing}." if missing else "")
-    )
 
 
 @dataclass(frozen=True)
@@ -149,14 +116,6 @@ def _better(grid: Sequence[dict], rows: Sequence[dict]) -> list[dict]:
 
 def _named(parameters: dict) -> tuple:
     return tuple(sorted(parameters.items()))
-
-
-def ran(choices: Sequence[Choice]) -> dict[str, list[str]]:
-    """What was really run under the name of every method."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for choice in choices:
-        found[choice.method] |= {norm(choice.method, row["parameters"]) for row in choice.rows}
-    return {method: sorted(norms) for method, norms in found.items()}
 
 
 def by_inner_cv(rows: Sequence[dict]) -> list[dict]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from ..base import Bench
+from ..levels import scales
 from ..published import published_by
 from .work import is_l1
-
-# What the paper tries: five parameters of l0-MKL, C and theta of the linear machines.
-_DECADES = (0.01, 0.1, 1.0, 10.0, 100.0)
-_POWERS = tuple(2.0**power for power in range(-6, 7))
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,6 @@ class Scale:
         Printed names of sets on which the printed algorithms run on standardised features only.
     """
 
-    sets: tuple[str, ...] | None
     n_repeats: int
     inner_folds: int
     Cs: tuple[float, ...]
@@ -53,6 +49,7 @@ class Scale:
     ks: tuple[int, ...]
     section_thetas: tuple[float, ...]
     not_as_given: tuple[str, ...] = ()
+    sets: tuple[str, ...] | None = None
 
     @property
     def n_kernel_points(self) -> int:
@@ -66,75 +63,13 @@ class Scale:
         return len(self.Cs) * len(self.linear_thetas)
 
 
-QUICK = Scale(
-    sets=("ALLAML", "Colon", "Isolet", "Glioma", "Carcinom"),
-    n_repeats=3,
-    inner_folds=2,
-    Cs=(0.25, 1.0, 4.0),
-    linear_thetas=(10.0,),
-    kernels=((0.1, 0.01),),
-    lambda1s=(0.1, 1.0),
-    lambda2s=(0.1, 1.0),
-    thetas=(10.0,),
-    ks=(1, 2, 5, 10, 20, 30, 40),
-    section_thetas=(0.1, 1.0, 5.0, 100.0),
-)
-STANDARD = replace(
-    QUICK,
-    sets=None,
-    Cs=(0.0625, 0.25, 1.0, 4.0, 16.0),
-    linear_thetas=(1.0, 10.0),
-    kernels=((0.1, 0.01), (0.01, 1.0)),
-    ks=(1, 2, 3, 5, 8, 10, 15, 20, 30, 40),
-    not_as_given=("Lung_Cancer",),  # minutes a run
-)
-FULL = Scale(
-    sets=None,
-    n_repeats=10,
-    inner_folds=3,
-    Cs=_POWERS,
-    linear_thetas=_DECADES,
-    kernels=tuple(product(_DECADES, _DECADES)),
-    lambda1s=_DECADES,
-    lambda2s=_DECADES,
-    thetas=_DECADES,
-    ks=(1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40),
-    section_thetas=(0.01, 0.1, 1.0, 5.0, 10.0, 100.0),
-)
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
-
-
-def coarser(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in sentences."""
-    if scale == FULL:
-        return ""
-    sets = "" if scale.sets is None else f"Data sets: only {', '.join(scale.sets)}. "
-    a_and_r = " and ".join(f"({a:g}, {r:g})" for a, r in scale.kernels)
-    return (
-        f"{sets}Splits: {scale.n_repeats} (the paper: {FULL.n_repeats}). Linear machines: C of "
-        f"{_named(scale.Cs)} with theta of {_named(scale.linear_thetas)}, {scale.n_linear_points} "
-        f"points (the paper: {FULL.n_linear_points}). Kernel machines: (a, r) of {a_and_r}, "
-        f"lambda1 of {_named(scale.lambda1s)}, lambda2 of {_named(scale.lambda2s)} and theta of "
-        f"{_named(scale.thetas)}, {scale.n_kernel_points} points (the paper: "
-        f"{FULL.n_kernel_points}) and those printed in Table 7. Figure 1 at {len(scale.ks)} "
-        f"numbers of features instead of {len(FULL.ks)}; Section 5.2 with theta of "
-        f"{_named(scale.section_thetas)}.{_about_scaling(scale)}"
-    )
-
-
-def _about_scaling(scale: Scale) -> str:
-    if not scale.not_as_given:
-        return ""
-    left_out = ", ".join(scale.not_as_given)
-    return f" The printed algorithms: not on the features of {left_out} as given."
-
-
-def _named(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:g}" for value in values)
 
 
 def grids(scale: Scale, printed: str) -> dict[str, list[dict]]:

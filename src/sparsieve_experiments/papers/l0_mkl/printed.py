@@ -8,11 +8,12 @@ import numpy as np
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench
-from ..numbers import grouped, mean, rounded, share
+from ..declared import exhibit
+from ..numbers import grouped, mean, rounded
 from ..published import published_by
-from .choices import Source, chance, protocol, sources
+from .choices import Source, sources
 from .plan import printed_parameters, scale_of
-from .work import FALL_FACTOR, MAX_ITER, run_published, try_parameters
+from .work import FALL_FACTOR, run_published, try_parameters
 
 ENDS = ("falls without bound", "indefinite", "bounded")
 SCALINGS = {"standardised": True, "as given": False}
@@ -42,7 +43,7 @@ def _on_our_objective(bench: Bench) -> Exhibit:
     settings = _settings(bench, method="MIK-FS", inner_folds=0)
     found = bench.jobs("l0-mkl printed parameters", try_parameters, settings)
     printed = published_by("l0mkl_tables4_5_6", "dataset", "method")
-    levels, groups = chance(bench), grouped(found, "dataset")
+    groups = grouped(found, "dataset")
     rows = [
         {
             "dataset": source.label,
@@ -50,22 +51,12 @@ def _on_our_objective(bench: Bench) -> Exhibit:
             "n_features": mean(row["n_used"] for row in ours),
             "published": printed[source.printed, "l0-MKL"]["accuracy"],
             "published_mik_fs": printed[source.printed, "MIK-FS"]["accuracy"],
-            "chance": rounded(levels.get(source.label)),
             "splits": len(ours),
         }
         for source in sources(bench)
         if (ours := groups.get((source.dataset,)))
     ]
-    return Exhibit(
-        "Table 7, tried",
-        "The printed parameters of l0-MKL on the shifted objective",
-        rows,
-        note=(
-            f"{protocol(bench)} No parameter is chosen here. Every printed theta is at most 1, so "
-            "this is the l1 norm of MIK-FS with weights up to 1; nothing here speaks for or "
-            "against a surrogate of the l0 norm. Chance is what guessing the larger class gives."
-        ),
-    )
+    return exhibit(__package__, "Table 7, tried", rows)
 
 
 def _in_the_printed_algorithms(bench: Bench) -> Exhibit:
@@ -85,32 +76,7 @@ def _in_the_printed_algorithms(bench: Bench) -> Exhibit:
         for scaling, standardize in SCALINGS.items()
         if (found := groups.get((source.dataset, standardize)))
     ]
-    return Exhibit(
-        "Algorithms 1, 3 and 4",
-        "How the printed algorithms end with the printed parameters",
-        rows,
-        note=(
-            f"{scale_of(bench).n_repeats} splits into halves; features standardised on the "
-            f"training half, and as given{_except(left_out)}. "
-            "The algorithms as printed: the shift rho I, the gradient of step 5 of "
-            "Algorithm 3 (half of the true one), the bias held while the weights move, no limit on "
-            f"the weights; {MAX_ITER} rounds of Algorithm 1 at most. Start: equal weights, "
-            "coefficients zero, where the objective is the number of training samples and a "
-            "little. "
-            + _words(runs)
-            + f" An objective has fallen once it is below -{FALL_FACTOR:.0e} "
-            "times the number of samples; steps_to_fall counts rounds of Algorithm 1 and, in the "
-            "last, steps of Algorithm 3; the last objective is the median over the splits. "
-            "Indefinite means that the iteration stays in reach although the weighted sum of "
-            "kernels has a negative eigenvalue, so that nothing bounds its objective; bounded that "
-            "it has none. Accuracy and number of features are of the runs that end."
-        ),
-    )
-
-
-def _except(left_out: Sequence[Source]) -> str:
-    names = ", ".join(source.label for source in left_out)
-    return f" (not {names}, which would take minutes a run)" if names else ""
+    return exhibit(__package__, "Algorithms 1, 3 and 4", rows)
 
 
 def _ends(source: Source, scaling: str, runs: Sequence[dict]) -> dict:
@@ -136,14 +102,3 @@ def _steps_to_fall(trace: Sequence[float | None]) -> int | None:
     limit = -FALL_FACTOR * max(1.0, abs(trace[0] or 0.0))
     below = [step for step, value in enumerate(trace) if value is None or value < limit]
     return below[0] if below else None
-
-
-def _words(runs: Sequence[dict]) -> str:
-    """How many runs end how."""
-    counts = {end: share([run["end"] == end for run in runs]) for end in ENDS}
-    empty = share([run["n_used"] == 0 for run in runs if run["n_used"] is not None])
-    return (
-        f"The objective falls without bound in {counts[ENDS[0]]} runs, is indefinite in "
-        f"{counts[ENDS[1]]} and bounded in {counts[ENDS[2]]}; {empty} of those that end keep no "
-        "feature."
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -17,9 +18,9 @@ from sparsieve.scoring.protocol import Folds, Split
 from sparsieve.selectors import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
 from sparsieve.solvers.kernel.kernel_weights import UnboundedObjectiveError
 
+from ..claims import LARGEST_CLASS
 from ..fingerprints import fingerprint_of
 from ..splits import PaperSplits, fold_rows
-from ..verdicts import fall
 
 METHODS = ("PiE-SVM", "CAP-SVM", "EP-SVM", "MIK-FS", "l0-MKL")
 # Largest kernel weight of our formulation; the paper has none.
@@ -123,6 +124,40 @@ def run_published(setting: dict) -> dict:
     }
 
 
+def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
+    """Whether an iteration's objective falls without bound, in words.
+
+    An indefinite problem has no convex minimum, but inside bounds its objective still ends
+    somewhere; only one that has left every scale of its beginning, or every number, is said to
+    fall without bound.
+
+    Parameters
+    ----------
+    trace : sequence of float
+        Objective after every iteration.
+    definite : bool
+        Whether the quadratic form is positive semidefinite.
+    steep : float, default=1e6
+        How many times the size of its first value (at least 1) an objective must lie below zero.
+
+    Returns
+    -------
+    word : {"falls without bound", "indefinite", "bounded"}
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.l0_mkl.work import fall
+    >>> fall([1.0, -1e30], definite=False), fall([1.0, 0.5], definite=False)
+    ('falls without bound', 'indefinite')
+    """
+    numbers = list(trace)
+    if numbers and not definite:
+        first = abs(numbers[0]) if np.isfinite(numbers[0]) else 1.0
+        if not numbers[-1] >= -steep * max(first, 1.0):  # also when it is no number any more
+            return "falls without bound"
+    return "bounded" if definite else "indefinite"
+
+
 def _lowest_eigenvalue(machine: L0MKLSelector, X: np.ndarray) -> float:
     """Of the weighted sum of kernels; what rounding made negative is zero."""
     if machine.standardize:
@@ -137,14 +172,14 @@ def _lowest_eigenvalue(machine: L0MKLSelector, X: np.ndarray) -> float:
 
 
 def describe(setting: dict) -> dict:
-    """Size of a set as it is used here, and what guessing gives on the test halves."""
+    """Size of a set as it is used here, and the largest class of the test halves."""
     X, y = two_classes(setting["dataset"])
     tested = np.bincount(y) // 2
     return {
         "n_samples": X.shape[0],
         "n_features": X.shape[1],
-        "majority": float(np.bincount(y).max() / len(y)),
-        "chance": float(tested.max() / tested.sum()),
+        "n_classes": 2,
+        LARGEST_CLASS: 100.0 * float(tested.max() / tested.sum()),
     }
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, wide_rows, with_deviation
 from ..published import published_by
-from ..verdicts import Verdict, chance_levels, lower_verdict, verdict_of
-from .settings import N_FOLDS, PRINTED_DELTA, draws, protocol, scale_of, sets
+from .settings import PRINTED_DELTA, draws, scale_of, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -72,20 +71,8 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
         }
         for row in _spam(bench, "delta", DELTAS)
     ]
-    reached = {
-        delta: f"{delta:g} in {rows_at[0]['feasible_folds']} of {rows_at[0]['folds']}"
-        for delta in DELTAS
-        if (rows_at := [row for row in rows if row["delta"] == delta])
-    }
-    yield Exhibit(
-        "Table 2",
-        "Number of features that L0-MPM keeps of Spam, at the printed alpha and delta",
-        rows,
-        note=(
-            f"{protocol(bench)} {_absent(rows)}Means of the folds where delta is feasible: "
-            f"{', '.join(reached.values())}."
-        ),
-        summary=[row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)],
+    yield exhibit(
+        __package__, "Table 2", rows, [row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)]
     )
     shares = [
         {"share" if name == "level" else name: value for name, value in row.items()}
@@ -94,64 +81,11 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
     for row in shares:
         row["of_reach"] = f"{row['share']:g} of reach"
         row["with_alpha"] = f"alpha {row['alpha']:g}"
-    over_alpha: dict[str, Any] = {"colour": "of_reach", "log_x": True}
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Figures 2, 3 and 4",
-        "Features kept and accuracy of L0-MPM on Spam over alpha and the level",
         shares,
-        [
-            Drawing("alpha", "percent_features", y_title="features kept (%)", **over_alpha),
-            Drawing("alpha", "accuracy", y_title="accuracy (%)", **over_alpha),
-            Drawing(
-                "share",
-                "accuracy",
-                colour="with_alpha",
-                x_title="level, as a share of what can be reached",
-                y_title="accuracy (%)",
-            ),
-        ],
-        note=(
-            f"{protocol(bench)} {_absent(shares)}The level is a share of the best worst-case "
-            f"accuracy that a training part can reach. {_spam_trends(shares)}"
-        ),
-        summary=wide_rows(
-            shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"
-        ),
-    )
-
-
-def _absent(rows: Sequence[dict]) -> str:
-    return "" if rows else "Spam is not at hand. "
-
-
-def _spam_trends(rows: Sequence[dict]) -> str:
-    kept = {(row["alpha"], row["share"]): row["n_features"] for row in rows}
-    scores = {(row["alpha"], row["share"]): row["accuracy"] for row in rows}
-    if len(kept) < len(ALPHAS) * len(SHARES):
-        return ""
-    few, many = f"alpha = {ALPHAS[0]:g}", f"alpha = {ALPHAS[-1]:g}"
-    low, high = f"{SHARES[-1]:g} of reach", f"{SHARES[0]:g} of reach"
-    steeper = {
-        f"{level:g}": {few: kept[ALPHAS[0], level], many: kept[ALPHAS[-1], level]}
-        for level in SHARES
-    }
-    levels = {
-        name: {
-            f"{alpha:g}": {low: found[alpha, SHARES[-1]], high: found[alpha, SHARES[0]]}
-            for alpha in ALPHAS
-        }
-        for name, found in (("features", kept), ("accuracy", scores))
-    }
-    fewer: dict[str, Any] = {"better": "lower", "unit": " features"}
-    number = "number of features"
-    return " ".join(
-        [
-            "Claims that a larger alpha and a lower level keep fewer features, and that a higher "
-            "level is more accurate.",
-            str(Verdict(few, [many], number, steeper, cases="levels", **fewer)),
-            str(Verdict(low, [high], number, levels["features"], cases="alphas", **fewer)),
-            str(Verdict(high, [low], "accuracy", levels["accuracy"], cases="alphas")),
-        ]
+        wide_rows(shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"),
     )
 
 
@@ -195,30 +129,8 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
     """Figures 6 and 7."""
     found = _kernels(bench)
     scale = scale_of(bench)
-    folds = ""
-    if scale.kernel_folds < N_FOLDS:
-        folds = f"Here the first {scale.kernel_folds} folds and {len(scale.widths)} widths. "
-    note = (
-        f"{protocol(bench)} {folds}One choice of the rows of Madelon. "
-        f"delta = {PRINTED_DELTA}, alpha = 5, kernel "
-        "exp(-|u - v|^2 / (2 width^2)). The kernel machines keep few training samples, not "
-        "features: the percentage is of these."
-    )
     chosen = [_chosen(printed, method, rows) for (printed, method), rows in found.items()]
-    yield Exhibit(
-        "Figures 6 and 7",
-        "Gaussian kernels: accuracy and training samples kept, at the chosen width",
-        chosen,
-        [
-            by_method("dataset", "accuracy", "accuracy (%)", "bars", panel=""),
-            by_method("dataset", "percent_samples", "samples kept (%)", "bars", panel=""),
-        ],
-        note=(
-            f"{note} The width is chosen by cross-validation inside the training part, and once "
-            f"more, labelled best on test, by the mean accuracy on the test parts. "
-            f"{_lead(chosen, scale.kernel_folds, chance_levels(bench, _kernel_sets(bench)))}"
-        ),
-    )
+    yield exhibit(__package__, "Figures 6 and 7", chosen)
     rows = [
         {
             "dataset": printed,
@@ -231,16 +143,11 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
         for (printed, method), group in found.items()
         for row in group
     ]
-    yield Exhibit(
+    yield exhibit(
+        __package__,
         "Figures 6 and 7, every width",
-        "Gaussian kernels: accuracy and training samples kept over the width",
         rows,
-        [
-            by_method("width", "accuracy", "accuracy (%)", log_x=True),
-            by_method("width", "percent_samples", "samples kept (%)", log_x=True),
-        ],
-        note=note,
-        summary=wide_rows(
+        wide_rows(
             rows, ("dataset", "method"), "accuracy", {"width": scale.widths}, "accuracy at {:g}"
         ),
     )
@@ -265,14 +172,3 @@ def _chosen(printed: str, method: str, rows: Sequence[dict]) -> dict:
         "percent_samples_best_on_test": mean(_kept_percent(best)),
         "width_best_on_test": best["width"],
     }
-
-
-def _lead(rows: Sequence[dict], splits: int, chance: Mapping[str, float]) -> str:
-    if {row["method"] for row in rows} < set(METHODS):
-        return ""
-    accurate = verdict_of(rows, "accuracy", "L0-MPM", splits=splits, chance=chance)
-    measure = "share of samples kept"
-    sparse = lower_verdict(rows, "percent_samples", "L0-MPM", None, measure, splits=splits)
-    return (
-        f"Claim that L0-MPM is the most accurate and the sparsest on all sets. {accurate} {sparse}"
-    )

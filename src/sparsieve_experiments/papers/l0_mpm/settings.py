@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..base import Bench
-from ..published import published
+from ..data import printed_sizes
+from ..levels import scales
 
 PRINTED_DELTA = 0.9
 # How many rows the paper takes of sets that have many more.
@@ -38,17 +39,8 @@ class Scale:
     inner_folds: int
 
 
-QUICK = Scale(n_draws=1, madelon_folds=3, widths=(0.5, 2.0, 8.0), kernel_folds=2, inner_folds=2)
-STANDARD = Scale(
-    n_draws=3, madelon_folds=5, widths=(0.125, 0.5, 2.0, 8.0), kernel_folds=3, inner_folds=2
-)
-FULL = Scale(
-    n_draws=5,
-    madelon_folds=N_FOLDS,
-    widths=tuple(2.0**power for power in range(-3, 4)),
-    kernel_folds=N_FOLDS,
-    inner_folds=3,
-)
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
@@ -56,26 +48,10 @@ def scale_of(bench: Bench) -> Scale:
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
 
 
-def coarser(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in sentences."""
-    widths = ", ".join(f"{width:g}" for width in scale.widths)
-    return (
-        f"Random choices of the rows of Spam and Madelon: {scale.n_draws} (full: {FULL.n_draws}; "
-        f"the paper's is not known). Madelon: the first {scale.madelon_folds} of {N_FOLDS} folds. "
-        f"Gaussian kernels: the first {scale.kernel_folds} of {N_FOLDS} folds, widths {widths} "
-        f"(the paper: {len(FULL.widths)} from {FULL.widths[0]:g} to {FULL.widths[-1]:g}), "
-        f"chosen by {scale.inner_folds} inner folds (full: {FULL.inner_folds})."
-    )
-
-
 def sets(bench: Bench) -> dict[str, str]:
     """The paper's sets at hand: printed name to name here, in the paper's order."""
     found = bench.datasets()
-    return {
-        row["dataset"]: found[row["dataset"]]
-        for row in published("l0mpm_table1")
-        if row["dataset"] in found
-    }
+    return {name: found[name] for name in printed_sizes("l0-mpm") if name in found}
 
 
 def draws(bench: Bench, printed: str, dataset: str) -> list[dict]:
@@ -98,18 +74,3 @@ def draws(bench: Bench, printed: str, dataset: str) -> list[dict]:
 def alpha_of(printed: str) -> float:
     """Steepness of the surrogate of L0-MPM."""
     return 0.5 if printed == "Ionosphere" else 5.0
-
-
-def protocol(bench: Bench) -> str:
-    """What every note begins with."""
-    missing = ", ".join(bench.missing())
-    scale = scale_of(bench)
-    drawn = "one random choice" if scale.n_draws == 1 else f"{scale.n_draws} random choices"
-    reduced = ""
-    if scale.madelon_folds < N_FOLDS:
-        reduced = f" Madelon: the first {scale.madelon_folds} folds."
-    return (
-        "Ten stratified folds; features standardised on the training part. Spam and Madelon: "
-        f"200 rows as in the paper, {drawn}.{reduced}"
-        + (f" Not at hand: {missing}." if missing else "")
-    )

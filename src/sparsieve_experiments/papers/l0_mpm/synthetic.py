@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, with_deviation
 from ..published import published_by
-from ..verdicts import lower_verdict
 from .settings import PRINTED_DELTA
 from .work import try_synthetic
 
@@ -17,10 +17,6 @@ ALPHA = 10.0
 ALPHAS = (0.1, 0.5, 1.0, 5.0, 10.0, 50.0)
 DELTAS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 N_REPEATS = 10
-PROTOCOL = (
-    f"{N_REPEATS} draws of 50 samples (the paper's text; its Table 1 says 15), accuracy on 2000 "
-    "fresh samples, features as they are."
-)
 
 
 def _setting(method: str, repeat: int, *, alpha: float = ALPHA, delta: float = PRINTED_DELTA):
@@ -58,34 +54,8 @@ def steepness(bench: Bench) -> Iterator[Exhibit]:
     for name, fixed, constant in over:
         groups = grouped([row for row in found if row[fixed] == constant], name)
         tables.append([{name: at, **_means(group)} for (at,), group in sorted(groups.items())])
-    yield Exhibit(
-        "Figure 8",
-        "L0-MPM on synthetic data against alpha",
-        tables[0],
-        [Drawing("alpha", "accuracy", band="accuracy_sd", log_x=True, y_title="accuracy (%)")],
-        note=f"{PROTOCOL} delta = {PRINTED_DELTA}. {_trend(tables[0], 'accuracy', 'alpha')}",
-    )
-    yield Exhibit(
-        "Section 4.2",
-        "L0-MPM on synthetic data against delta",
-        tables[1],
-        [Drawing("delta", "n_features", y_title="features kept")],
-        note=f"{PROTOCOL} alpha = {ALPHA:g}. {_trend(tables[1], 'n_features', 'delta')}",
-    )
-
-
-def _trend(rows: Sequence[dict], column: str, over: str) -> str:
-    if not rows:
-        return ""
-    values = [row[column] for row in rows]
-    what = "the number of features" if column == "n_features" else column
-    direction = "rises" if values[-1] > values[0] else "falls"
-    if values[-1] == values[0]:
-        direction = "ends where it began"
-    return (
-        f"From {over} = {rows[0][over]:g} to {rows[-1][over]:g} {what} {direction}, "
-        f"from {values[0]:g} to {values[-1]:g}."
-    )
+    yield exhibit(__package__, "Figure 8", tables[0])
+    yield exhibit(__package__, "Section 4.2", tables[1])
 
 
 def recovery(bench: Bench) -> Iterator[Exhibit]:
@@ -110,41 +80,10 @@ def recovery(bench: Bench) -> Iterator[Exhibit]:
         }
         for row in _compared(bench)
     ]
-    named = [{**row, "draw": f"draw {row['draw']}"} for row in ours]
-    compared = ("n_features", "L0-MPM", ["L1-MPM"], "number of features", " features")
-    fewer = lower_verdict(named, *compared, by=("draw",), cases="draws")
-    relevant = ", ".join(f"{row['method']} {row['n_of_the_first_ten']:g}" for row in means)
-    yield Exhibit(
-        "Figure 9",
-        "Three machines on synthetic data: accuracy and features kept",
-        rows,
-        [
-            Drawing("method", "accuracy", "bars", y_title="accuracy (%)"),
-            Drawing("method", "percent_features", "bars", y_title="features kept (%)"),
-        ],
-        note=(
-            f"{PROTOCOL} delta = {PRINTED_DELTA}, alpha = {ALPHA:g}. Of the first ten features are "
-            f"kept on average: {relevant}. The tenth alone is enough for a higher level than "
-            "delta, so keeping one feature is the optimum of L0-MPM."
-        ),
-    )
-    yield Exhibit(
+    yield exhibit(__package__, "Figure 9", rows)
+    yield exhibit(
+        __package__,
         "Section 4.2, draw by draw",
-        "Number of features kept on every draw",
         ours,
-        [by_method("draw", "n_features", kind="points", panel="", log_y=True)],
-        note=(
-            f"{PROTOCOL} The printed lists are of other draws, so that single draws cannot be "
-            f"compared: L0-MPM keeps {_span(ours, 'n_features')} features here and "
-            f"{_span(ours, 'published')} in the paper. {fewer}"
-        ),
-        summary=mean_rows(ours, "method", ("n_features", "published")),
+        mean_rows(ours, "method", ("n_features", "published")),
     )
-
-
-def _span(rows: Sequence[dict], column: str) -> str:
-    values = [row[column] for row in rows if row["method"] == "L0-MPM"]
-    if not values:
-        return "no"
-    low, high = min(values), max(values)
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

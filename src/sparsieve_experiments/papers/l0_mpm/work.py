@@ -53,6 +53,28 @@ def try_linear(setting: dict) -> dict:
     }
 
 
+def descend(setting: dict) -> dict:
+    """The objective of L0-MPM on the first training part, at a share of the level in reach."""
+    X, y = _rows(setting)
+    train, test = fold_rows(Folds(10), y, seed=0)[0]
+    X_train, _ = standardised_parts(X, train, test)
+    reach = _reach("L0-MPM", X_train, y[train])
+    level = {"method": "L0-MPM", "level": ["share", setting["share"]]}
+    machine = _linear_machine({**setting, **level}, reach).fit(X_train, y[train])
+    history = np.asarray(machine.history_, dtype=float)
+    excess = history - history[-1]
+    # What rounding leaves of the excess has no rate.
+    counted = excess[:-1] > 1e-6 * abs(history[-1])
+    rates = excess[1:][counted] / excess[:-1][counted]
+    return {
+        "history": [float(f"{value:.6g}") for value in history],
+        "iterations": len(history),
+        "converged": bool(machine.converged_),
+        "rises": int((np.diff(history) > 1e-9 * np.abs(history[:-1])).sum()),
+        "slowest_rate": float(f"{rates.max(initial=0.0):.3g}"),
+    }
+
+
 def try_kernel(setting: dict) -> dict:
     """Folds of a machine with a Gaussian kernel; lists with one entry per fold.
 

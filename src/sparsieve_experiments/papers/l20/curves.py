@@ -1,70 +1,140 @@
-"""Figures 2 and 3: accuracy over the number of features."""
+"""Table II and Figures 2 and 3: accuracy over the number of features, and the best of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
-import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ...studies.exhibits import Drawing, Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.results import summarise
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
-from ..base import Bench
-from ..numbers import wide_rows
+from ..base import Bench, printed_name
+from ..declared import exhibit
+from ..numbers import grouped, mean, mean_rows, rounded, wide_rows
+from ..published import published_by
 from ..scored import like_a_study
-from ..verdicts import chance_levels, lower_verdict, verdict_of
 from .plan import (
     BASELINE,
     CLASSIFIERS,
     OURS,
     Method,
     Scale,
-    about_data,
-    about_repeats,
-    coarser,
     data_sets,
+    mean_sd,
     methods,
     percent,
     scale_of,
 )
-from .work import SEED, homotopy_scores, protocol
+from .work import SEED, nested_choice, protocol, scored_homotopy
+
+FIGURES = {"5nn": "Figure 2", "softmax": "Figure 3"}
 
 
-def accuracy_curves(bench: Bench) -> list[Exhibit]:
+def accuracy_curves(bench: Bench) -> Iterator[Exhibit]:
     """Figures 2 and 3."""
     sets, scale = data_sets(bench), scale_of(bench)
     if not sets:
-        return []
-    means = curve_means(bench, sets, scale)
-    return [
-        _curve_exhibit(bench, name, classifier, title, means, sets, scale)
-        for name, classifier, title in (
-            ("Figure 2", "5nn", "Accuracy of 5-NN over the number of features"),
-            ("Figure 3", "softmax", "Accuracy of softmax regression over the number of features"),
+        return
+    means, _ = curve_means(bench, sets, scale)
+    for classifier, name in FIGURES.items():
+        rows = [
+            {
+                "dataset": found["label"],
+                "method": found["selector"],
+                "k": k,
+                "accuracy": percent(found["accuracy"]),
+                "accuracy_sd": percent(found["accuracy_sd"]),
+                "n_features": int(found["n_selected"]),
+            }
+            for found in sorted(means, key=lambda found: found["k"])
+            # The baseline has all features: a level line beside the curves.
+            for k in ([found["k"]] if found["method"] != BASELINE else scale.ks)
+            if found["classifier"] == classifier
+        ]
+        ks = scale.ks
+        at = sorted({ks[0], ks[len(ks) // 4], ks[len(ks) // 2], ks[-1]})
+        yield exhibit(
+            __package__,
+            name,
+            rows,
+            wide_rows(rows, "method", "accuracy", {"k": at}, "accuracy at {}"),
         )
+
+
+def accuracy_table(bench: Bench) -> Iterator[Exhibit]:
+    """Table II."""
+    sets, scale = data_sets(bench), scale_of(bench)
+    if not sets:
+        return
+    means, with_empty = curve_means(bench, sets, scale)
+    nested = _nested_means(bench, sets, scale)
+    rows = [
+        table_row(label, classifier, method, means, nested, with_empty)
+        for classifier in CLASSIFIERS
+        for label in sets
+        for method in methods(scale)
+        if any(is_at(found, label, classifier, method.name) for found in means)
     ]
+    columns = (
+        "accuracy_best_on_test",
+        "published",
+        "difference",
+        "accuracy_nested",
+        "n_features_best_on_test",
+        "published_n_features",
+        "n_features_nested",
+    )
+    yield exhibit(
+        __package__,
+        "Table II",
+        rows,
+        mean_rows(rows, ("classifier", "method"), columns, count="n_sets"),
+    )
 
 
-def curve_means(bench: Bench, sets: dict, scale: Scale) -> list[dict]:
-    """Mean accuracy of every method, number of features and classifier, best on test."""
+# -- means over the splits -------------------------------------------------------------------
+
+
+def curve_means(bench: Bench, sets: dict, scale: Scale) -> tuple[list[dict], list[dict]]:
+    """Mean accuracy of every method, number of features and classifier, best on test.
+
+    The second list holds the means of l20-FS when strengths at which W is zero are candidates.
+    """
     wanted = methods(scale)
     others = [method for method in wanted if method.name != OURS]
     rows = _study_rows(bench, "l20 curves", sets, scale, scale.ks, others, each_k=False)
-    for method in wanted:
-        if method.name == OURS:
-            rows += _homotopy_rows(bench, sets, scale, method)
     for k in scale.ks:
         name = f"l20 models of {k} features"
-        rows += _study_rows(bench, name, sets, scale, [k], wanted, each_k=True)
+        rows += _study_rows(bench, name, sets, scale, [k], others, each_k=True)
+    own = [
+        row
+        for method in wanted
+        if method.name == OURS
+        for row in _homotopy_rows(bench, sets, scale, method)
+    ]
     names = {_spec(method).label: method.name for method in wanted}
     labels = {name: label for label, name in sets.items()}
+
+    def means(found: list[dict]) -> list[dict]:
+        return [
+            {**row, "label": labels[row["dataset"]], "method": names[row["selector"]]}
+            for row in summarise(found)
+        ]
+
+    rows_of_w = {
+        place: mean(row["rows_of_w"] for row in group)
+        for place, group in grouped(own, "dataset", "parameters").items()
+    }
+    kept = [row for row in own if rows_of_w[row["dataset"], row["parameters"]]]
+    known = {"rows_of_w": None}
     return [
-        {**mean, "label": labels[mean["dataset"]], "method": names[mean["selector"]]}
-        for mean in summarise(rows)
-    ]
+        {**known, **row, "rows_of_w": rows_of_w.get((row["dataset"], row["parameters"]))}
+        for row in means(rows + kept)
+    ], means(own)
 
 
 def _homotopy_rows(bench: Bench, sets: dict, scale: Scale, method: Method) -> list[dict]:
@@ -88,8 +158,8 @@ def _homotopy_rows(bench: Bench, sets: dict, scale: Scale, method: Method) -> li
     ]
     label = _spec(method).label
     return [
-        row
-        for outcome in bench.jobs(f"l20 curves of {method.name}", homotopy_scores, settings)
+        {**row, "rows_of_w": outcome["n_rows"]}
+        for outcome in bench.jobs(f"l20 curves of {method.name}", scored_homotopy, settings)
         for row in like_a_study("l20 curves", label, outcome, "best-on-test")
     ]
 
@@ -104,11 +174,14 @@ def _study_rows(
     *,
     each_k: bool,
 ) -> list[dict]:
+    specs = [_spec(method) for method in wanted if method.each_k == each_k]
+    if not specs:
+        return []
     return bench.study(
         Study(
             name,
             list(sets.values()),
-            [_spec(method) for method in wanted if method.each_k == each_k],
+            specs,
             protocol(scale.n_repeats),
             ks=list(ks),
             classifiers=list(CLASSIFIERS),
@@ -128,96 +201,91 @@ def _spec(method: Method) -> SelectorSpec:
     )
 
 
-def is_at(mean: dict, label: str, classifier: str, method: str) -> bool:
+def _nested_means(bench: Bench, sets: dict, scale: Scale) -> dict:
+    """Mean and deviation of the accuracy, and mean number, by set, method and classifier."""
+    settings = [
+        {
+            "dataset": name,
+            "label": label,
+            "method": method.name,
+            "selector": method.selector,
+            "parameters": dict(method.parameters),
+            "grid": dict(method.grid),
+            "each_k": method.each_k,
+            "repeat": repeat,
+            "ks": list(scale.ks),
+            "classifiers": list(CLASSIFIERS),
+            "inner_folds": scale.inner_folds,
+        }
+        for label, name in sets.items()
+        for method in methods(scale)
+        if method.name != BASELINE
+        for repeat in range(scale.n_repeats)
+    ]
+    groups = defaultdict(list)
+    for outcome in bench.jobs("l20 nested choice", nested_choice, settings):
+        for classifier in CLASSIFIERS:
+            place = outcome["label"], outcome["method"], classifier
+            groups[place].append((outcome["accuracy"][classifier], outcome["n_chosen"][classifier]))
+    return {
+        place: (*mean_sd(accuracy for accuracy, _ in group), mean_sd(k for _, k in group)[0])
+        for place, group in groups.items()
+    }
+
+
+# -- rows of the table -----------------------------------------------------------------------
+
+
+def is_at(found: dict, label: str, classifier: str, method: str) -> bool:
     """Whether a mean belongs to this data set, classifier and method."""
-    place = mean["label"], mean["classifier"], mean["method"]
+    place = found["label"], found["classifier"], found["method"]
     return place == (label, classifier, method)
 
 
-def about_methods(scale: Scale) -> str:
-    """How the methods were run, in a few sentences."""
-    reduced = coarser(scale, "ks", "lams", "gammas", "rpmfs_iterations")
-    return (
-        "Relief is ReliefF with 10 neighbours, mRMR the difference of mutual informations, "
-        f"{OURS} is AHIHT with the square of the spectral norm as initial step constant (the paper "
-        "does not give its own); features beyond the nonzero rows follow by their gradients. "
-        "Softmax regression has a ridge (C = 1). The paper does not say how it scaled the "
-        "features; here they have mean 0 and variance 1 on the training part."
-        + (f" {reduced}" if reduced else "")
-    )
+def _best(means: Sequence[dict], *place: str) -> dict | None:
+    """The best mean of a place; of equals that with the fewest features."""
+    curve = sorted((m for m in means if is_at(m, *place)), key=lambda found: found["k"])
+    return max(curve, key=lambda found: found["accuracy"]) if curve else None
 
 
-def _curve_exhibit(bench, name, classifier, title, means, sets, scale) -> Exhibit:
-    rows = [
-        {
-            "dataset": mean["label"],
-            "method": mean["selector"],
-            "k": k,
-            "accuracy": percent(mean["accuracy"]),
-            "accuracy_sd": percent(mean["accuracy_sd"]),
-            "n_features": int(mean["n_selected"]),
-        }
-        for mean in sorted(means, key=lambda mean: mean["k"])
-        # The baseline has all features: a level line beside the curves.
-        for k in ([mean["k"]] if mean["method"] != BASELINE else scale.ks)
-        if mean["classifier"] == classifier
-    ]
-    levels = {
-        (mean["label"], mean["method"]): [
-            other["accuracy"]
-            for other in means
-            if is_at(other, mean["label"], classifier, mean["method"])
-        ]
-        for mean in means
-        if mean["method"] != BASELINE
+def table_row(
+    label: str, classifier: str, method: Method, means: Sequence[dict], nested: dict, with_empty=()
+) -> dict:
+    """The row of a data set, classifier and method."""
+    place = label, classifier, method.name
+    best = _best(means, *place)
+    assert best is not None
+    table = published_by("l20_table2", "dataset", "classifier", "method")
+    printed = table.get((printed_name(label), CLASSIFIERS[classifier], method.name), {})
+    accuracy, number = printed.get("accuracy"), printed.get("n_features")
+    chosen = nested.get((label, method.name, classifier), (None, None, None))
+    if method.name == BASELINE:  # nothing to choose
+        chosen = best["accuracy"], best["accuracy_sd"], best["n_selected"]
+    ours = percent(best["accuracy"])
+    before = _best(with_empty, *place)
+    if before is not None and before["parameters"] == best["parameters"]:
+        before = None
+    return {
+        "dataset": label,
+        "classifier": classifier,
+        "method": method.name,
+        "accuracy_best_on_test": ours,
+        "accuracy_best_on_test_sd": percent(best["accuracy_sd"]),
+        "n_features_best_on_test": int(best["n_selected"]),
+        "published": accuracy,
+        "published_n_features": int(number) if isinstance(number, float) else None,
+        "difference": None if accuracy is None else rounded(ours - accuracy),
+        "accuracy_nested": percent(chosen[0]),
+        "accuracy_nested_sd": percent(chosen[1]),
+        "n_features_nested": rounded(chosen[2]),
+        "strength_best_on_test": _strength(best, method),
+        "rows_of_w": best.get("rows_of_w"),
+        "accuracy_with_empty_w": before and percent(before["accuracy"]),
+        "n_features_with_empty_w": before and int(before["n_selected"]),
+        "strength_with_empty_w": before and _strength(before, method),
     }
-    note = [
-        about_repeats(scale.n_repeats),
-        "Where a strength is to be chosen every point takes the one with the best mean accuracy "
-        "on the test samples, as the paper seems to have done (best on test).",
-        "RPMFS and ESFS are fitted anew for every number of features; the others rank once. The "
-        f"{BASELINE} keeps all features (n_features), whatever the number on the axis.",
-        about_methods(scale),
-        about_data(bench, sets),
-        *_curve_verdicts(levels, scale.n_repeats, chance_levels(bench, sets)),
-    ]
-    ks = scale.ks
-    shown = sorted({ks[0], ks[len(ks) // 4], ks[len(ks) // 2], ks[-1]})
-    summary = wide_rows(rows, "method", "accuracy", {"k": shown}, "accuracy at {}")
-    return Exhibit(name, title, rows, [accuracy_drawing()], " ".join(note), summary)
 
 
-def accuracy_drawing(**settings: Any) -> Drawing:
-    """Accuracy in percent over the number of features, with its standard deviation."""
-    settings = {"band": "accuracy_sd", "x_title": "number of features", **settings}
-    return by_method("k", "accuracy", "accuracy in percent", **settings)
-
-
-def _curve_verdicts(levels: dict, n_repeats: int, chance: Mapping[str, float]) -> list[str]:
-    """Accuracy and steadiness over the numbers of features, by data set and method."""
-    rows = [
-        {
-            "dataset": label,
-            "method": method,
-            "accuracy": 100.0 * float(np.mean(values)),
-            "spread": 100.0 * float(np.std(values)),
-        }
-        for (label, method), values in levels.items()
-    ]
-    methods = {row["method"] for row in rows}
-    if OURS not in methods or len(methods) < 2:
-        return []
-    accurate = verdict_of(
-        rows,
-        "accuracy",
-        OURS,
-        measure="accuracy averaged over the numbers of features",
-        splits=n_repeats,
-        chance=chance,
-    )
-    measure = "standard deviation of the accuracy over the numbers of features"
-    steady = lower_verdict(rows, "spread", OURS, None, measure, " points", splits=n_repeats)
-    return [
-        f"Claim that {OURS} is the most accurate. {accurate}",
-        f"Claim that it is the steadiest. {steady}",
-    ]
+def _strength(found: dict, method: Method) -> float | None:
+    parameters = json.loads(found["parameters"])
+    return next((parameters[name] for name in method.grid), None)

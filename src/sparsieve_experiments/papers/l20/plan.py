@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..base import Bench, printed_name
+from ..base import Bench
+from ..levels import scales
 from ..numbers import rounded
 
 # Printed in Table II beside the names of the classifiers here.
@@ -58,70 +59,8 @@ class Scale:
     timings: int
 
 
-FULL = Scale(
-    most_sets=8,
-    n_repeats=10,
-    ks=tuple(range(20, 401, 20)),
-    sensitivity_ks=tuple(range(30, 181, 30)),
-    lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-    gammas=(1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e5),
-    compared_lams=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-    n_trials=10,
-    inner_folds=3,
-    rpmfs_iterations=1000,
-    timings=3,
-)
-STANDARD = replace(FULL, n_repeats=3, ks=(20, 60, 120, 240, 400), n_trials=3, inner_folds=2)
-QUICK = Scale(
-    most_sets=5,
-    n_repeats=3,
-    ks=(20, 60, 140, 400),
-    sensitivity_ks=(30, 90, 180),
-    lams=(1e-5, 1e-3, 1e-1),
-    gammas=(1e-3, 1e-1, 1e1),
-    compared_lams=(1e-3, 1e-2, 1e-1),
-    n_trials=2,
-    inner_folds=2,
-    rpmfs_iterations=200,
-    timings=1,
-)
-
-# What the numbers of a scale count.
-_COUNTED = {
-    "most_sets": "data sets at most",
-    "n_repeats": "random splits",
-    "ks": "numbers of features",
-    "sensitivity_ks": "numbers of features in Figure 4",
-    "lams": f"lambdas of {OURS}",
-    "gammas": "strengths of RFS and RLSR",
-    "compared_lams": "lambdas in Figures 5 and 8",
-    "n_trials": "splits in Figures 5 and 8",
-    "inner_folds": "folds of the choice inside the training part",
-    "rpmfs_iterations": "iterations of RPMFS at most",
-    "timings": "fits of which the fastest is timed",
-}
-
-
-def coarser(scale: Scale, *names: str) -> str:
-    """What a scale has less of than the full one, in a sentence; nothing if it is the same.
-
-    Parameters
-    ----------
-    scale : Scale
-    *names : str
-        Only these of its numbers.
-    """
-    parts = []
-    for name, what in _COUNTED.items():
-        ours, full = getattr(scale, name), getattr(FULL, name)
-        if ours == full or (names and name not in names):
-            continue
-        if isinstance(ours, tuple):
-            values = ", ".join(f"{value:g}" for value in ours)
-            parts.append(f"{len(ours)} instead of {len(full)} {what} ({values})")
-        else:
-            parts.append(f"{ours} instead of {full} {what}")
-    return f"Coarser than the full level: {'; '.join(parts)}." if parts else ""
+SCALES = scales(__package__, Scale)
+QUICK, STANDARD, FULL = SCALES.values()
 
 
 def scale_of(bench: Bench) -> Scale:
@@ -186,37 +125,6 @@ def data_sets(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, s
     if not found and printed is not None:
         return data_sets(bench)
     return dict(list(found.items())[: scale_of(bench).most_sets])
-
-
-def about_data(bench: Bench, sets: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
-    """Which of the paper's data sets an exhibit shows, which not, and what stands in."""
-    wanted = list(dict.fromkeys([*bench.datasets(printed), *bench.missing(printed)]))
-    shown = {printed_name(label) for label in sets}
-    absent = [name for name in wanted if name not in shown and name not in bench.datasets(printed)]
-    left_out = [name for name in wanted if name not in shown and name not in absent]
-    sentences = []
-    if not shown & set(wanted):
-        sentences.append("None of the paper's sets for this exhibit is at hand; another serves.")
-    if absent:
-        sentences.append(f"Not at hand: {', '.join(absent)}.")
-    if left_out:
-        sentences.append(f"Left out to be quick: {', '.join(left_out)}.")
-    for label, name in sets.items():
-        if label != printed_name(label):
-            sentences.append(
-                f"{name} stands in for {printed_name(label)}: the same samples, other features."
-            )
-    return " ".join(sentences)
-
-
-def about_repeats(n_repeats: int) -> str:
-    """The splits, in a sentence."""
-    reduced = f" (the paper: {FULL.n_repeats})" if n_repeats != FULL.n_repeats else ""
-    return (
-        f"Means of {n_repeats} random splits{reduced} with 2/3 of every class, rounded up, "
-        "for training, which gives test parts of the size that the printed numbers imply; features"
-        " are scaled and selected by the training part alone."
-    )
 
 
 def percent(share: float | None) -> float | None:

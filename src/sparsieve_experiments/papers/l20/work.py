@@ -56,27 +56,37 @@ def protocol(n_repeats: int) -> PaperSplits:
     return PaperSplits("2/3", n_repeats)
 
 
-def homotopy_scores(setting: dict) -> dict:
-    """Scores of one split at every number of features, as a study gives them."""
+def scored_homotopy(setting: dict) -> dict:
+    """Scores of one split at every number of features, as a study gives them, and rows of W."""
+    part = _part(setting)
     curve = accuracy_curve(
         _selector(setting),
-        *_part(setting),
+        *part,
         ks=setting["ks"],
         classifiers=setting["classifiers"],
         scoring=["accuracy"],
     )
-    return {"scores": curve.scores, "selections": curve.selections, "seconds": curve.seconds}
+    return {
+        "scores": curve.scores,
+        "selections": curve.selections,
+        "seconds": curve.seconds,
+        "n_rows": _n_rows(setting, {}, part),
+    }
 
 
-def nested_accuracy(setting: dict) -> dict:
+def nested_choice(setting: dict) -> dict:
     """Accuracy with strength and number of features chosen inside the training part.
 
     The pair with the best mean accuracy over the inner folds, the fewest features of equals, is
     fitted to the whole training part and scored on the test part; each classifier chooses its
-    own.
+    own. Strengths at which the homotopy keeps no row of W are no candidates: there it would rank
+    features by their correlation with the classes.
     """
     part = _part(setting)
     candidates = list(ParameterGrid(setting["grid"]))
+    if setting["selector"] == "L20Selector":
+        kept = [candidate for candidate in candidates if _n_rows(setting, candidate, part)]
+        candidates = kept or candidates
     seed = derive_seed(SEED, "inner", setting["repeat"])
     inner = fold_rows(Folds(setting["inner_folds"]), part.y, seed=seed)
 
@@ -167,6 +177,12 @@ def _part(setting: dict) -> Part:
 def _scaled(part: Part) -> Part:
     scaler = StandardScaler().fit(part.X)
     return part._replace(X=scaler.transform(part.X), X_test=scaler.transform(part.X_test))
+
+
+def _n_rows(setting: dict, candidate: dict, part: Part) -> int:
+    """How many rows of W the homotopy keeps."""
+    parameters = {**setting["parameters"], **candidate}
+    return len(_fitted({**setting, "parameters": parameters}, _scaled(part)).path_)
 
 
 def _fitted(setting: dict, part: Part):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,14 +11,14 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve.penalties import row_norms
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.sources import DatasetSpec
 from ..base import Bench
+from ..declared import exhibit
 from ..numbers import rounded
-from ..verdicts import Verdict
 from .methods import published_nmapg, robust_problem
 from .plan import scale_of
-from .scoring import at_hand, left_out
+from .scoring import at_hand
 
 PRINTED = ("COIL20", "Isolet", "Yale", "USPS")
 PROBLEM = {"gamma": 0.1, "rho": 0.01, "k": 10}
@@ -40,10 +39,7 @@ _ALGORITHMS = {
 def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 5."""
     sets = at_hand(bench, PRINTED)
-    title = "Objective (3.2) over the iterations of Algorithms 1 and 2"
-    missing = left_out(bench, sets, PRINTED)
     if not sets:
-        yield Exhibit("Figure 5", title, [], note=missing.strip())
         return
     scale = scale_of(bench)
     settings = [
@@ -69,24 +65,7 @@ def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
         for run in found
         for iteration, objective in zip(run["iterations"], run["objectives"], strict=True)
     ]
-    rows_used = scale.descent_rows
-    samples = "All samples" if rows_used is None else f"At most {rows_used} random samples"
-    yield Exhibit(
-        "Figure 5",
-        title,
-        rows,
-        [by_method("iteration", "objective", log_y=True)],
-        note=(
-            f"{samples}, columns centred and scaled; gamma = 0.1, rho = 0.01, K = 10, from W = 0, "
-            "printed step constants. The text of the paper names COIL20 and Isolet, its caption "
-            "Yale and USPS: all four are here. Algorithm 1 has mu = 0.01 and 1000 iterations as in "
-            "Figure 1 (the paper does not say which here), Algorithm 2 the stages of Figures 2 and "
-            "3. Extra lines: Algorithm 2 with the smaller step constant (||X||_2^2 + gamma) / mu, "
-            "which suffices, and reweighted least squares on the same objective."
-            f" {_claims(found, printed)}{missing}"
-        ),
-        summary=[_ending(run, printed) for run in found],
-    )
+    yield exhibit(__package__, "Figure 5", rows, [_ending(run, printed) for run in found])
 
 
 def descent(setting: dict) -> dict:
@@ -122,49 +101,3 @@ def _ending(run: dict, printed: dict[str, str]) -> dict:
         "objective_at_the_end": rounded(run["objectives"][-1]),
         "iterations": run["iterations"][-1],
     }
-
-
-def _claims(found: list[dict], printed: dict[str, str]) -> str:
-    """The paper: Algorithm 2 converges much faster than Algorithm 1."""
-    runs: dict[str, dict[str, dict]] = defaultdict(dict)
-    for run in found:
-        runs[run["dataset"]][run["method"]] = run
-    sentences = []
-    settled: list[str] = []
-    ends: dict[str, dict[str, float | None]] = {}
-    counts: dict[str, dict[str, float | None]] = {}
-    for name, methods in runs.items():
-        if not {FIRST, SECOND, REFERENCE} <= set(methods):
-            continue
-        goal = methods[FIRST]["objectives"][-1]
-        reached = _first_below(methods[SECOND], goal)
-        best = min(run["lowest"] for run in methods.values())
-        label = printed[name]
-        ends[label] = {m: methods[m]["objectives"][-1] for m in (FIRST, SECOND)}
-        counts[label] = {FIRST: _first_below(methods[FIRST], goal), SECOND: reached}
-        if methods[SECOND]["objectives"][-1] <= 1.01 * best:
-            settled.append(label)
-        sentences.append(
-            f"{label}: Algorithm 1 ends at {goal:.4g} after "
-            f"{methods[FIRST]['iterations'][-1]} iterations; Algorithm 2 "
-            + (f"is there after about {reached}" if reached is not None else "never gets there")
-            + f" and ends at {methods[SECOND]['objectives'][-1]:.4g}; the lowest value known is "
-            f"{best:.4g}."
-        )
-    iterations = "number of iterations to where Algorithm 1 ends"
-    said = ["Claim that Algorithm 2 converges much faster than Algorithm 1.", *sentences]
-    if ends:
-        said += [
-            f"Algorithm 2 ends within 1 % of the lowest value known on {len(settled)} of "
-            f"{len(ends)} sets" + (f" ({', '.join(settled)})." if settled else "."),
-            str(Verdict(SECOND, [FIRST], "last objective", ends, "lower", unit="")),
-            str(Verdict(SECOND, [FIRST], iterations, counts, "lower", unit=" iterations")),
-        ]
-    return " ".join(said)
-
-
-def _first_below(run: dict, goal: float) -> int | None:
-    for iteration, objective in zip(run["iterations"], run["objectives"], strict=True):
-        if objective <= goal:
-            return iteration
-    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sparsieve.report.wording import listed_names
@@ -12,6 +12,7 @@ from sparsieve.scoring.protocol import Folds, Protocol, RepeatedSplits
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench
+from ..levels import coarser
 from ..splits import FirstFolds
 
 LARGE = ("COIL20", "USPS", "Isolet")  # by their printed names: over a thousand samples
@@ -24,6 +25,12 @@ class Sampling:
     ks: tuple[int, ...]
     protocol: Protocol
     gammas: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{_about_splits(self.protocol)} with K = {_numbers(self.ks)} and gamma = "
+            f"{_numbers(self.gammas)} of RFS"
+        )
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,9 @@ QUICK = Scale(
 )
 
 
+SCALES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+
+
 def scale_of(bench: Bench) -> Scale:
     """How much this bench computes."""
     return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
@@ -121,7 +131,31 @@ def studies_of(
     ]
 
 
-def about_splits(protocol: Protocol) -> str:
+_COUNTED = {
+    "redundancy": "in Figure 1",
+    "large_redundancy": f"in Figure 1 on {listed_names(LARGE)}",
+    "redundancy_sets": "data sets in Figure 1",
+    "curves": "in Figures 2 and 3",
+    "large_curves": f"in Figures 2 and 3 on {listed_names(LARGE)}",
+    "curve_sets": "data sets in Figures 2 and 3",
+    "sparsity_ks": "values of K in Figure 4",
+    "descent_rows": "random samples at most in Figure 5",
+    "reference_iterations": "iterations of our reference in Figure 5",
+}
+
+
+def less(scale: Scale) -> str:
+    """What a scale leaves out of the paper's protocol, in a sentence."""
+    whole = replace(FULL, large_redundancy=FULL.redundancy, large_curves=FULL.curves)
+    ours = replace(
+        scale,
+        large_redundancy=scale.large_redundancy or scale.redundancy,
+        large_curves=scale.large_curves or scale.curves,
+    )
+    return coarser(ours, whole, _COUNTED)
+
+
+def _about_splits(protocol: Protocol) -> str:
     """How many splits, in words."""
     if isinstance(protocol, RepeatedSplits):
         return f"{protocol.n_repeats} random splits"
@@ -130,55 +164,7 @@ def about_splits(protocol: Protocol) -> str:
     return f"{first}{protocol.n_repeats} x {protocol.n_folds} folds"
 
 
-def about_large(sets: Mapping[str, str], sampling: Sampling, large: Sampling | None) -> str:
-    """In which way the largest of these sets are looked at less often; nothing where they are not.
-
-    Such as ", on Isolet only K = 5 and 50 and gamma = 0.1 of RFS".
-    """
-    apart = [shown for shown in sets if shown in LARGE]
-    if large is None or not apart:
-        return ""
-    less = []
-    if large.protocol != sampling.protocol:
-        less.append(about_splits(large.protocol))
-    if large.ks != sampling.ks:
-        less.append(f"K = {_numbers(large.ks)}")
-    if large.gammas != sampling.gammas:
-        less.append(f"gamma = {_numbers(large.gammas)} of RFS")
-    return f", on {listed_names(apart)} only {'; '.join(less)}"
-
-
-def coarser(scale: Scale) -> str:
-    """What a scale leaves out of the paper's protocol, in sentences."""
-    figure_1 = _amount(scale.redundancy, scale.large_redundancy)
-    figures_2_and_3 = _amount(scale.curves, scale.large_curves)
-    said = [
-        f"Figure 1: {figure_1}{_only(scale.redundancy_sets)} (whole: {_amount(FULL.redundancy)}).",
-        f"Figures 2 and 3: {figures_2_and_3}{_only(scale.curve_sets)} (paper: "
-        f"{_amount(FULL.curves)}); nmAPG starts from the K before, so that fewer K change its "
-        "results.",
-        f"Figure 4: K = {_numbers(scale.sparsity_ks)} (whole: {_numbers(FULL.sparsity_ks)}).",
-        f"Figure 5: at most {scale.descent_rows} random samples (paper: all), "
-        f"{scale.reference_iterations} iterations of our reference (whole: "
-        f"{FULL.reference_iterations}).",
-    ]
-    return " ".join(said)
-
-
-def _amount(sampling: Sampling, large: Sampling | None = None) -> str:
-    """What is looked at on all sets, and what on the largest."""
-    return (
-        f"{about_splits(sampling.protocol)}, K = {_numbers(sampling.ks)}, "
-        f"gamma = {_numbers(sampling.gammas)} of RFS"
-        + about_large(dict.fromkeys(LARGE, ""), sampling, large)
-    )
-
-
 def _numbers(values: Sequence[float]) -> str:
     if len(values) > 3 and all(b - a == 1 for a, b in pairwise(values)):
         return f"{values[0]} to {values[-1]}"
     return listed_names([f"{value:g}" for value in values])
-
-
-def _only(names: tuple[str, ...] | None) -> str:
-    return "" if names is None else f", only {listed_names(names)}"

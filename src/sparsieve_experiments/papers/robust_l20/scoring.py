@@ -27,12 +27,6 @@ FILTERS = (
     SelectorSpec("TTestSelector", label="t-test"),
 )
 GREEDY = SelectorSpec("RobustL20Selector", label=OURS)
-PREPARATION = (
-    "Columns are centred and scaled by the training part (the paper does not say how its data "
-    "were prepared); selection sees the training part only; the intercept is free instead of a "
-    "penalised column of ones; the proximal map of nmAPG is the corrected one; the t-test is the "
-    "largest Welch statistic of a class against the rest."
-)
 
 
 @dataclass(frozen=True)
@@ -49,15 +43,6 @@ def at_hand(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, str
     return {**bench.datasets(printed), **bench.stand_ins(printed)}
 
 
-def left_out(bench: Bench, used: Mapping[str, str], printed: Sequence[str] | None = None) -> str:
-    """A sentence on the data sets of the paper that an exhibit lacks."""
-    missing = bench.missing(printed)
-    others = [name for name in bench.datasets(printed) if name not in used]
-    parts = [f"{name} ({reason})" for name, reason in missing.items()]
-    said = f" Not at hand: {'; '.join(parts)}." if parts else ""
-    return said + (f" Left out in a quick run: {', '.join(others)}." if others else "")
-
-
 def mean_scores(bench: Bench, studies: Sequence[Study], per_k: Sequence[PerK]) -> list[dict]:
     """Means over the splits of the studies, of selectors and of the methods fitted per K."""
     return [mean for study in studies for mean in _mean_scores(bench, study, per_k)]
@@ -69,12 +54,6 @@ def with_set_counts(means: list[dict], rows: Sequence[dict]) -> list[dict]:
     return [
         {**mean, "data_sets": len(grouped(groups[mean["method"],], "dataset"))} for mean in means
     ]
-
-
-def common_splits(studies: Sequence[Study]) -> int | None:
-    """The number of splits where all studies have the same."""
-    counts = {study.protocol.n_splits for study in studies}
-    return counts.pop() if len(counts) == 1 else None
 
 
 def _mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
-from operator import itemgetter
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from sparsieve.penalties import row_norms
-from sparsieve.report.wording import listed_names
 from sparsieve.scoring.metrics import sparsity_level
 
-from ...studies.exhibits import Exhibit, by_method
+from ...studies.exhibits import Exhibit
 from ...studies.sources import DatasetSpec
 from ..base import Bench
-from ..numbers import grouped, rounded
-from ..verdicts import lower_verdict
+from ..declared import exhibit
+from ..numbers import rounded
 from .accuracy import NMAPG, TOP_K
 from .methods import FITS
 from .plan import scale_of
-from .scoring import at_hand, left_out
+from .scoring import at_hand
 
 TOLERANCES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 PRINTED = ("LUNG",)
@@ -32,10 +29,7 @@ SHOWN_RANKS = 60  # of the sorted row norms
 def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 4."""
     sets = at_hand(bench, PRINTED)
-    title = "Rows of the coefficients above a tolerance, against the limit K"
-    missing = left_out(bench, sets, PRINTED)
     if not sets:
-        yield Exhibit("Figure 4", title, [], note=missing.strip())
         return
     ks = list(scale_of(bench).sparsity_ks)
     settings = [
@@ -59,26 +53,12 @@ def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
                 levels.append({**place, "k": k, "tolerance": tolerance, "rows_above": count})
         for rank, norm in zip(found["ranks"], found["norms"], strict=True):
             norms.append({**place, "k": found["fitted"][-1], "rank": rank, "row_norm": norm})
-    above = "rows with a norm above the tolerance"
-    how = (
-        "All samples, columns centred and scaled; the settings of Figures 2 and 3 (Algorithm 2 "
-        "with a warm start over K; TopK with the copy of its coefficients that fits the data)."
-    )
-    yield Exhibit(
-        "Figure 4",
-        title,
-        levels,
-        [by_method("k", "rows_above", above, panel="tolerance", x_title="limit K")],
-        note=f"{how} {_claims(levels)}{missing}",
-        summary=_summary(levels),
-    )
-    yield Exhibit(
+    yield exhibit(__package__, "Figure 4", levels, _summary(levels))
+    yield exhibit(
+        __package__,
         "Figure 4, row norms",
-        "Row norms in falling order at the largest K",
         norms,
-        [by_method("rank", "row_norm", log_x=True, log_y=True)],
-        note=f"{how} Rows that are exactly zero are not shown.{missing}",
-        summary=[row for row in norms if row["rank"] in (1, 10, 20, row["k"])],
+        [row for row in norms if row["rank"] in (1, 10, 20, row["k"])],
     )
 
 
@@ -101,45 +81,6 @@ def rows_above(setting: dict) -> dict:
         "ranks": [int(rank) for rank in ranks],
         "norms": [rounded(float(norms[rank - 1])) for rank in ranks],
     }
-
-
-def _claims(levels: list[dict]) -> str:
-    """The paper: the level of nmAPG is nearly K, that of TopK is not."""
-    off = [{**row, "off": abs(row["rows_above"] - row["k"])} for row in levels]
-    methods = list(dict.fromkeys(row["method"] for row in off))
-    said = [
-        "Claim that the level of nmAPG is nearly K and that of TopK does not grow with K as it "
-        "should; the paper does not say above which tolerance."
-    ]
-    for method in methods:
-        offs = []
-        for tolerance in TOLERANCES:
-            same = [r["off"] for r in off if (r["method"], r["tolerance"]) == (method, tolerance)]
-            offs.append(f"{np.mean(same):.1f} above {tolerance:g}")
-        said.append(f"{method} is off by {', '.join(offs)} (rows on average over K).")
-        said.append(_about_growth(method, levels))
-    for method in methods:
-        if method != TOP_K.label and TOP_K.label in methods:
-            measure = "distance of the level from K"
-            cases = {"by": ("dataset", "k", "tolerance"), "cases": "cases of K and tolerance"}
-            rival = [TOP_K.label]
-            said.append(str(lower_verdict(off, "off", method, rival, measure, " rows", **cases)))
-    return " ".join(said)
-
-
-def _about_growth(method: str, levels: list[dict]) -> str:
-    """At which tolerances more features allowed never give fewer rows, and at which they do."""
-    own = [row for row in levels if row["method"] == method]
-    falls: dict[float, bool] = {}
-    for (tolerance, _), line in grouped(own, "tolerance", "dataset").items():
-        counts = [row["rows_above"] for row in sorted(line, key=itemgetter("k"))]
-        fell = any(b < a for a, b in pairwise(counts))
-        falls[tolerance] = falls.get(tolerance, False) or fell
-    grows = [f"{tolerance:g}" for tolerance, fell in falls.items() if not fell]
-    shrinks = [f"{tolerance:g}" for tolerance, fell in falls.items() if fell]
-    parts = [f"counted above {listed_names(grows)} it never falls as K grows"] if grows else []
-    parts += [f"counted above {listed_names(shrinks)} it falls somewhere"] if shrinks else []
-    return f"Its level: {', '.join(parts)}."
 
 
 def _summary(levels: list[dict]) -> list[dict]:

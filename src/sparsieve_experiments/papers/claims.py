@@ -1,0 +1,251 @@
+"""What a paper claims, and what our numbers say about it.
+
+A claim is a declaration: the claim in the paper's terms, where it is printed, what the paper
+reports, and which rows of which exhibit are compared. One engine judges all of them. A comparison
+is paired over data sets: settings and splits are averaged within a data set first, so that the
+interval is over data sets. Without an interval there is no verdict: theorems and single runs are
+shown or not shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsieve.io import write_table
+from sparsieve.report.wording import counted
+
+from ..studies.exhibits import Exhibit
+from .numbers import rounded
+
+HELD, FAILED, UNCLEAR, OTHER = "held", "did not hold", "cannot tell", "not comparable"
+SHOWN, NOT_SHOWN = "shown", "not shown"
+VERDICTS = (HELD, FAILED, UNCLEAR, OTHER, SHOWN, NOT_SHOWN)
+LARGEST_CLASS = "largest_class_percent"  # of the exhibit that lists the data sets
+DATA_SETS = "Data sets"
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How much better a method is than others, over the data sets of an exhibit.
+
+    Parameters
+    ----------
+    column : str
+        What is compared.
+    method : str
+        Of which something is claimed.
+    rivals : tuple of str
+        What it is compared with; all other methods of the rows if not given.
+    better : {"higher", "lower"}, default="higher"
+    unit : str, default="points"
+        Of a difference.
+    settings : tuple of str
+        Columns that tell the rows of a data set and a method apart.
+    splits : str, int or None
+        Splits behind a value, or the column that has them; None where nothing is drawn.
+    rows : callable, default=None
+        Makes the rows to compare of an exhibit; its own rows if not given.
+    ratio : bool, default=False
+        Compare by the ratio: for times and iterations.
+    at_least : float, default=0.0
+        How much better the paper says that it is; of a ratio its logarithm.
+    same_within : float or None
+        The paper claims no difference: differences up to this size count as none.
+    unit_of : str, default="dataset"
+        The column of independent units.
+    accuracy : bool, default=False
+        Name the data sets on which no method beats always predicting the largest class.
+    because : str
+        What a reader of the verdict has to know.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.claims import Compared
+    >>> Compared("seconds", "AHIHT", ("HIHT",), "lower", ratio=True).method
+    'AHIHT'
+    """
+
+    column: str
+    method: str
+    rivals: tuple[str, ...] = ()
+    better: str = "higher"
+    unit: str = "points"
+    settings: tuple[str, ...] = ()
+    splits: str | int | None = None
+    rows: Callable[[Exhibit], Rows] | None = None
+    ratio: bool = False
+    at_least: float = 0.0
+    same_within: float | None = None
+    unit_of: str = "dataset"
+    accuracy: bool = False
+    because: str = ""
+
+    def __post_init__(self) -> None:
+        if self.better not in ("higher", "lower"):
+            raise ValueError(f"better must be higher or lower, got {self.better!r}")
+        if self.method in self.rivals:
+            raise ValueError(f"a claim compares {self.method} with itself")
+
+
+@dataclass(frozen=True)
+class Shows:
+    """A theorem or a single run: whether an exhibit shows it, and what it shows.
+
+    Parameters
+    ----------
+    finds : callable
+        Takes the exhibit and gives whether it is shown, and what was measured in a phrase.
+    because : str
+        What a reader has to know.
+    """
+
+    finds: Callable[[Exhibit], tuple[bool, str]]
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.
+
+    Parameters
+    ----------
+    says : str
+        In the paper's terms.
+    printed_in : str
+        Where it stands: "Table II", "Figure 4".
+    reported : str
+        What the paper reports.
+    exhibit : str
+        The exhibit that is judged.
+    judged : Compared, Shows or str
+        How; a string says why it cannot be compared.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.claims import Claim, Compared
+    >>> Claim("A is better", "Table 1", "6 of 8", "Table 1", Compared("accuracy", "A")).exhibit
+    'Table 1'
+    """
+
+    says: str
+    printed_in: str
+    reported: str
+    exhibit: str
+    judged: Compared | Shows | str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim and its verdict; a row of the claims table and of ``--claims``.
+
+    Attributes
+    ----------
+    claim, printed_in, reported, measured : str
+        What the paper says, where and with which numbers; what we measured.
+    data_sets, units, splits, settings : int or None, str, str, int or None
+        What the measurement is over; the units are "data set", or what takes their place.
+    difference, low, high : float or None
+        Of the method less the rival that decides, with a 95 % interval; a ratio in "times".
+    unit : str
+    ahead, behind : int or None
+        Data sets on which the method is better or worse than that rival.
+    sign_test_p : float or None
+        Two-sided, of these counts.
+    verdict : str
+        One of ``VERDICTS``.
+    because : str
+        What a reader has to know of the verdict.
+    """
+
+    claim: str
+    printed_in: str
+    reported: str
+    measured: str = ""
+    data_sets: int | None = None
+    units: str = ""
+    splits: str = ""
+    settings: int | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    ahead: int | None = None
+    behind: int | None = None
+    sign_test_p: float | None = None
+    verdict: str = UNCLEAR
+    because: str = ""
+
+    @property
+    def as_row(self) -> dict[str, Any]:
+        """All of it, as ``--claims`` writes it."""
+        return asdict(self)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The same in the few columns of a table that fits a page."""
+        because = f"because {self.because}" if self.verdict == OTHER else self.because
+        note = f"({because})" if self.measured and because else because
+        return {
+            "verdict": self.verdict,
+            "claim": f"{self.claim} ({self.printed_in})",
+            "paper": self.reported,
+            "ours": f"{self.measured} {note}".strip(),
+            "difference [95 % interval]": self.interval,
+            "sets × splits × settings; ahead on, sign test": self.over,
+        }
+
+    @property
+    def interval(self) -> str:
+        """The difference in words: "-1.2 [-3, 0.6]", or a ratio: "0.86 [0.49, 1.5] times"."""
+        if self.difference is None:
+            return ""
+        number, low, high = (rounded(v, 2) for v in (self.difference, self.low, self.high))
+        span = f" [{low:g}, {high:g}]" if self.low is not None else ""
+        return f"{number:g}{span} times" if self.unit == "times" else f"{number:+g}{span}"
+
+    @property
+    def over(self) -> str:
+        """What it is over, and how often ahead: "6 × 3 × 2; 2 of 6, p = 0.38"."""
+        if self.data_sets is None:
+            return ""
+        other = "" if self.units == "data set" else f" {self.units}s"
+        counts = f"{self.data_sets}{other} × {self.splits or 1} × {self.settings or 1}"
+        return f"{counts}; {self.ahead} of {self.data_sets}, p = {self.sign_test_p:.2g}"
+
+
+def counted_verdicts(claims: Iterable[Judged]) -> dict[str, int]:
+    """How many claims have each verdict, in the order of ``VERDICTS``."""
+    counts = Counter(claim.verdict for claim in claims)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def in_words(claims: Sequence[Judged]) -> str:
+    """The verdicts in a sentence.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.claims import Judged, in_words
+    >>> in_words([Judged("A", "", "", verdict="held"), Judged("B", "", "")])
+    '2 claims: 1 held, 1 cannot tell.'
+    """
+    counts = [f"{count} {verdict}" for verdict, count in counted_verdicts(claims).items()]
+    return f"{counted(len(claims), 'claim')}: {', '.join(counts)}." if claims else "No claims."
+
+
+def write_claims(claims: Sequence[Judged], path: Path) -> None:
+    """Write a table with one row per claim, in the format of the file's suffix."""
+    rows = [claim.as_row for claim in claims]
+    columns = {}
+    for field in fields(Judged):
+        values = [row[field.name] for row in rows]
+        is_text = any(isinstance(value, str) for value in values)
+        columns[field.name] = np.array(values, dtype=str if is_text else float)
+    write_table(path, columns)

@@ -1,0 +1,212 @@
+"""How claims are judged: one engine for all papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from sparsieve.report.wording import listed_names
+from sparsieve.scoring.over_splits import split_difference
+from sparsieve.scoring.statistics import LEVEL
+
+from ..studies.exhibits import Exhibit
+from .claims import (
+    DATA_SETS,
+    FAILED,
+    HELD,
+    LARGEST_CLASS,
+    NOT_SHOWN,
+    OTHER,
+    SHOWN,
+    UNCLEAR,
+    Claim,
+    Compared,
+    Judged,
+    Rows,
+    Shows,
+)
+from .numbers import grouped, rounded
+
+
+def judge_all(claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[Judged]:
+    """Judge every claim by the exhibits.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.claims import Claim, Compared
+    >>> from sparsieve_experiments.papers.judging import judge_all
+    >>> from sparsieve_experiments.studies.exhibits import Exhibit
+    >>> rows = [{"dataset": d, "method": m, "accuracy": a} for d, m, a in (
+    ...     ("x", "A", 90), ("x", "B", 80), ("y", "A", 81), ("y", "B", 70), ("z", "A", 71),
+    ...     ("z", "B", 60))]
+    >>> claim = Claim("A is better", "Table 1", "", "Table 1", Compared("accuracy", "A", ("B",)))
+    >>> found, = judge_all([claim], [Exhibit("Table 1", "", rows)])
+    >>> found.verdict, found.interval, found.ahead
+    ('held', '+11 [9.2, 12]', 3)
+    """
+    named = {exhibit.name: exhibit for exhibit in exhibits}
+    chance = {
+        row["dataset"]: row[LARGEST_CLASS]
+        for row in (named[DATA_SETS].rows if DATA_SETS in named else ())
+        if row.get(LARGEST_CLASS) is not None
+    }
+    return [_judged(claim, named.get(claim.exhibit), chance) for claim in claims]
+
+
+def _judged(claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float]) -> Judged:
+    told = (claim.says, claim.printed_in, claim.reported)
+    if isinstance(claim.judged, str):
+        return Judged(*told, verdict=OTHER, because=claim.judged)
+    if exhibit is None or not exhibit.rows:
+        return Judged(*told, because=f"{claim.exhibit} was not computed")
+    if isinstance(claim.judged, Shows):
+        found, measured = claim.judged.finds(exhibit)
+        verdict = SHOWN if found else NOT_SHOWN
+        return Judged(*told, measured, verdict=verdict, because=claim.judged.because)
+    return Judged(*told, **_compared(claim.judged, exhibit, chance))
+
+
+def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> dict[str, Any]:
+    rows = exhibit.rows if how.rows is None else how.rows(exhibit)
+    rivals = how.rivals or tuple(
+        name for name in dict.fromkeys(row["method"] for row in rows) if name != how.method
+    )
+    cases = _complete(rows, how, (how.method, *rivals))
+    if not cases or not rivals:
+        return {"because": "no data set has numbers of all methods"}
+    units = dict.fromkeys(case[0] for case in cases)
+    means = {
+        method: [
+            float(np.mean([values[method] for case, values in cases.items() if case[0] == unit]))
+            for unit in units
+        ]
+        for method in (how.method, *rivals)
+    }
+    remarks = [how.because] if how.because else []
+    idle = [
+        unit
+        for i, unit in enumerate(units)
+        if how.accuracy
+        and unit in chance
+        and not _beats(max(m[i] for m in means.values()), chance[unit])
+    ]
+    if idle:
+        remarks.append(f"{listed_names(idle)}: no better than guessing")
+    splits = _splits(rows, how)
+    if len(units) < 2:
+        remarks.append(f"only {next(iter(units))} can be compared")
+    return {
+        **_difference(how, means, rivals),
+        "data_sets": len(units),
+        "units": "data set" if how.unit_of == "dataset" else how.unit_of,
+        "splits": splits,
+        "settings": len({case[1:] for case in cases}) if how.settings else None,
+        "because": "; ".join(remarks),
+    }
+
+
+def _complete(rows: Rows, how: Compared, methods: Sequence[str]) -> dict[tuple, dict[str, float]]:
+    """The cases in which every method has a value, by method; logarithms where ratios count."""
+    found = {}
+    for case, group in grouped(map(dict, rows), how.unit_of, *how.settings).items():
+        values = {
+            row["method"]: float(row[how.column])
+            for row in group
+            if row["method"] in methods and row[how.column] is not None
+        }
+        if how.ratio and min(values.values(), default=0.0) <= 0.0:
+            continue  # nothing has a ratio to zero
+        if len(values) == len(methods) and all(map(math.isfinite, values.values())):
+            found[case] = {m: math.log(v) if how.ratio else v for m, v in values.items()}
+    return found
+
+
+def _difference(
+    how: Compared, means: Mapping[str, list[float]], rivals: Sequence[str]
+) -> dict[str, Any]:
+    """The method less the rival that decides, with a simultaneous interval, and the verdict."""
+    sign = 1.0 if how.better == "higher" else -1.0
+    n_units = len(means[how.method])
+    pairs = {rival: (sign * (means[how.method][0] - means[rival][0]), math.inf) for rival in rivals}
+    if n_units > 1:
+        # The intervals against all rivals hold together.
+        width = float(stats.t.isf(LEVEL / len(rivals) / 2, n_units - 1))
+        for rival in rivals:
+            found = split_difference(means[how.method], means[rival], 0.0)
+            pairs[rival] = sign * found.mean, width * found.error
+    verdict, rival = _verdict(how, pairs)
+    gap, margin = pairs[rival]
+    ours, theirs = np.array(means[how.method]), np.array(means[rival])
+    leads = np.where(np.isclose(ours, theirs, rtol=1e-9), 0.0, sign * (ours - theirs))
+    ahead, behind = int((leads > 0).sum()), int((leads < 0).sum())
+    ends = sorted(sign * end for end in (gap - margin, gap + margin))
+    known = math.isfinite(margin)
+    back = math.exp if how.ratio else float
+    unit = "times" if how.ratio else how.unit
+    of_values = "" if unit in ("points", "times") else f" {unit}"
+    return {
+        "measured": f"{how.method} {_shown(back(ours.mean()))}, "
+        f"{rival} {_shown(back(theirs.mean()))}{of_values}",
+        "difference": rounded(back(sign * gap) + 0.0),  # no -0
+        "low": rounded(back(ends[0]) + 0.0) if known else None,
+        "high": rounded(back(ends[1]) + 0.0) if known else None,
+        "unit": unit,
+        "ahead": ahead,
+        "behind": behind,
+        "sign_test_p": rounded(float(stats.binomtest(ahead, ahead + behind).pvalue), 3)
+        if ahead + behind
+        else 1.0,
+        "verdict": verdict,
+    }
+
+
+def _verdict(how: Compared, pairs: Mapping[str, tuple[float, float]]) -> tuple[str, str]:
+    """Held against every rival, failed against some, or neither; and the rival that decides."""
+    if how.same_within is not None:
+        pairs = {rival: (how.same_within - abs(gap), m) for rival, (gap, m) in pairs.items()}
+    ahead = {rival: gap - how.at_least for rival, (gap, _) in pairs.items()}
+    cleared = [rival for rival, (_, margin) in pairs.items() if ahead[rival] > margin]
+    failed = [
+        rival
+        for rival, (_, margin) in pairs.items()
+        if ahead[rival] < -margin or ahead[rival] == margin == 0.0
+    ]
+    verdict = FAILED if failed else HELD if len(cleared) == len(pairs) else UNCLEAR
+    deciding = failed or [rival for rival in pairs if rival not in cleared] or cleared
+    return verdict, min(deciding, key=lambda rival: ahead[rival])
+
+
+def _splits(rows: Rows, how: Compared) -> str:
+    if not isinstance(how.splits, str):
+        return "" if how.splits is None else str(how.splits)
+    counts = sorted({row[how.splits] for row in rows if row.get(how.splits) is not None})
+    return "" if not counts else f"{counts[0]}" + (f"–{counts[-1]}" if counts[1:] else "")
+
+
+def _beats(score: float, chance: float) -> bool:
+    """Whether a score is above a chance level, both as they are printed."""
+    return float(f"{score:.4g}") > float(f"{chance:.4g}")
+
+
+def _shown(value: float) -> str:
+    return f"{rounded(value, 3):g}"
+
+
+def trend(
+    exhibit: Exhibit, x: str, y: str, *, rises: bool, line: str | None = None
+) -> tuple[bool, str]:
+    """Whether a column rises (or falls) from the smallest to the largest x, on every line."""
+    rows = [row for row in exhibit.rows if row[y] is not None]
+    ends = []
+    for group in grouped(rows, *([line] if line else [])).values():
+        ordered = sorted(group, key=lambda row: row[x])
+        ends.append((ordered[0][y], ordered[-1][y]))
+    held = sum((b > a) if rises else (b < a) for a, b in ends)
+    low, high = (sum(values) / len(values) for values in zip(*ends, strict=True))
+    on = f", so on {held} of {len(ends)} lines" if len(ends) > 1 else ""
+    what = y.removeprefix("n_").replace("_", " ")
+    return held == len(ends), f"{what} {_shown(low)} to {_shown(high)}{on}"

@@ -1,0 +1,86 @@
+"""What Xue and Song claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ...studies.exhibits import Exhibit
+from ..claims import Claim, Rows
+from ..declared import declared
+from ..numbers import grouped, share
+from .plan import SCALES
+
+NONLINEAR, NONCONVEX = ("MIK-FS", "l0-MKL"), ("PiE-SVM", "CAP-SVM", "l0-MKL")
+LINEAR = ("PiE-SVM", "CAP-SVM", "EP-SVM")
+
+
+def _kind_means(exhibit: Exhibit, column: str, **kinds: tuple[str, ...]) -> Rows:
+    """Means of kinds of methods on every data set."""
+    return [
+        {
+            "dataset": dataset,
+            "method": kind.replace("_", "-"),
+            column: float(np.mean([r[column] for r in group if r["method"] in methods])),
+        }
+        for (dataset,), group in grouped(exhibit.rows, "dataset").items()
+        for kind, methods in kinds.items()
+    ]
+
+
+def by_model(exhibit: Exhibit) -> Rows:
+    """Accuracy of the nonlinear and of the linear methods."""
+    return _kind_means(exhibit, "accuracy", nonlinear=NONLINEAR, linear=LINEAR)
+
+
+def by_penalty(exhibit: Exhibit) -> Rows:
+    """Number of features of the non-convex approximations, EP-SVM and MIK-FS."""
+    alone = {name.replace("-", "_"): (name,) for name in ("EP-SVM", "MIK-FS")}
+    return _kind_means(exhibit, "n_features", non_convex=NONCONVEX, **alone)
+
+
+def at_most_features(exhibit: Exhibit) -> Rows:
+    """The rows with the most features."""
+    last = max(row["k"] for row in exhibit.rows)
+    return [row for row in exhibit.rows if row["k"] == last]
+
+
+def by_theta(exhibit: Exhibit) -> Rows:
+    """Theta in the place of the method."""
+    return [{**row, "method": f"theta = {row['theta']:g}"} for row in exhibit.rows]
+
+
+def _runs(exhibit: Exhibit) -> list[list[float]]:
+    groups = grouped(exhibit.rows, "dataset").values()
+    return [[row["objective"] for row in group] for group in groups]
+
+
+def within_ten(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether the objective is near its last value within ten rounds."""
+    settled = [
+        next(i for i, value in enumerate(run, start=1) if value - run[-1] <= 0.01 * run[-1])
+        for run in _runs(exhibit)
+    ]
+    held = [count <= 10 for count in settled]
+    said = f"within 1 % of the last objective in at most {max(settled)} rounds"
+    return all(held), f"{said}; in 10 on {share(held)} sets"
+
+
+def never_rises(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether the objective never rises."""
+    rises = sum(b > a * (1 + 1e-5) for run in _runs(exhibit) for a, b in pairwise(run))
+    rounds = sum(len(run) - 1 for run in _runs(exhibit))
+    return rises == 0, f"{rises} rises in {rounds} rounds, shifted objective"
+
+
+def printed_algorithms(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether no run of the printed algorithms falls without bound."""
+    fallen, runs = (sum(row[n] for row in exhibit.rows) for n in ("falls_without_bound", "splits"))
+    return fallen == 0, f"the objective falls without bound in {fallen} of {runs} runs"
+
+
+def claims_of(level: str) -> Sequence[Claim]:
+    """The claims, for a reproduction of this level."""
+    return declared(__package__, globals(), SCALES[level])

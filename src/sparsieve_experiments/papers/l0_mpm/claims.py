@@ -1,0 +1,40 @@
+"""What Yang and Ju claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...studies.exhibits import Exhibit
+from ..claims import Claim, Rows
+from ..declared import declared
+from .settings import SCALES
+
+
+def at_levels(exhibit: Exhibit) -> Rows:
+    """Rows at the shares of reach; machines without a level stand beside each of them."""
+    levels = ("0.8 of reach", "0.95 of reach")
+    found = []
+    for row in exhibit.rows:
+        method, _, level = row["method"].partition(", ")
+        for at in [level] if level in levels else levels if not level else []:
+            found.append({**row, "method": method, "level": at})
+    return found
+
+
+def ranked(exhibit: Exhibit) -> Rows:
+    """The rows of data sets."""
+    return [row for row in exhibit.rows if row["dataset"] != "Average"]
+
+
+def linear_rate(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether every run ends by its own rule and its objective never rises."""
+    ended = sum(row["converged"] for row in exhibit.summary)
+    rises = sum(row["rises"] for row in exhibit.summary)
+    counts = [row["iterations"] for row in exhibit.summary]
+    said = f"{ended} of {len(counts)} runs end by their rule, after {min(counts)} to {max(counts)}"
+    return ended == len(counts) and not rises, f"{said} iterations; {rises} rises"
+
+
+def claims_of(level: str) -> Sequence[Claim]:
+    """The claims, for a reproduction of this level."""
+    return declared(__package__, globals(), SCALES[level])

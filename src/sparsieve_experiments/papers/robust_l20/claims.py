@@ -1,0 +1,124 @@
+"""What An, Dong and Qin claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ...studies.exhibits import Exhibit
+from ..claims import Claim, Rows
+from ..declared import declared
+from ..numbers import grouped
+from .accuracy import NMAPG, TOP_K
+from .convergence import FIRST, SECOND
+from .plan import SCALES
+from .scoring import OURS
+
+BETTER_RHO = "nmAPG"
+MANY_FEATURES = 20  # beyond, the paper says, nmAPG is better than TopK
+FEWEST_KS = 10  # values of K that a curve needs to be called steady
+
+
+def published(exhibit: Exhibit) -> Rows:
+    """All methods but ours."""
+    return [row for row in exhibit.rows if row["method"] != OURS]
+
+
+def better_rho(exhibit: Exhibit) -> Rows:
+    """The published methods; nmAPG by the better of its two rho on the test samples at every K."""
+    both = {method.label for method in NMAPG}
+    found = [dict(row) for row in published(exhibit)]
+    best = [
+        {**max(group, key=lambda row: row["accuracy_percent"]), "method": BETTER_RHO}
+        for group in grouped([r for r in found if r["method"] in both], "dataset", "k").values()
+    ]
+    return [row for row in found if row["method"] not in both] + best
+
+
+def many_features(exhibit: Exhibit) -> Rows:
+    """The rows with more than 20 features."""
+    return [row for row in better_rho(exhibit) if row["k"] > MANY_FEATURES]
+
+
+def falls(exhibit: Exhibit) -> Rows:
+    """Mean fall of the accuracy from one K to the next."""
+    return [
+        {
+            "dataset": dataset,
+            "method": method,
+            "fall": float(
+                np.mean(
+                    [
+                        max(a["accuracy_percent"] - b["accuracy_percent"], 0.0)
+                        for a, b in pairwise(sorted(g, key=lambda row: row["k"]))
+                    ]
+                )
+            ),
+        }
+        for (dataset, method), g in grouped(
+            map(dict, better_rho(exhibit)), "dataset", "method"
+        ).items()
+        if len(g) > 1
+    ]
+
+
+def iterations(exhibit: Exhibit) -> Rows:
+    """Iterations until the objective is where Algorithm 1 ends."""
+    rows = []
+    for (dataset,), group in grouped(exhibit.rows, "dataset").items():
+        runs = {method: found for (method,), found in grouped(group, "method").items()}
+        goal = runs[FIRST][-1]["objective"] if FIRST in runs else None
+        for method in (FIRST, SECOND):
+            reached = [
+                row["iteration"]
+                for row in runs.get(method, [])
+                if goal is not None and row["objective"] <= goal
+            ]
+            found = {"dataset": dataset, "method": method}
+            rows.append({**found, "iterations": reached[0] if reached else None})
+    return rows
+
+
+def _off(rows: Rows) -> dict[float, float]:
+    """Mean distance of the number of rows from K, by tolerance."""
+    return {
+        tolerance: float(np.mean([abs(row["rows_above"] - row["k"]) for row in group]))
+        for (tolerance,), group in grouped(map(dict, rows), "tolerance").items()
+    }
+
+
+def level_is_k(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether some rho and tolerance give nearly K rows, at most a tenth of the mean K off."""
+    nearly = 0.1 * float(np.mean([row["k"] for row in exhibit.rows]))
+    best = {}
+    for method in NMAPG:
+        off = _off([row for row in exhibit.rows if row["method"] == method.label])
+        best[method.label.removeprefix("nmAPG, ")] = min(off.values(), default=np.inf)
+    said = "; ".join(f"{name}: {value:.1f}" for name, value in best.items())
+    return min(best.values()) <= nearly, f"rows off K at the best tolerance: {said}"
+
+
+def level_of_top_k(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether TopK is off K by more than a row at every tolerance."""
+    off = _off([row for row in exhibit.rows if row["method"] == TOP_K.label])
+    if not off:
+        return False, "TopK was not run"
+    best = min(off, key=lambda tolerance: off[tolerance])
+    said = f"rows off K: {off[0.0]:.0f} above 0, {off[best]:.1f} above {best:g}"
+    return all(value > 1.0 for value in off.values()), said
+
+
+def claims_of(level: str) -> Sequence[Claim]:
+    """The claims, for a reproduction of this level."""
+    scale = SCALES[level]
+    found = declared(__package__, globals(), scale)
+    if len(scale.curves.ks) >= FEWEST_KS:
+        return found
+    cannot = f"{len(scale.curves.ks)} values of K cannot show it; --full has 50"
+    return [
+        replace(claim, judged=cannot) if getattr(claim.judged, "rows", None) is falls else claim
+        for claim in found
+    ]

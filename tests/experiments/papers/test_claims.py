@@ -1,0 +1,231 @@
+"""Verdicts on claims, checked against plain computations."""
+
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sparsieve.datasets.registry import PAPERS
+from sparsieve_experiments.papers import find_preset, read_record
+from sparsieve_experiments.papers.claims import VERDICTS, Claim, Compared, Judged, Shows
+from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
+from sparsieve_experiments.papers.judging import judge_all, trend
+from sparsieve_experiments.studies.exhibits import Exhibit
+
+NAMES = ("a", "b", "c", "d", "e", "f")
+
+
+def exhibit(name="Table 1", **methods):
+    rows = [
+        {"dataset": place, "method": method, "score": value}
+        for method, values in methods.items()
+        for place, value in zip(NAMES, values, strict=False)
+    ]
+    return Exhibit(name, "", rows)
+
+
+def judged(compared, *exhibits):
+    (found,) = judge_all([Claim("A wins", "Table 1", "6 of 8", "Table 1", compared)], exhibits)
+    return found
+
+
+def test_the_interval_is_that_of_a_paired_t_test():
+    ours, theirs = [90.0, 80.0, 71.0, 66.0], [88.0, 79.0, 73.0, 60.0]
+    found = judged(Compared("score", "A", ("B",)), exhibit(A=ours, B=theirs))
+    whole = stats.ttest_rel(ours, theirs).confidence_interval(0.95)
+    assert found.difference == pytest.approx(1.75)
+    assert (found.low, found.high) == pytest.approx((whole.low, whole.high), rel=1e-3)
+    assert (found.ahead, found.behind, found.data_sets) == (3, 1, 4)
+    assert found.sign_test_p == pytest.approx(2 * (1 + 4) / 16)
+    assert found.verdict == "cannot tell"
+
+
+def test_a_lead_within_its_error_is_no_verdict():
+    rng = np.random.default_rng(0)
+    theirs = rng.normal(80.0, 1.0, 6)
+    ahead = theirs + 1.53 + 2.3 * math.sqrt(6) * stats.zscore(rng.normal(size=6), ddof=1)
+    found = judged(Compared("score", "A", ("B",)), exhibit(A=ahead, B=theirs))
+    assert found.difference == pytest.approx(1.53, abs=1e-3)
+    assert found.verdict == "cannot tell"
+    steady = judged(Compared("score", "A", ("B",)), exhibit(A=theirs + 1.53, B=theirs))
+    assert steady.verdict == "held"
+
+
+@pytest.mark.parametrize(
+    ("better", "shift", "verdict"),
+    [
+        ("higher", 5.0, "held"),
+        ("higher", -5.0, "did not hold"),
+        ("lower", -5.0, "held"),
+        ("lower", 5.0, "did not hold"),
+        ("higher", 0.0, "did not hold"),  # the same everywhere is not better
+    ],
+)
+def test_the_direction_counts(better, shift, verdict):
+    theirs = np.array([50.0, 60.0, 70.0])
+    noise = 0.1 * np.array([1.0, -1.0, 0.0]) * (shift != 0)
+    found = judged(
+        Compared("score", "A", ("B",), better), exhibit(A=theirs + shift + noise, B=theirs)
+    )
+    assert found.verdict == verdict
+    assert found.difference == pytest.approx(shift)
+    assert found.low <= found.difference <= found.high
+
+
+def test_the_rival_that_decides_is_shown_and_intervals_hold_together():
+    base = np.array([50.0, 60.0, 70.0, 80.0])
+    noise = np.array([1.0, -1.0, 0.5, -0.5])
+    found = judged(
+        Compared("score", "A"), exhibit(A=base, B=base - 9 + noise, C=base + 9 - noise, D=base - 20)
+    )
+    assert found.verdict == "did not hold"
+    assert found.measured == "A 65, C 74"
+    half = stats.t.isf(0.05 / 3 / 2, 3) * stats.sem(noise)
+    assert (found.low, found.high) == pytest.approx((-9 - half, -9 + half), rel=1e-3)
+
+
+def test_splits_and_settings_are_nested_in_data_sets():
+    rows = [
+        {"dataset": d, "method": m, "k": k, "score": s + 10 * k, "folds": 3}
+        for d, m, s in (("a", "A", 70), ("a", "B", 69), ("b", "A", 60), ("b", "B", 57))
+        for k in (1, 2)
+    ]
+    rows.append({"dataset": "c", "method": "A", "k": 1, "score": 99, "folds": 3})  # without B
+    found = judged(
+        Compared("score", "A", ("B",), settings=("k",), splits="folds"),
+        Exhibit("Table 1", "", rows),
+    )
+    assert (found.data_sets, found.settings, found.splits) == (2, 2, "3")
+    assert found.difference == 2.0
+    whole = stats.ttest_rel([85.0, 75.0], [84.0, 72.0]).confidence_interval(0.95)
+    assert found.high == pytest.approx(whole.high, rel=1e-3)
+
+
+def test_ratios_are_compared_by_their_logarithms():
+    seconds = {"A": [1.0, 2.0, 30.0], "B": [10.0, 20.0, 400.0]}
+    found = judged(Compared("score", "A", ("B",), "lower", ratio=True), exhibit(**seconds))
+    logs = np.log(seconds["A"]) - np.log(seconds["B"])
+    assert found.difference == pytest.approx(math.exp(logs.mean()), rel=1e-3)
+    assert found.verdict == "held"
+    assert found.interval.endswith(" times")
+    with_zero = {"A": [1.0, 2.0, 30.0, 0.0], "B": [10.0, 20.0, 400.0, 5.0]}
+    zero = judged(Compared("score", "A", ("B",), "lower", ratio=True), exhibit(**with_zero))
+    assert (zero.difference, zero.data_sets) == (found.difference, 3)
+
+
+@pytest.mark.parametrize(
+    ("shift", "verdict"), [(0.5, "held"), (9.0, "did not hold"), (2.0, "cannot tell")]
+)
+def test_no_difference_is_judged_by_the_whole_interval(shift, verdict):
+    theirs = np.array([50.0, 60.0, 70.0, 80.0])
+    ours = theirs + shift + 0.1 * np.array([1.0, -1.0, 1.0, -1.0])
+    compared = Compared("score", "A", ("B",), same_within=2.0)
+    assert judged(compared, exhibit(A=ours, B=theirs)).verdict == verdict
+
+
+def test_a_claim_of_a_lead_is_judged_by_that_lead():
+    theirs = np.array([50.0, 60.0, 70.0, 80.0])
+    ours = theirs + 3 + 0.1 * np.array([1.0, -1.0, 1.0, -1.0])
+    assert judged(Compared("score", "A", ("B",)), exhibit(A=ours, B=theirs)).verdict == "held"
+    by_five = Compared("score", "A", ("B",), at_least=5.0)
+    assert judged(by_five, exhibit(A=ours, B=theirs)).verdict == "did not hold"
+
+
+def test_one_data_set_has_no_interval_and_no_verdict():
+    found = judged(Compared("score", "A", ("B",)), exhibit(A=[90.0], B=[10.0]))
+    assert (found.low, found.high, found.verdict) == (None, None, "cannot tell")
+    assert "only a can be compared" in found.because
+
+
+def test_guessing_is_not_missed_for_rounding():
+    sets = Exhibit("Data sets", "", [{"dataset": "a", "largest_class_percent": 65.5172}])
+    table = exhibit(A=[65.52, 90.0, 80.0], B=[62.07, 80.0, 81.0])
+    found = judged(Compared("score", "A", ("B",), accuracy=True), table, sets)
+    assert found.because == "a: no better than guessing"
+    better = exhibit(A=[65.53, 90.0, 80.0], B=[62.07, 80.0, 81.0])
+    assert judged(Compared("score", "A", ("B",), accuracy=True), better, sets).because == ""
+
+
+def test_what_cannot_be_compared_says_why():
+    table = exhibit(A=[1.0], B=[2.0])
+    found = judged("the solvers differ", table)
+    assert (found.verdict, found.because) == ("not comparable", "the solvers differ")
+    assert found.shown["ours"] == "because the solvers differ"
+    missing = judged(Compared("score", "A", ("B",)))
+    assert (missing.verdict, missing.because) == ("cannot tell", "Table 1 was not computed")
+    assert judged(Compared("score", "A", ("Z",)), table).verdict == "cannot tell"
+    assert judged(Shows(lambda e: (False, "3 rises")), table).verdict == "not shown"
+    assert judged(Shows(lambda e: (True, "no rise")), table).measured == "no rise"
+
+
+def test_no_claim_compares_a_method_with_itself():
+    with pytest.raises(ValueError, match="compares A with itself"):
+        Compared("score", "A", ("B", "A"))
+    with pytest.raises(ValueError, match="better must be"):
+        Compared("score", "A", better="more")
+
+
+def test_a_trend_is_that_of_every_line():
+    rows = [
+        {"x": x, "y": y, "line": n}
+        for n, ys in ((1, (5, 9, 7)), (2, (4, 1, 3)))
+        for x, y in enumerate(ys)
+    ]
+    lines = Exhibit("F", "", rows)
+    assert trend(lines, "x", "y", rises=True, line="line")[0] is False
+    assert trend(Exhibit("F", "", rows[:3]), "x", "y", rises=True)[0] is True
+    assert "1 of 2 lines" in trend(lines, "x", "y", rises=False, line="line")[1]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_recorded_claim_has_a_verdict_and_every_difference_an_interval(paper):
+    record = read_record(paper).reproduction
+    names = {exhibit.name for exhibit in record.exhibits}
+    found = record.claims
+    assert len(found) >= 10
+    for claim, one in zip(find_preset(paper).claims("standard"), found, strict=True):
+        assert claim.exhibit in names
+        assert one.verdict in VERDICTS
+        assert all((one.claim, one.printed_in, one.reported))
+        if one.verdict in ("held", "did not hold"):
+            assert one.low <= one.difference <= one.high
+            assert one.data_sets > 1
+            assert one.sign_test_p is not None
+        if one.verdict == "not comparable":
+            assert one.because
+        if one.verdict in ("shown", "not shown"):
+            assert one.measured
+    assert {field.name for field in fields(Judged)} == set(found[0].as_row)
+
+
+def test_the_claims_of_the_issue_are_there():
+    """Counts that can be read off the recorded tables."""
+    mpm = {c.claim: c for c in read_record("l0-mpm").reproduction.claims}
+    rows = read_record("l0-mpm").reproduction.exhibits
+    table = next(e for e in rows if e.name == "Table 3").rows
+    mcc = {(r["dataset"], r["method"]): r["mcc"] for r in table}
+    wins = sum(
+        mcc[d, "L0-MPM, 0.8 of reach"] + mcc[d, "L0-MPM, 0.95 of reach"] > 2 * mcc[d, "MPM"]
+        for d in {d for d, _ in mcc}
+    )
+    assert mpm["L0-MPM has a higher MCC than MPM"].ahead == wins
+    assert mpm["L0-MPM needs fewer iterations than S-MPM"].ahead == 0
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_titles_notes_and_pictures_of_a_record_are_those_declared(paper):
+    package = f"sparsieve_experiments.papers.{paper.replace('-', '_')}"
+    for one in read_record(paper).reproduction.exhibits:
+        if one.name == "Data sets":
+            assert {"n_samples", "published_n_samples", "remark"} <= set(one.columns)
+            continue
+        told = declared_exhibit(package, one.name, one.rows)
+        assert (one.title, one.note) == (told.title, told.note)
+        assert list(one.drawings) == list(told.drawings)
+
+
+def test_a_figure_that_is_not_declared_is_named():
+    with pytest.raises(LookupError, match="declares no exhibit 'Figure 99'"):
+        declared_exhibit("sparsieve_experiments.papers.l20", "Figure 99", [])
