@@ -236,6 +236,11 @@ class Certifiable:
         return False
 
     def _check_certifiable(self) -> None:
+        if getattr(self, "feature_groups", None) is not None:
+            raise ValueError(
+                f"{type(self).__name__} cannot prove anything about groups of features; leave "
+                "feature_groups out to certify a set of single features"
+            )
         if self._relative_ridge() == 0.0 and not self._is_exact():
             raise ValueError(
                 f"{type(self).__name__} was fitted without a ridge, which is what bounds rest on; "
