@@ -100,6 +100,24 @@ class FeatureGroups(Savable):
         np.maximum.at(found, self.members, scores[self.numbers])
         return found
 
+    def values(self, parameter: str, given: Any) -> np.ndarray:
+        """One positive number per group, from a list in their order or a dict by their names."""
+        if isinstance(given, Mapping):
+            if missing := [name for name in self.names if name not in given]:
+                raise ValueError(f"{parameter} has no value for {listed(missing)}")
+            if strange := [str(name) for name in given if name not in self.names]:
+                raise ValueError(f"{parameter}: there is no feature group {listed(strange)}")
+            given = [given[name] for name in self.names]
+        found = np.asarray(given, dtype=np.float64)
+        if found.shape != (self.n_groups,):
+            raise ValueError(
+                f"{parameter} must have one number for each of the {self.n_groups} feature groups, "
+                f"got {found.size}"
+            )
+        if not (np.isfinite(found) & (found > 0)).all():
+            raise ValueError(f"{parameter} must be positive and finite")
+        return found
+
     def widened(self, fixed: FixedColumns) -> FixedColumns:
         """The columns that are kept and left out where whole groups are."""
         always = np.zeros_like(fixed.always)

@@ -21,6 +21,7 @@ from ..linear import LinearSelector
 from ..preparation import Prepared, Units
 from .certificate import Certifiable
 from .path_length import signal_rule
+from .row_penalty import entry_path
 from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
@@ -244,12 +245,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         responses = problem.units.outputs(found.responses)
         explained = np.cumsum(np.append(0.0, (responses.astype(np.float64) ** 2).sum(axis=1)))
         objective = problem.target_power - explained[found.ends]
-        entered = [groups.columns[g] for g in found.order]
-        union = [
-            np.array(list(dict.fromkeys(np.concatenate([*entered[:k], []]).astype(np.int64))))
-            for k in range(len(entered) + 1)
-        ]
-        self.path_ = Path([some.astype(np.int64) for some in union], objective=objective)
+        self.path_ = entry_path(groups, found.order.tolist(), objective=objective)
         self.gains_ = found.gains
         self._entered = (found.columns, found.ends)
         self._model = (found.directions, responses, problem.units)

@@ -19,17 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from ...design import DesignMatrix, own_passes
+from ...design import own_passes
 from ..base import Callback, Event, Result
 from .forward_scores import RANK_TOL
+from .group_products import group_products
 from .problem import LeastSquares
 
-# Bytes of columns that are unpacked at a time for the inner products within groups.
-BLOCK_BYTES = 1 << 26
 # Share of the largest squared norm above which a ridge keeps all systems far from singular.
 SAFE_RIDGE = 1e-6
-# Numbers that the inner products within all groups may be.
-MAX_PRODUCTS = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,8 @@ class GroupForwardSelection:
 
     def _path(self, problem: LeastSquares, callback: Callback | None) -> Result[GroupPath]:
         state = _State(problem, self.groups)
-        power, used, order = problem.power, 0.0, []
+        power, used = problem.power, 0.0
+        order: list[int] = []
         gains: list[float] = []
         excess: list[float] = []
         remaining = np.zeros(len(self.groups))
@@ -152,7 +150,7 @@ class _State:
         self.tol = RANK_TOL[np.dtype(self.design.dtype)]
         eligible = problem.is_eligible
         self.open = np.array([bool(eligible[columns].any()) for columns in groups])
-        self.blocks = _blocks(self.design, groups)
+        self.blocks = [_Block(*parts) for parts in group_products(self.design, groups)]
         for block in self.blocks:
             block.shift(self.ridge)
         # Upper and lower halves of the directions.
@@ -256,33 +254,6 @@ class _Block:
         self.E -= c @ c.transpose(0, 2, 1)
         cross = c @ rest.transpose(0, 2, 1)
         self.N += c @ inside @ c.transpose(0, 2, 1) - cross - cross.transpose(0, 2, 1)
-
-
-def _blocks(design: DesignMatrix, groups: Sequence[np.ndarray]) -> list[_Block]:
-    """All groups by size, with the inner products of their columns."""
-    sizes = np.array([len(columns) for columns in groups])
-    if float((sizes.astype(float) ** 2).sum()) > MAX_PRODUCTS:
-        raise ValueError(
-            f"the feature groups are too large (up to {sizes.max()} columns) for inner products "
-            "of all their columns; divide them into smaller groups"
-        )
-    blocks = []
-    for size in np.unique(sizes[sizes > 0]):
-        members = np.flatnonzero(sizes == size)
-        columns = np.array([groups[g] for g in members])
-        if size == 1:
-            norms = np.asarray(design.column_sq_norms(), dtype=np.float64)
-            blocks.append(_Block(members, columns, norms[columns][:, :, None]))
-            continue
-        products = np.empty((len(members), size, size))
-        step = max(1, BLOCK_BYTES // (8 * design.shape[0] * int(size)))
-        for first in range(0, len(members), step):
-            part = columns[first : first + step]
-            X = np.asarray(design.dense_columns(part.ravel()), dtype=np.float64)
-            X = X.T.reshape(len(part), size, -1)
-            products[first : first + step] = X @ X.transpose(0, 2, 1)
-        blocks.append(_Block(members, columns, products))
-    return blocks
 
 
 def chance(freedom: float, n_groups: int) -> float:
