@@ -224,3 +224,51 @@ def test_saved_pickled_and_in_single_precision(tmp_path):
     half = RidgeForwardSelector(3, feature_groups=LABELS).fit(X.astype(np.float32), y)
     assert half.coef_.dtype == np.float32
     assert in_order(half) == in_order(fitted)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_certificates_against_all_sets_of_groups(seed, overlap):
+    X, y = make(seed, n=40, relevant="ce")
+    groups = {name: np.flatnonzero(name == LABELS).tolist() for name in "abcdefg"}
+    if overlap:
+        groups["a"] += [3, 4]
+        groups["d"] += [2]
+    fitted = RidgeForwardSelector(4, feature_groups=groups, **PLAIN).fit(X, y)
+    certificate = fitted.certify(X, y)
+    assert certificate.n_features.tolist() == [1, 2, 3, 4]
+    y0 = y - y.mean()
+    best = {}
+    for k in range(1, 5):
+        values = {
+            some: y0 @ y0 - y0 @ hat(X, np.concatenate([groups[g] for g in some]), 1.0) @ y0
+            for some in combinations(groups, k)
+        }
+        best[k] = min(values.values())
+        own = tuple(sorted(in_order(fitted)[:k]))
+        assert certificate.objective[k - 1] == pytest.approx(values[own], rel=1e-10)
+    low = certificate.lower_bound
+    assert (low <= np.array(list(best.values())) * (1 + 1e-12)).all()
+    assert (certificate.gap < 0.2).all()
+    assert "feature groups" in certificate.sentence()
+
+
+def test_the_bound_is_that_of_the_perspective_relaxation():
+    """Indicators of groups between 0 and 1, solved by cones."""
+    import cvxpy as cp
+
+    X, y = make(9, n=30, relevant="cf", noise=2.0)
+    fitted = RidgeForwardSelector(2, feature_groups=LABELS, **PLAIN).fit(X, y)
+    certificate = fitted.certify(X, y)
+    Z, y0 = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
+    for k in (1, 2):
+        w, z, t = cp.Variable(len(LABELS)), cp.Variable(7), cp.Variable(7)
+        limits = [z >= 0, z <= 1, cp.sum(z) <= k]
+        limits += [
+            cp.quad_over_lin(w[np.flatnonzero(name == LABELS)], z[g]) <= t[g]
+            for g, name in enumerate("abcdefg")
+        ]
+        value = cp.Problem(
+            cp.Minimize(cp.sum_squares(y0 - Z @ w) + len(y) * cp.sum(t)), limits
+        ).solve(solver=cp.CLARABEL)
+        assert certificate.lower_bound[k - 1] == pytest.approx(value, rel=1e-3)
