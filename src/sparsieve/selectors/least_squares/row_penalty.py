@@ -212,7 +212,7 @@ class RowModel:
 
     def weighted(self, result: Result[Rows]) -> np.ndarray:
         """Which features have weight."""
-        return result.solution.W.any(axis=1)
+        return np.asarray(result.solution.W.any(axis=1))
 
     def norms(self, result: Result[Rows]) -> np.ndarray:
         """The norm of every feature's coefficients."""

@@ -223,7 +223,7 @@ class BoundSearch:
         """The place of the unit of every column of the working set."""
         if self.groups is None:
             return None
-        return np.repeat(np.arange(len(self.units)), [len(self.groups[g]) for g in self.units])
+        return np.repeat(np.arange(len(self.units)), [len(self.groups[int(g)]) for g in self.units])
 
     def _violating(self, found: Relaxed, squares: np.ndarray) -> np.ndarray:
         """Features outside the working set that violate their optimality condition most."""
@@ -240,7 +240,7 @@ class BoundSearch:
     def _take_in(self, units: np.ndarray) -> None:
         features = units
         if self.groups is not None:
-            features = np.concatenate([self.groups[g] for g in units] or [units])
+            features = np.concatenate([units[:0], *(self.groups[int(g)] for g in units)])
         new = self.design.dense_columns(features)
         across = self.columns.T @ new
         self.gram = np.block([[self.gram, across], [across.T, new.T @ new]])
