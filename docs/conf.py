@@ -31,11 +31,16 @@ if os.environ.get("DOCS_ONLINE"):
         "sklearn": ("https://scikit-learn.org/stable/", None),
     }
 
-exclude_patterns = ["_build", "_generated", "_ext"]
+exclude_patterns = ["_build", "_generated", "_ext", "_templates"]
+templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 autosummary_generate = True
+# Types stand with the parameters; a signature has names and defaults, one in a line if it is long.
+autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
+python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"
 
@@ -46,6 +51,7 @@ html_css_files = ["sparsieve.css"]
 html_js_files = ["methods.js"]
 html_show_sourcelink = False
 html_theme_options = {
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["version-switcher", "theme-switcher"],
     "switcher": {"json_url": "_static/switcher.json", "version_match": version},
     "check_switcher": False,  # it would be fetched from the network

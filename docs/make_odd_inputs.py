@@ -29,20 +29,19 @@ from sparsieve import all_estimators  # noqa: E402
 
 HEAD = """# Odd inputs
 
-Every line is a kind of input that was handed to `fit`, and then to `transform` and `predict` where
-the estimator has them; lines that begin with "transform:" were handed to those two after a usual
-fit. An estimator answers within {seconds} CPU seconds, without NaN in its scores or coefficients,
-with as many rows and columns as it should and no NaN that was not there before, or refuses with a
-`ValueError` or `TypeError` whose first sentence names the argument, the column or the class.
-{n_kinds} kinds x {n_estimators} estimators, written by `make odd-inputs`; the data are 30 samples
-with 7 features.
+Each row is a kind of input given to `fit`, and then to `transform` and `predict` where the
+estimator has them; rows that begin with "transform:" were given to those two after an ordinary
+fit. The estimator must either answer within {seconds} CPU seconds, with output of the right shape
+and without new NaN, or raise a `ValueError` or `TypeError` whose first sentence names the
+argument, the column or the class. {n_kinds} kinds x {n_estimators} estimators, written by `make
+odd-inputs`; the data are 30 samples with 7 features.
 
-{n_files} of the kinds can be a file. Those were also given to `sparsieve select` with each of the
-{n_methods} methods and to a study of all of them: an answer, or exit code 1 and a sentence. What
-other formats (.csv, .parquet) can hold as well was given in them too, to {methods}.
-Masked values are refused; NaN in X is refused but by the filters that say they take it.
+{n_files} of the kinds can be files. These were also given to `sparsieve select` with each of the
+{n_methods} methods and to a study of all of them: the outcome is an answer, or exit code 1 and a
+sentence. Kinds that fit other formats (.csv, .parquet) were given in those formats to {methods}.
+Masked values are refused. NaN in X is refused except by filters that accept it.
 
-| input | answered by | refused by | in these words | command line | study |
+| input | answered by | refused by | message | command line | study |
 |---|---|---|---|---|---|
 """
 

@@ -1,9 +1,13 @@
-"""Draw the pictures of the family pages: ``python docs/make_pictures.py`` (``make pictures``).
+"""Draw the pictures of the pages: ``python docs/make_pictures.py`` (``make pictures``).
 
 They are kept in the repository, so that pages can be built without running anything; running this
 again after a change shows whether they still tell the truth.
 """
 
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -11,6 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from card_pictures import CARDS
 
 import sparsieve
 from sparsieve import datasets
@@ -198,6 +203,31 @@ def main():
         draw(axes[0])
         figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
         plt.close(figure)
+    for draw in CARDS:
+        figure, ax = plt.subplots(figsize=(3, 1.3), layout="constrained")
+        draw(ax)
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        file = FOLDER / f"card_{draw.__name__}.svg"
+        figure.savefig(file, metadata={"Date": None}, transparent=True)
+        plt.close(figure)
+    report_picture()
+
+
+def report_picture():
+    """The top of the report that ``sparsieve demo`` writes, where there is a browser to open it."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    if browser is None:
+        print("report.png stays as it is: there is no Chromium on this machine")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        subprocess.run([sys.executable, "-m", "sparsieve", "demo", "--report", page], check=True)
+        picture = FOLDER.parent / "report.png"
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,835"]
+        options += ["--virtual-time-budget=10000", f"--screenshot={picture}"]
+        subprocess.run([browser, *options, page.as_uri()], check=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 Single cells: AnnData in, marker genes out
 ==========================================
 
-``sparsieve.select`` takes an AnnData object and the name of a column of ``obs``; what it finds is
-written into ``var`` and ``uns``. Needs the package ``anndata`` (extra ``data``). The counts are
-generated.
+``sparsieve.select`` takes an AnnData object and the name of a column of ``obs``, and writes the
+result into ``var`` and ``uns``. It needs the package ``anndata`` (extra ``data``). The counts are
+simulated.
 """
 
 import anndata
@@ -32,7 +32,7 @@ print(selected)
 print(adata.var.columns.tolist())
 
 # %%
-# Mean expression of the kept genes by cell type:
+# Mean expression of the selected genes by cell type:
 kept = selected.features
 means = np.array(
     [np.asarray(adata[types == kind, kept].X.mean(axis=0)).ravel() for kind in markers]

@@ -1,10 +1,10 @@
 """
-How far from the best possible selection?
+How close is a selection to the best one?
 =========================================
 
-Nobody can try all sets of ten features out of thousands. For least squares with a ridge a bound
-says what no set of a size can go below, and for small sizes the best set can be found for sure.
-What is proven is the training objective, not accuracy.
+You cannot try all sets of ten features out of thousands. For least squares with a ridge there is a
+proven lower bound on the objective of every set of a given size, and for small sizes the best set
+can be found. The proof is about the training objective, not about accuracy.
 """
 
 import matplotlib.pyplot as plt
@@ -23,10 +23,10 @@ certificate = selector.certify(X, y)
 print(certificate)
 
 # %%
-# The truth lies between the curves: no selection of a size is below the lower one.
+# The best selection lies between the curves: none is below the lower one.
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(certificate.n_features, certificate.objective, "o-", label="ridge forward")
-ax.plot(certificate.n_features, certificate.lower_bound, "--", label="no selection is below")
+ax.plot(certificate.n_features, certificate.lower_bound, "--", label="lower bound")
 ax.fill_between(certificate.n_features, certificate.lower_bound, certificate.objective, alpha=0.2)
 ax.set(xlabel="features", ylabel="training objective")
 ax.legend()

@@ -2,8 +2,8 @@
 How many features are enough?
 =============================
 
-``SelectorCV`` scores every number of features by cross-validation: one selection per fold serves
-them all. Three rules read the curve differently.
+``SelectorCV`` scores every number of features by cross-validation, with one selection per fold.
+Three rules choose a number from the curve.
 """
 
 import matplotlib.pyplot as plt
@@ -22,6 +22,6 @@ AccuracyCurveDisplay.from_estimator(search, ax=ax)
 plt.show()
 
 # %%
-# What do several methods agree on?
+# Which features do several methods agree on?
 together = EnsembleSelector(n_features_to_select=5, aggregation="rra").fit(X, y)
 print("agreed on:", ", ".join(together.get_feature_names_out()))

@@ -3,8 +3,8 @@ Which feature belongs to which class?
 =====================================
 
 Every class has features of its own, shifted in that class and pure noise in all others. The l2,1
-model and the exclusive l2,1 model both find the features; only the exclusive one says whose they
-are.
+model and the exclusive l2,1 model both find the features; only the exclusive one tells which class
+they belong to.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Compare methods on your data
 ============================
 
-``sparsieve.compare`` runs several methods on the same folds and says which features they agree
-on, how stable each is and whether their differences mean anything.
+``sparsieve.compare`` runs several methods on the same folds. It shows how accurate and stable each
+is, which differences are significant, and which features the methods agree on.
 """
 
 import matplotlib.pyplot as plt
@@ -23,6 +23,6 @@ found.plot(ax=ax)
 plt.show()
 
 # %%
-# What the methods agree on:
+# Features that the methods agree on:
 columns = ["rank", "feature", "methods", "chosen_by"]
 print(found.consensus[columns].head(6).to_string(index=False))

@@ -2,8 +2,8 @@
 Known covariates: what do genes add to age?
 ===========================================
 
-Age explains much of an outcome and of many genes. ``always_keep`` leaves age in the model without
-a penalty, and judges every gene by what it adds.
+Age explains much of an outcome and of many genes. ``always_keep`` keeps age in the model without a
+penalty, so that every gene is judged by what it adds.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ for label, selector in (("age left out", without), ("age kept", adjusted)):
     print(f"{label}: {', '.join(names[np.argsort(selector.ranking_)[:6]])}")
 
 # %%
-# With age in the model, its followers fall to the level of noise.
+# With age in the model, genes that only follow age score like noise.
 figure, axes = plt.subplots(2, 1, figsize=(9, 5), layout="constrained", sharex=True)
 for ax, label, selector in zip(
     axes, ("age left out", "age kept and unpenalised"), (without, adjusted), strict=True

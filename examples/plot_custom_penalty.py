@@ -1,11 +1,11 @@
 """
-A penalty of your own
-=====================
+Write your own penalty
+======================
 
 A penalty is a class with ``value`` and ``prox``; the library's own are in ``sparsieve.penalties``.
-Here every feature has a price of its own, because some are expensive to measure, and a short
-proximal gradient loop solves the model. With equal prices it has to agree with
-:class:`~sparsieve.L21Selector`, which is solved in another way: an independent answer.
+Here every feature has its own price, because some are expensive to measure, and a short proximal
+gradient loop solves the model. With equal prices it must agree with
+:class:`~sparsieve.L21Selector`, which uses another algorithm.
 """
 
 from dataclasses import dataclass
@@ -50,14 +50,14 @@ Y = np.eye(3)[wine.target]
 Y -= Y.mean(axis=0)
 
 # %%
-# Equal prices: the same model as L21Selector's.
+# Equal prices: the same model as L21Selector.
 alpha = 30.0
 W = solve(X, Y, PricedRows(np.full(13, alpha)))
 reference = L21Selector(alpha=alpha).fit(X, wine.target)
 print(f"largest difference of coefficients: {np.abs(W.T - reference.coef_).max():.1e}")
 
 # %%
-# Two features become expensive, and the model makes do without them where it can.
+# If two features become expensive, the model uses them less.
 prices = np.full(13, alpha)
 expensive = [6, 12]  # flavanoids, proline
 prices[expensive] *= 3
@@ -65,7 +65,7 @@ dear = solve(X, Y, PricedRows(prices))
 figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
 places = np.arange(13)
 ax.barh(places - 0.2, np.linalg.norm(W, axis=1), 0.4, label="equal prices")
-ax.barh(places + 0.2, np.linalg.norm(dear, axis=1), 0.4, label="flavanoids, proline dear")
+ax.barh(places + 0.2, np.linalg.norm(dear, axis=1), 0.4, label="flavanoids, proline expensive")
 ax.set(yticks=places, yticklabels=wine.feature_names, xlabel="norm of the coefficients")
 ax.legend()
 plt.show()

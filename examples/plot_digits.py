@@ -2,9 +2,8 @@
 Which pixels tell digits apart?
 ===============================
 
-Features that are pixels can be looked at. Four methods choose 15 of the 64 pixels of
-scikit-learn's digits; the pictures show where they are, and the numbers how well a simple
-classifier reads digits by these pixels alone (on samples held out).
+Four methods choose 15 of the 64 pixels of scikit-learn's digits. The figures show where they are,
+and how accurately a simple classifier reads held-out digits from these pixels alone.
 """
 
 import matplotlib.pyplot as plt
@@ -40,5 +39,5 @@ for ax in axes:
 plt.show()
 
 # %%
-# The F statistic judges one pixel at a time and takes several that say the same; the others ask
+# The F statistic judges one pixel at a time and chooses redundant ones. The other methods consider
 # what a pixel adds to those already chosen.

@@ -1,10 +1,10 @@
 """
-Selecting before splitting: how to fool oneself
-===============================================
+Selecting before splitting: how to fool yourself
+================================================
 
-Pure noise, fifty samples, 3,000 features, labels by coin. Chance is 50 %. If features are chosen
-on all samples and the model is cross-validated afterwards, noise looks like a discovery. The same
-selection inside the folds tells the truth.
+Fifty samples with 3,000 features of pure noise and random labels, so chance is 50 %. If you select
+features on all samples and cross-validate the model afterwards, noise looks like a discovery. If
+you select inside the folds, it does not.
 """
 
 import matplotlib.pyplot as plt

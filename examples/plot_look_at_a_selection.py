@@ -2,8 +2,8 @@
 Look at a selection
 ===================
 
-Which features, how they entered, how many are enough, and did the solver come to rest? Four
-displays in the manner of scikit-learn's.
+Which features were selected, in which order, how many are enough, and did the solver converge? Four
+displays, which work like scikit-learn's.
 """
 
 import matplotlib.pyplot as plt
@@ -27,13 +27,13 @@ figure, axes = plt.subplots(2, 2, figsize=(14, 9), layout="constrained")
 selector = RidgeForwardSelector(n_features_to_select=6).fit(X, y)
 RankingDisplay.from_estimator(selector, n_features=12, ax=axes[0, 0])
 
-# How many are enough? One selection per fold serves all numbers of features.
+# How many are enough? One selection per fold covers all numbers of features.
 search = SelectorCV(RidgeForwardSelector(), rule="one_se").fit(X, y)
 AccuracyCurveDisplay.from_estimator(search, ax=axes[0, 1])
 
-# How they enter as the penalty falls.
+# How features enter as the penalty decreases.
 PathDisplay.from_estimator(L21Selector(), X, y, ax=axes[1, 0])
 
-# Did the solver come to rest?
+# Did the solver converge?
 ConvergenceDisplay.from_estimator(RFSSelector().fit(X, y), relative=True, ax=axes[1, 1])
 plt.show()

@@ -1,10 +1,10 @@
 """
-Signals that no straight line sees
-==================================
+Non-linear signals
+==================
 
-Features that act through a parabola or a step are seen by one kernel per feature, not by lines. A
-pure interaction, such as the sign of a product, stays invisible to sums of functions of single
-features by design; ReliefF, which compares neighbours, has a chance there.
+Linear methods miss features that act through a parabola; one kernel per feature finds them. A pure
+interaction, such as the sign of a product, cannot be found by sums of functions of single
+features. ReliefF, which compares neighbours, has a chance.
 """
 
 import matplotlib.pyplot as plt
@@ -51,5 +51,5 @@ for (row, column), share in np.ndenumerate(found):
 plt.show()
 
 # %%
-# ``diagnose`` compares linear and other selection beforehand and says where lines fail.
+# ``diagnose`` warns you beforehand when linear selection misses the signal.
 print(diagnose(*problems["radial"][:2]))

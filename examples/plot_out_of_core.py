@@ -2,8 +2,8 @@
 Data that stay on disk
 ======================
 
-A memory-mapped file is read block by block: the selection is that of the array in memory, and the
-memory it takes is bounded. Here the file is small and the limit smaller still.
+A memory-mapped file is read block by block within a memory limit, with the same result as for an
+array in memory. Here the file is small, and the limit is even smaller.
 """
 
 import tempfile

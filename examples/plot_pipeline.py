@@ -2,8 +2,8 @@
 Inside Pipeline and GridSearchCV
 ================================
 
-Selectors are scikit-learn transformers: they go into pipelines, their parameters into grids, and
-cross-validation then repeats the selection in every fold, as it must.
+Selectors are scikit-learn transformers. In a pipeline their parameters can be tuned by grid search,
+and cross-validation repeats the selection in every fold, as it must.
 """
 
 import matplotlib.pyplot as plt
@@ -40,5 +40,5 @@ ax.legend()
 plt.show()
 
 # %%
-# ``best_score_`` is the best of 21 and therefore a little too good: see the guide on honest
+# ``best_score_`` is the best of 21 scores and therefore slightly too high: see the guide on honest
 # evaluation.

@@ -2,10 +2,10 @@
 Gross errors in the target
 ==========================
 
-Three outputs depend on eight of 120 features; a share of the targets is nonsense. Every selector
-keeps eight features: how many of them are the right ones (mean over five data sets)? The robust
-losses count a residual by its norm instead of its square, so that a sample which does not fit
-cannot dominate.
+Three outputs depend on eight of 120 features, and some of the targets are grossly wrong. Every
+selector keeps eight features: how many are the right ones (mean over five data sets)? Robust losses
+use the norm of a residual instead of its square, so that a sample that does not fit cannot
+dominate.
 """
 
 import matplotlib.pyplot as plt
@@ -44,5 +44,5 @@ ax.legend()
 plt.show()
 
 # %%
-# This is what robust losses are for. Wrong *labels* are another matter: a 0/1 code cannot be
-# grossly wrong, and in the quality study the robust models lost no less than others did.
+# This is what robust losses are for. They do not help against wrong *labels*: a 0/1 code cannot be
+# grossly wrong, and in the quality study the robust models lost as much as others.

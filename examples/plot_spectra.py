@@ -2,9 +2,9 @@
 Wavelengths for a concentration
 ===============================
 
-Generated spectra of 120 samples at 700 wavelengths: three substances with overlapping peaks, a
-drifting baseline and noise. The target is the concentration of one of them, a number. Which
-wavelengths are needed to predict it?
+Simulated spectra of 120 samples at 700 wavelengths: three substances with overlapping peaks, a
+drifting baseline and noise. The target is the concentration of one substance. Which wavelengths
+predict it?
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ methods = {
 }
 figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
 ax.plot(wavelength, X[:12].T, color="0.75", linewidth=0.7)
-ax.plot(wavelength, pure[0], color="black", label="the substance sought")
+ax.plot(wavelength, pure[0], color="black", label="target substance")
 for height, (name, selector) in enumerate(methods.items()):
     model = make_pipeline(selector, StandardScaler(), RidgeCV(np.logspace(-4, 2, 7)))
     score = cross_val_score(model, X, y, cv=5, scoring="r2").mean()
@@ -57,6 +57,6 @@ ax.legend(loc="upper right")
 plt.show()
 
 # %%
-# The filter and the convex model take neighbours on the flank of the strongest peak, which say the
-# same. Ridge forward also takes a wavelength at which the substance sought absorbs nothing: there
-# the substance beneath its peak can be read, and subtracted.
+# The filter and the convex model choose redundant neighbours on the flank of the strongest peak.
+# Ridge forward also chooses a wavelength where the target substance absorbs nothing: it measures
+# the overlapping substance, which can then be subtracted.

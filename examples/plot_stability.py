@@ -1,9 +1,9 @@
 """
-Which features come up again and again?
-=======================================
+Which features keep coming back?
+================================
 
-Stability selection repeats a selection on random halves of the samples and keeps what comes up
-in most of them, with a bound on how many features are kept by mistake on average.
+Stability selection repeats a selection on random halves of the samples and keeps the features that
+are selected in most of them. It bounds how many are kept by mistake on average.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ right.set_title("green: truly relevant")
 plt.show()
 
 # %%
-# On pure noise nothing reaches the threshold, or hardly anything.
+# On pure noise, (almost) no feature reaches the threshold.
 rng = np.random.default_rng(0)
 noise = StabilitySelection(n_subsamples=60).fit(
     rng.standard_normal((100, 400)), rng.integers(0, 2, 100)

@@ -2,9 +2,9 @@
 A small study
 =============
 
-Several methods on several data sets, on the same splits, with the selection strictly inside the
-training part. Results live in one file; a study that is stopped goes on where it was. The same
-study can be written as TOML and run with ``sparsieve study run``.
+Several methods on several data sets, on the same splits, with the selection inside the training
+part. Results are stored in one file, and an interrupted study resumes. The same study can be
+written as TOML and run with ``sparsieve study run``.
 """
 
 import tempfile

@@ -1,9 +1,9 @@
 """
-Substitutes: what could stand in for a selected feature?
-========================================================
+Substitutes: what could replace a selected feature?
+===================================================
 
-Where features are near-copies of each other, a selection takes one of them, and which one may be
-chance. ``find_substitutes`` lists the others, so that nobody concludes that they do not matter.
+If features are near-copies of each other, a selection contains one of them, and chance may decide
+which. ``find_substitutes`` lists the others, so that nobody concludes that they do not matter.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ for feature, others in substitutes.items():
     print(f"{feature}: {shown or 'none'}")
 
 # %%
-# Correlations of the selected features with all others: every peak is a block of stand-ins.
+# Correlations of the selected features with all others: every peak is a block of substitutes.
 kept = selector.get_support(indices=True)
 correlation = np.abs(np.corrcoef(data.X.T)[kept])
 figure, ax = plt.subplots(figsize=(9, 3), layout="constrained")

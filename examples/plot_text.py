@@ -2,8 +2,8 @@
 Words that tell topics apart
 ============================
 
-A thousand short messages over a vocabulary of 3,000 words, generated: four topics use some
-words more often than the others do. The counts stay a sparse matrix throughout.
+A thousand simulated messages with a vocabulary of 3,000 words: each of four topics uses some words
+more often. The counts stay a sparse matrix throughout.
 """
 
 import matplotlib.pyplot as plt

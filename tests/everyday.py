@@ -255,7 +255,7 @@ def cell(selector: Any, X: Any, y: np.ndarray, announced: Callable[[str], None] 
     if failed or not getattr(selector, "converged_", True):
         return Cell("not converged", seconds, sentence)
     # Stability selection says that nothing is stable in a sentence: that is an answer.
-    empty = not selector.get_support().any() and "no feature was kept" not in sentence
+    empty = not selector.get_support().any() and "no feature was selected" not in sentence
     # A feature that separates classes without error may have an infinite statistic.
     if empty or np.isnan(selector.scores_).any():
         return Cell("no answer", seconds, sentence)
@@ -306,18 +306,17 @@ def page(cells: dict[tuple[str, str, int], Cell]) -> str:
     lines = [
         "# Everyday data",
         "",
-        "Every selector, and the wrappers around two selectors, on kinds of data that people have,",
-        "three draws each, with text as class labels: an answer that converged within "
-        f"{SECONDS} CPU seconds a fit",
-        "(for wrappers: each inner fit; compilation aside). Where a fit is expected to take longer",
-        "a warning with an estimate comes first (announced); what memory cannot hold is refused in",
-        "a sentence before the work. Written by `make everyday`.",
+        "Every selector, and the wrappers around two selectors, on common kinds of data, three",
+        f"draws each, with text as class labels. *Answer*: the fit converged within {SECONDS} CPU",
+        "seconds (for wrappers each inner fit, without compilation). *Announced*: a warning first",
+        "estimated a longer time. *Refused*: an error told before the work that memory would not",
+        "suffice or that the data do not fit the method. Written by `make everyday`.",
         "",
         f"{len(cells):,} of {3 * len(KINDS) * len(selectors()):,} cells: "
         + ", ".join(f"{count:,} {outcome}" for outcome, count in counts.most_common())
         + ".",
         "",
-        "| data | median s | longest s | by | everything but an answer |",
+        "| data | median s | longest s | slowest | outcomes other than an answer |",
         "|---|---|---|---|---|",
     ]
     for data_of in KINDS:

@@ -166,7 +166,7 @@ BAD_CLASS_WEIGHTS = {
     "infinite": ({0: float("inf"), 1: 1.0}, "class_weight of 0 must be positive"),
     "huge": ({0: 1e200, 1: 1.0}, "class_weight .*holds 1e\\+200"),
     "tiny": ({0: 1e-200, 1: 1.0}, "class_weight .*holds 1e-200"),
-    "unknown class": ({0: 1.0, 7: 2.0}, "class_weight names 7, which y does not hold"),
+    "unknown class": ({0: 1.0, 7: 2.0}, "class_weight contains 7, but the classes of y are"),
     "text": ({0: "2", 1: 1.0}, "class_weight of 0 must be a number"),
     "none": ({0: None, 1: 1.0}, "class_weight of 0 must be a number"),
     "boolean": ({0: True, 1: 1.0}, "class_weight of 0 must be a number"),

@@ -23,6 +23,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from sparsieve import all_estimators
+from sparsieve.conformance import OWN_CHECKS, Skipped
 from sparsieve.validation.training_data import is_scale_free
 
 ESTIMATORS = all_estimators()
@@ -99,44 +100,15 @@ def fitting(selector, X, y, **parameters):
     return selector.fit(X, y)
 
 
+@pytest.mark.thinned(3)
 @each
-def test_shared_attributes(selector, classes):
-    X, y = classes
-    fitted = fitting(selector, X, y, n_features_to_select=5)
-    assert fitted.scores_.shape == (12,)
-    assert not np.isnan(fitted.scores_).any()
-    assert sorted(fitted.ranking_) == list(range(1, 13))
-    assert fitted.support_.sum() == 5
-    np.testing.assert_array_equal(fitted.support_, fitted.ranking_ <= 5)
-    order = np.argsort(fitted.ranking_)
-    n_entered = 0
-    if fitted._n_ranked < 12:  # a path: order of entry first, whatever the gains were
-        n_entered = len(fitted.path_.supports[5]) if hasattr(fitted, "path_") else 5
-        if hasattr(fitted, "path_"):
-            assert set(order[:n_entered]) == set(fitted.path_.supports[5])
-    # Larger scores rank better; equal scores may be told apart by a second criterion.
-    assert (np.diff(fitted.scores_[order[n_entered:]]) <= 0).all()
-    assert len(fitted.score_meaning) > 20
-    assert fitted.score_meaning.endswith(".")
-
-
-@each
-def test_at_gives_other_numbers_without_refitting(selector, classes):
-    """Any number where the ranking is complete; as far as it was followed where it is a path."""
-    X, y = classes
-    fitted = fitting(selector, X, y, n_features_to_select=6)
-    for k, count in [(1, 1), (3, 3), (0.5, 6), (7, 7), (12, 12)]:
-        if count > fitted._n_ranked:
-            with pytest.raises(ValueError, match=f"fit with n_features_to_select >= {count}"):
-                fitted.at(k)
-            continue
-        other = fitted.at(k)
-        assert other.support_.sum() == count
-        assert other.get_support(indices=True).shape == (count,)
-    assert fitted.support_.sum() == 6
-    assert fitted.n_features_to_select == 6
-    with pytest.raises(ValueError, match="12 features"):
-        fitted.at(13)
+@pytest.mark.parametrize("check", OWN_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_what_check_selector_asks_of_the_selectors_of_others(selector, check):
+    try:
+        check(clone(selector))
+    except Skipped as why:
+        pytest.skip(str(why))
 
 
 @pytest.mark.thinned(3)
@@ -154,30 +126,6 @@ def test_pipeline_grid_search_and_pickle(selector, classes):
 
 
 @each
-def test_feature_names_survive(selector, classes):
-    X, y = classes
-    frame = pd.DataFrame(X - X.min(), columns=[f"gene {j}" for j in range(12)])
-    fitted = clone(selector).set_params(n_features_to_select=4).set_output(transform="pandas")
-    kept = fitted.fit(frame, y).transform(frame)
-    assert list(kept.columns) == list(fitted.get_feature_names_out())
-    assert set(kept.columns) <= set(frame.columns)
-
-
-@pytest.mark.thinned(3)
-@each
-def test_sparse_equals_dense(selector, classes):
-    if not selector.__sklearn_tags__().input_tags.sparse:
-        pytest.skip("takes dense data only")
-    X, y = classes
-    X = np.where(X > 0, X, 0.0)
-    dense = fitting(selector, X, y, n_features_to_select=4)
-    for to_sparse in (sparse.csr_matrix, sparse.csc_array):
-        other = fitting(selector, to_sparse(X), y, n_features_to_select=4)
-        np.testing.assert_allclose(other.scores_, dense.scores_, rtol=1e-4, atol=1e-6)
-        assert sparse.issparse(other.transform(to_sparse(X)))
-
-
-@each
 def test_constant_and_copied_columns(selector, classes):
     """Constants come last, of two equal columns the first is preferred, nothing is NaN."""
     X, y = classes
@@ -188,15 +136,6 @@ def test_constant_and_copied_columns(selector, classes):
     assert not np.isnan(fitted.scores_).any()
     twins = np.hstack([X[:, [1]], X[:, [1]]])
     assert fitting(selector, twins, y, n_features_to_select=1).support_.tolist() == [True, False]
-
-
-@each
-def test_same_answer_twice(selector, classes):
-    X, y = classes
-    X = X - X.min()
-    first, second = (fitting(selector, X, y, n_features_to_select=4) for _ in range(2))
-    np.testing.assert_array_equal(first.ranking_, second.ranking_)
-    np.testing.assert_array_equal(first.scores_, second.scores_)
 
 
 # -- bad and odd input ---------------------------------------------------------------------
@@ -429,20 +368,6 @@ def test_the_number_of_threads_makes_no_difference(selector, shared_case):
         with threadpool_limits(n_threads):
             found.append(fitting(selector, *shared_case))
     assert_same_scores(*found)
-
-
-@each_invariant
-@pytest.mark.filterwarnings("ignore")
-def test_float32_stays_float32_and_makes_little_difference(selector, clear_case):
-    X, y = clear_case
-    X = X.astype(np.float32)
-    wanted, found = fitting(selector, X.astype(np.float64), y), fitting(selector, X, y)
-    size = np.abs(wanted.scores_[np.isfinite(wanted.scores_)]).max(initial=0.0)
-    np.testing.assert_allclose(found.scores_, wanted.scores_, rtol=0, atol=1e-2 * (size or 1.0))
-    np.testing.assert_array_equal(found.support_, wanted.support_)
-    assert found.transform(X).dtype == np.float32
-    if hasattr(found, "coef_"):
-        assert found.coef_.dtype == np.float32
 
 
 CLASSIFIERS = [e for e in INSTANCES if e not in SELECTORS and "selector" not in e.get_params()]

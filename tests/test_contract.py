@@ -18,6 +18,7 @@ from sparsieve.selectors.trace import why_not_converged
 
 ESTIMATORS = all_estimators()
 WRAPPERS = {
+    "SelectorAdapter": "selector",
     "SelectorCV": "selector",
     "StabilitySelection": "selector",
     "EnsembleSelector": "selectors",

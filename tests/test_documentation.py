@@ -8,6 +8,8 @@ import re
 import runpy
 import shlex
 import shutil
+import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -67,12 +69,15 @@ def desk(tmp_path, monkeypatch):
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
 @pytest.mark.long("runs whole pages")
-def test_snippets_run(page, desk):
+def test_snippets_run(page, desk, monkeypatch):
     for extra in ("pandas", "anndata", "matplotlib", "jinja2", "vl_convert"):
         pytest.importorskip(extra)
     if "study.sqlite" in page.read_text():
         _small_study()
-    space = dict(desk)
+    module = types.ModuleType("page")  # whose classes can be pickled
+    monkeypatch.setitem(sys.modules, "page", module)
+    space = vars(module)
+    space.update(desk)
     for block in blocks(page, "python"):
         ast.parse(block)
         with warnings.catch_warnings():
@@ -122,6 +127,44 @@ def test_links_to_files_lead_somewhere():
         if "://" not in target and "api/" not in target and not (page.parent / target).exists()
     ]
     assert lost == []
+
+
+@pytest.fixture(scope="module")
+def generated():
+    """The module that writes pages from the package."""
+    pytest.importorskip("numpydoc")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "_ext")
+        yield importlib.import_module("generated_pages")
+
+
+def test_the_reference_lists_every_public_name(generated):
+    page = generated.api_page()
+    listed = re.findall(r"^   ~?(sparsieve\S*)$", page, re.M)
+    assert len(listed) == len(set(listed))
+    missing = [
+        name
+        for name in sparsieve.__all__
+        if callable(getattr(sparsieve, name)) and f"sparsieve.{name}" not in listed
+    ]
+    assert missing == []
+    chapters = re.findall(r"^(.+)\n-+$", page, re.M)
+    assert chapters[:2] == ["Start here", "Selectors by family"]
+    assert {"Scores", "Plots", "Reports"} < set(chapters)
+
+
+def test_the_quality_tables_agree(generated):
+    """The short table has the figures of the full one, and so has the README."""
+    quality = DOCS / "quality.md"
+    full, short = generated.full_quality(quality), generated.short_quality(quality)
+    assert len(full) == len(short) + 1 > 35
+    assert all(set(row.values()) <= set(cells) for row, cells in zip(short, full[1:], strict=True))
+    known = {(row["difference [95 %]"], row["rank"], row["stability"]) for row in short}
+    readme = (ROOT / "README.md").read_text().partition("| method | sets |")[2].splitlines()[2:]
+    rows = [line.split("|") for line in readme[: readme.index("")]]
+    assert len(rows) > 10
+    for _, method, _, difference, rank, stability, *_ in rows:
+        assert (difference.strip(), rank.strip(), stability.strip()) in known, method
 
 
 def test_examples_of_the_gallery_are_gallery_pages():
@@ -174,10 +217,10 @@ def test_every_package_is_public_or_says_why_not():
 
 def test_the_public_face_is_small():
     """Names of other packages than ``sparsieve`` itself are counted together with its own."""
-    assert len(sparsieve.__all__) <= 60
+    assert len(sparsieve.__all__) <= 75
     packages = [place for place in places()[0] if place.startswith("sparsieve.")]
     names = {name for place in packages for name in importlib.import_module(place).__all__}
-    assert len(names.union(sparsieve.__all__)) <= 110
+    assert len(names.union(sparsieve.__all__)) <= 127
 
 
 def test_results_are_explained_where_the_reference_looks_for_them():
@@ -219,6 +262,21 @@ def test_docstrings_are_numpydoc():
             if code not in OTHERWISE:
                 wrong.append(f"{name}: {code} {message}")
     assert wrong == []
+
+
+def test_signatures_are_true():
+    """``help`` and the reference show the names and defaults that a constructor takes."""
+    for name, thing in public_things():
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            continue
+        kinds = {parameter.kind for parameter in inspect.signature(thing).parameters.values()}
+        assert inspect.Parameter.VAR_POSITIONAL not in kinds, name
+    for name, cls in sparsieve.all_estimators().items():
+        if name not in sparsieve.all_selectors():
+            continue
+        defaults = {p.name: p.default for p in inspect.signature(cls).parameters.values()}
+        assert repr(defaults) == repr({k: getattr(cls(), k) for k in defaults}), name
+        assert set(defaults) == set(cls().get_params(deep=False)), name
 
 
 def test_folds_are_cv_n_repeats_and_random_state():

@@ -4,37 +4,37 @@ from html import escape
 
 QUESTIONS = (
     (
-        ("Are values missing, or are", "columns words and dates?"),
+        ("Are values missing, or do", "columns hold text or dates?"),
         ("make_preprocessor first,", "or ReliefFSelector (numbers)"),
         "guides/preprocessing.html",
     ),
     (
-        ("Must the number of mistaken", "features be bounded?"),
+        ("Do you need a bound on", "false selections?"),
         ("StabilitySelection",),
         "families/wrappers.html",
     ),
     (
-        ("Must the selection be", "proven close to the best?"),
+        ("Do you need a proof that the", "set is close to the best?"),
         ("RidgeForwardSelector.certify,", "L20Selector(solver='exact')"),
         "proofs.html",
     ),
     (
-        ("Does every class need", "markers of its own?"),
+        ("Do you want markers", "for each class?"),
         ("ExclusiveL21Selector,", "ExclusiveLassoSelector"),
         "families/exclusive.html",
     ),
     (
-        ("Is the target a number with", "gross errors in it?"),
+        ("Is the target numeric,", "with gross errors?"),
         ("RobustL20Selector,", "RFSSelector, RPMFSSelector"),
         "families/robust.html",
     ),
     (
-        ("Does diagnose(X, y) say that", "lines do not see the signal?"),
+        ("Does diagnose(X, y) report", "a non-linear signal?"),
         ("InfoGainSelector, ReliefFSelector,", "L0MKLSelector(kernel='rbf')"),
         "families/mkl.html",
     ),
     (
-        ("Is a p-value for every", "feature on its own wanted?"),
+        ("Do you want a p-value", "for each feature?"),
         ("FStatisticSelector, TTestSelector,", "ChiSquareSelector (counts)"),
         "families/filters.html",
     ),
@@ -77,7 +77,7 @@ def decision_figure():
     return (
         "```{raw} html\n"
         f'<svg class="decision" viewBox="0 0 690 {y + HEIGHT + 10}" role="img" '
-        'aria-label="Questions that lead to a method; the table below says the same">'
+        'aria-label="Questions that lead to a method; the table below lists all methods">'
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
         'markerHeight="8" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="currentColor"/></marker>'
         f"</defs>{''.join(parts)}</svg>\n```\n"

@@ -5,15 +5,17 @@ with what was measured of them, one table per family, and the glossary of parame
 attributes. Files are written only where they change, so that nothing is built twice.
 """
 
+import csv
 import html
 import importlib
 import inspect
+import io
 import re
 from collections import defaultdict
 from pathlib import Path
 
 from decision import decision_figure
-from public import INTERNAL, PACKAGES, RESULTS
+from public import GROUPS, INTERNAL, PACKAGES, RESULTS
 
 import sparsieve
 
@@ -27,16 +29,16 @@ FAMILIES = {
     "filters": "sparsieve.filters",
     "wrappers": "sparsieve.meta",
 }
-# Titles of the families in the reference.
+# The families in the reference.
 METHODS = {
-    "least_squares": "Methods: least squares",
-    "exclusive": "Methods: features of single classes",
-    "robust": "Methods: robust to outliers",
-    "svm": "Methods: support vector machines",
-    "minimax": "Methods: minimax probability machines",
-    "mkl": "Methods: kernels, not in proportion",
-    "filters": "Methods: filters, one feature at a time",
-    "unsupervised": "Methods: without a target",
+    "least_squares": "Least squares",
+    "exclusive": "Features of single classes",
+    "robust": "Robust to outliers",
+    "svm": "Support vector machines",
+    "minimax": "Minimax probability machines",
+    "mkl": "Kernels: non-linear signals",
+    "filters": "Filters: one feature at a time",
+    "unsupervised": "Without a target",
 }
 EXCLUSIVE = re.compile("Exclusive")  # a page of their own, though solved as least squares
 
@@ -50,6 +52,8 @@ def family_of(cls):
     for family, package in FAMILIES.items():
         if cls.__module__.startswith(package):
             return family
+    if cls.__name__ in sparsieve.meta.__all__:
+        return "wrappers"
     raise ValueError(f"{cls.__name__} belongs to no family of docs/families")
 
 
@@ -63,50 +67,114 @@ def write(path, text):
 
 
 def api_page():
-    """Every public name on one page, by task."""
-    listed = {title: [] for title in (*METHODS.values(), *PACKAGES)}
-    for title, package in PACKAGES.items():
-        module = importlib.import_module(package)
-        listed[title] += [
-            f"sparsieve.{name}" if name in sparsieve.__all__ else f"{module.__name__}.{name}"
-            for name in module.__all__
-            if callable(getattr(module, name))  # no constants
-        ]
-    named = {name.rpartition(".")[2] for names in listed.values() for name in names}
+    """Every public name on one page, by task; selectors by family."""
+    names = {title: _public_names(package) for title, package in PACKAGES.items()}
+    listed = {name.rpartition(".")[2] for found in names.values() for name in found}
+    families = {title: [] for title in METHODS.values()}
     for name, cls in sparsieve.all_estimators().items():
-        if name not in named:
-            listed[METHODS[family_of(cls)]].append(f"sparsieve.{name}")
-    listed["What these return"] = [f"sparsieve.{name}" for name in RESULTS]
-    page = "Reference\n=========\n\nEverything public, by task.\n\n"
-    for title, names in listed.items():
-        page += f"{title}\n{'-' * len(title)}\n\n"
-        page += ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
-        page += "".join(f"   {name}\n" for name in names) + "\n"
-    page += "Not public\n----------\n\nThese may change with any version:\n\n"
+        if name not in listed:
+            families[METHODS[family_of(cls)]].append(f"sparsieve.{name}")
+    listed.update(sparsieve.all_estimators())
+    others = [n for n in sparsieve.__all__ if n not in listed and callable(getattr(sparsieve, n))]
+    page = "Reference\n=========\n\nEvery public name, by task. Selectors are listed by family; "
+    page += ":doc:`/which_method` helps to choose one.\n\n"
+    for group, titles in GROUPS.items():
+        sections = families if titles is None else {title: names.pop(title) for title in titles}
+        if group == list(GROUPS)[-1]:
+            sections |= names
+            if others:
+                sections["Base classes and tools"] = [f"sparsieve.{name}" for name in others]
+        page += f"{group}\n{'-' * len(group)}\n\n"
+        for title, found in sections.items():
+            if len(sections) > 1:
+                page += f"{title}\n{'~' * len(title)}\n\n"
+            page += _listing(found)
+    page += (
+        "Results\n-------\n\nWhat functions and attributes return; nobody has to import these.\n\n"
+    )
+    page += _listing([f"sparsieve.{name}" for name in RESULTS])
+    page += "Not public\n----------\n\nThese packages may change with any version:\n\n"
     return page + "".join(f"- ``sparsieve.{part}``: {why}.\n" for part, why in INTERNAL.items())
+
+
+def _public_names(package):
+    """Classes and functions, under the name by which a user imports them."""
+    module = importlib.import_module(package)
+    return [
+        f"sparsieve.{name}" if name in sparsieve.__all__ else f"{module.__name__}.{name}"
+        for name in module.__all__
+        if callable(getattr(module, name))  # no constants
+    ]
+
+
+def _listing(names):
+    head = ".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n"
+    return head + "".join(f"   {_shown(name)}\n" for name in names) + "\n"
+
+
+def _shown(name):
+    """Names that ``import sparsieve`` gives without their package."""
+    return f"~{name}" if name.count(".") == 1 else name
 
 
 # -- what was measured -----------------------------------------------------------------------
 
 
-def measured_quality(quality_page):
-    """Rows of the table of docs/quality.md by class name: difference to the default, stability."""
-    rows, places = {}, {}
+def full_quality(quality_page):
+    """The full table of docs/quality.md, its heading first."""
+    rows = []
     for line in quality_page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")]
-        if cells[:2] == ["method", "sets"]:
-            places = {"sets": 1, "stability": cells.index("stability")}
-            places["difference"] = next(i for i, cell in enumerate(cells) if "difference" in cell)
-        elif places and len(cells) > max(places.values()) and cells[1].isdigit():
-            rows[cells[0]] = {name: cells[place] for name, place in places.items()}
-    return rows
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")[:-1]]
+        if cells[:2] == ["method", "sets"] or (rows and len(cells) == len(rows[0])):
+            rows.append(cells)
+    return [row for row in rows if not row[0].startswith("---")]
+
+
+# Columns of the short table: heading, and how the heading of the full one begins.
+SHORT = {
+    "method": "method",
+    "difference [95 %]": "SVM, difference",
+    "rank": "rank",
+    "stability": "stability",
+    "CPU s": "CPU s",
+    "sets": "sets",
+}
+
+
+def short_quality(quality_page):
+    """Rows of the columns that matter most, as dictionaries."""
+    head, *rows = full_quality(quality_page)
+    place = {
+        name: next(i for i, cell in enumerate(head) if cell.startswith(begin))
+        for name, begin in SHORT.items()
+    }
+    return [{name: row[at] for name, at in place.items()} for row in rows]
+
+
+def quality_table(rows):
+    """What fits one screen, methods with a difference only."""
+    text = "```{table}\n:class: dense\n\n"
+    text += f"| {' | '.join(SHORT)} |\n|{'---|' * len(SHORT)}\n"
+    for row in rows:
+        if row["difference [95 %]"] or row["method"] == "RidgeForwardSelector":
+            name = row["method"]
+            link = f"{{py:obj}}`~sparsieve.{name}`" if name in sparsieve.__all__ else name
+            difference, *others = list(row.values())[1:]
+            text += f"| {' | '.join([link, difference or 'default', *others])} |\n"
+    return text + "```\n"
+
+
+def as_csv(rows):
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def facts(quality_page):
     """One dictionary per selector that runs by its name alone."""
     from sparsieve.registry import all_methods
 
-    quality = measured_quality(quality_page)
+    quality = {row["method"]: row for row in short_quality(quality_page)}
     known = {method.class_name: method for method in all_methods().values()}
     found = []
     for name, cls in sparsieve.all_selectors().items():
@@ -119,7 +187,7 @@ def facts(quality_page):
                 "words": method.words if method else inspect.getdoc(cls).partition("\n")[0],
                 "purposes": method.purposes if method else frozenset(),
                 "seconds": method.seconds if method else None,
-                "difference": measures.get("difference", ""),
+                "difference": measures.get("difference [95 %]", ""),
                 "sets": measures.get("sets", ""),
                 "stability": measures.get("stability", ""),
             }
@@ -136,15 +204,15 @@ def plain(text):
 
 
 FILTERS = {
-    "regression": "the target is a number",
+    "regression": "the target is numeric",
     "sparse": "X is sparse",
     "missing": "values are missing",
-    "panel": "a panel without repeats",
+    "panel": "no redundant features",
     "markers": "features of single classes",
-    "outliers": "outliers, wrong labels",
-    "nonlinear": "non-linear",
+    "outliers": "outliers or wrong labels",
+    "nonlinear": "non-linear signals",
     "p-values": "p-values",
-    "proof": "proven",
+    "proof": "a proven result",
     "large": "fast (20,000 features within 1 s)",
 }
 
@@ -156,7 +224,7 @@ def methods_table(rows, names=FILTERS):
         for key, words in names.items()
     )
     head = ("method", "command line", "what it does", "seconds")
-    head += ("points to ridge forward [95 %]", "sets", "stability", "good for")
+    head += ("difference to ridge forward [95 %]", "sets", "stability", "good for")
     body = ""
     for row in rows:
         purposes = " ".join(sorted(row["purposes"]))
@@ -183,7 +251,7 @@ def methods_table(rows, names=FILTERS):
 
 
 def family_table(rows):
-    head = ("selector", "what it does", "s", "points to ridge forward [95 %]", "stability")
+    head = ("selector", "what it does", "s", "difference [95 %]", "stability")
     text = f"| {' | '.join(head)} |\n"
     text += "|---|---|---|---|---|\n"
     for row in rows:
@@ -221,6 +289,8 @@ def write_pages(app, config):
     write(docs / "api" / "index.rst", api_page())
     rows = facts(docs / "quality.md")
     generated = docs / "_generated"
+    write(generated / "quality.md", quality_table(short_quality(docs / "quality.md")))
+    write(generated / "quality.csv", as_csv(full_quality(docs / "quality.md")))
     write(generated / "methods.md", methods_table(rows))
     write(generated / "decision.md", decision_figure())
     for family in (*FAMILIES, "exclusive", "unsupervised"):

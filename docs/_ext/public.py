@@ -12,6 +12,7 @@ PACKAGES = {
     "Prepare data frames and counts": "sparsieve.preprocessing",
     "Find a method by name": "sparsieve.registry",
     "Choose how many features, and how stable they are": "sparsieve.meta",
+    "Write your own selector": "sparsieve.conformance",
     "Set up a solver": "sparsieve.solvers",
     "Draw pictures": "sparsieve.plotting",
     "Write reports": "sparsieve.report",
@@ -25,6 +26,19 @@ PACKAGES = {
     "Write pages about studies and papers": "sparsieve_experiments.report",
     "Repeat the papers' experiments": "sparsieve_experiments.papers",
 }
+# Chapters of the reference, and what stands in each; None: the selectors, family by family. What
+# no chapter names stands in the last one.
+GROUPS = {
+    "Start here": ("Select in one line", "Compare methods", "Look at the data first"),
+    "Selectors by family": None,
+    "Number of features and stability": ("Choose how many features, and how stable they are",),
+    "Prepare data": ("Prepare data frames and counts", "Read and write files", "Get data sets"),
+    "Scores": ("Measure selections",),
+    "Plots": ("Draw pictures",),
+    "Reports": ("Write reports", "Write pages about studies and papers"),
+    "Studies and papers": ("Run studies", "Repeat the papers' experiments"),
+    "More": (),
+}
 # Packages of selectors, which the reference lists family by family.
 SELECTORS = ("selectors", "filters")
 # What functions and attributes return, and nobody has to import: explained, but not in ``__all__``.
@@ -36,11 +50,13 @@ RESULTS = (
     "meta.held_out.HeldOutCheck",
     "meta.stability.StabilityPath",
     "plotting.accuracy_curve.ScoreCurve",
+    "plotting.overview.OverviewDisplay",
     "scoring.curves.Curve",
     "scoring.metrics.Recovery",
     "scoring.metrics.Redundancy",
     "scoring.protocol.Split",
     "scoring.resources.Measured",
+    "scoring.scorers.Score",
     "scoring.stability.Stability",
     "scoring.statistics.Friedman",
     "scoring.statistics.Interval",

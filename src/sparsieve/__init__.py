@@ -7,6 +7,7 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .comparison import *  # noqa: F403
+    from .conformance import *  # noqa: F403
     from .device import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
     from .filters import *  # noqa: F403
@@ -37,6 +38,7 @@ _PACKAGES = (
     "selection",
     "persistence",
     "comparison",
+    "conformance",
 )
 __getattr__, __dir__ = lazy_names(
     globals(), (*(f"selectors.{family}" for family in FAMILIES), *_PACKAGES), "__version__"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import sys
 import warnings
@@ -40,6 +41,25 @@ def listed(names) -> str:
     names = list(names)
     shown = ", ".join(repr(name) for name in names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+
+
+def suggestion(name: str, known: Iterable[str], otherwise: str = "there are") -> str:
+    """What a misspelt name may mean, as the end of a sentence; else what there is.
+
+    Examples
+    --------
+    >>> from sparsieve._checks import suggestion
+    >>> suggestion("diagnosys", ["age", "diagnosis"])
+    "; did you mean 'diagnosis'?"
+    """
+    names = list(known)
+    # Tens of thousands of gene names take difflib seconds: look among the most alike in length.
+    candidates = names if len(names) <= 5000 else [n for n in names if abs(len(n) - len(name)) <= 2]
+    folded = {candidate.casefold(): candidate for candidate in reversed(candidates[:50_000])}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)
+    if close:
+        return f"; did you mean {' or '.join(repr(folded[match]) for match in close)}?"
+    return f"; {otherwise} {listed(names)}" if names else "; there are none"
 
 
 def check_real(

@@ -1,4 +1,4 @@
-"""Text from others, made safe to show."""
+"""Text from others, made safe to show, and numbers of things in words."""
 
 from __future__ import annotations
 
@@ -20,3 +20,15 @@ def visible(text: str) -> str:
     gene\u202e1
     """
     return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 feature``, ``20 features``.
+
+    Examples
+    --------
+    >>> from sparsieve._text import counted
+    >>> counted(1, "feature"), counted(1200, "feature")
+    ('1 feature', '1,200 features')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -16,29 +16,28 @@ __all__ = ["on_device"]
 def on_device(X: Any, device: str = "cuda", *, stream: bool = False) -> Any:
     """Move a matrix to a GPU, so that selectors work there.
 
-    Selectors that take X from a device leave it there during a fit; what they find is NumPy as
-    ever, and ``transform`` of a tensor is a tensor on the same device. A torch tensor that is on
-    a device already can be passed to ``fit`` as it is.
+    X stays on the device during a fit; results are NumPy arrays, and ``transform`` of a tensor
+    returns a tensor on the same device. A torch tensor that is already on a device can be passed to
+    ``fit`` directly.
 
     Parameters
     ----------
     X : array-like or tensor of shape (n_samples, n_features)
-        Numbers; float32 and float64 stay what they are.
+        Numbers; float32 and float64 keep their precision.
     device : str, default="cuda"
-        As torch names devices: "cuda", "cuda:1", "cpu".
+        Name of a torch device: "cuda", "cuda:1", "cpu".
     stream : bool, default=False
-        Leave X in the memory of the host and send it to the device block by block in every pass,
-        the next block while the last one is worked on: for X that is larger than the memory of
-        the device.
+        Keep X in main memory and send it to the device block by block in every pass; for X larger
+        than the memory of the device.
 
     Returns
     -------
     X : torch.Tensor or Streamed
-        What to hand to ``fit``.
+        X to pass to ``fit``.
 
     See Also
     --------
-    sparsieve.set_memory : Says how much memory data in files may take.
+    sparsieve.set_memory : Limits the memory used for data in files.
 
     Examples
     --------
@@ -58,9 +57,9 @@ def on_device(X: Any, device: str = "cuda", *, stream: bool = False) -> Any:
         free = torch.cuda.mem_get_info(place)[0]
         if X.nbytes > free:
             raise MemoryError(
-                f"X takes {_amount(X.nbytes)}, but {_amount(free)} of the memory of {place} are "
-                "free; pass stream=True to leave it in the memory of the host, use float32, or "
-                "free memory first"
+                f"X needs {_amount(X.nbytes)}, but only {_amount(free)} of {place} memory are "
+                "free; pass stream=True to keep X in main memory, use float32, or free memory "
+                "first"
             )
     with out_of_memory(place, f"for X, which takes {_amount(X.nbytes)}"):
         return X.to(place)
@@ -80,7 +79,7 @@ class Streamed:
         return f"<{self.shape[0]} x {self.shape[1]} matrix streamed to {self.device}>"
 
 
-def torch_device(name: Any, instead: str = "name no device to work on the CPU") -> Any:
+def torch_device(name: Any, instead: str = "leave out the device to work on the CPU") -> Any:
     """The device that torch knows by this name, or one sentence on why there is none."""
     torch = require("torch", extra="torch", purpose="work on a device")
     try:
@@ -107,8 +106,8 @@ def _numbers(X: Any) -> np.ndarray:
     array = np.asarray(X)
     if array.dtype.kind not in "biuf":
         raise TypeError(
-            f"X must hold real numbers, but has the dtype {array.dtype}; encode or drop columns "
-            "that are no numbers first"
+            f"X must contain real numbers, but has dtype {array.dtype}; encode or drop columns "
+            "that are not numbers"
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)

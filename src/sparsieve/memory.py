@@ -19,18 +19,18 @@ _limit: int | None = None
 
 
 class set_memory:
-    """Say how much memory data that are read from a file block by block may take.
+    """Set the memory limit for data that are read from a file block by block.
 
-    Data on disk that are no larger than a quarter of the limit are simply loaded. Of larger data
-    a few blocks of rows are held at a time, in no more than half of the limit; the rest is for
-    what a fit needs beside X: some rows of length n_features and columns of length n_samples per
-    feature selected. Data that were loaded already are not affected.
+    Data on disk of up to a quarter of the limit are loaded completely. Larger data are read a few
+    blocks of rows at a time, using at most half of the limit; the rest is for what a fit needs
+    besides X: some rows of length n_features, and columns of length n_samples for every selected
+    feature. Data that are already loaded are not affected.
 
     Parameters
     ----------
     limit : int, str or None
-        Bytes, or a number with a unit such as "2GB" or "500 MB" (powers of 1024). None, the
-        default before this is called, is a quarter of the machine's memory.
+        Bytes, or a number with a unit such as "2GB" or "500 MB" (powers of 1024). None, the default
+        before this is called, means a quarter of the machine's memory.
 
     See Also
     --------

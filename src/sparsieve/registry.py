@@ -30,18 +30,19 @@ _HERE = Path(__file__).parent
 _PACKAGES = ("selectors", "filters")  # what runs by its name alone; meta needs another selector
 
 PURPOSES = {
-    "regression": "the target is a number: age, dose, survival time, yield",
-    "large": f"20,000 features of 100 samples within {FAST_SECONDS:.0f} second",
-    "sparse": "mostly zeros, such as single-cell counts or words, kept as they are",
-    "nonlinear": "features that matter, but not in proportion: only high and low values, only "
-    "together",
-    "panel": "a small panel: features that hardly repeat each other",
-    "markers": "features that mark single classes, such as cell types",
-    "outliers": "some samples are mislabelled or measured badly",
-    "missing": "values are missing",
-    "unsupervised": "there is no target: features are chosen for what they are among themselves",
-    "p-values": "a p-value for every feature on its own",
-    "proof": "how far the selection is from the best possible one (--certify)",
+    "regression": "the target is numeric: age, dose, survival time, yield",
+    "large": f"20,000 features and 100 samples take at most {FAST_SECONDS:.0f} second",
+    "sparse": "X is mostly zeros, such as single-cell counts or words, and stays sparse",
+    "nonlinear": (
+        "the relation to the target is not linear: thresholds, optima, combinations of features"
+    ),
+    "panel": "a small panel of features that are not redundant",
+    "markers": "markers of single classes, such as cell types",
+    "outliers": "some samples are mislabelled or outliers",
+    "missing": "some values are missing",
+    "unsupervised": "there is no target",
+    "p-values": "a p-value for every single feature",
+    "proof": "a proof of how close the selection is to the best one (--certify)",
 }
 
 
@@ -160,12 +161,12 @@ def measured() -> dict[str, dict[str, str]]:
 
 
 def all_selectors() -> dict[str, type[BaseEstimator]]:
-    """All public selectors of the package by class name, sorted.
+    """Return all public selectors by class name, sorted.
 
     Returns
     -------
     selectors : dict of str to type
-        Estimators that select features, wrappers included.
+        Estimators that select features, including wrappers.
 
     See Also
     --------
@@ -183,7 +184,7 @@ def all_selectors() -> dict[str, type[BaseEstimator]]:
 
 
 def all_estimators() -> dict[str, type[BaseEstimator]]:
-    """All public estimators of the package, selectors and classifiers, by class name.
+    """Return all public estimators, selectors and classifiers, by class name.
 
     Returns
     -------
@@ -224,7 +225,7 @@ def find_class_name(
     *,
     kind: str = "method",
     shown: Callable[[str], str] = lambda class_name: repr(method_name(class_name)),
-    where: str = "sparsieve.all_selectors() has them all",
+    where: str = "sparsieve.all_selectors() lists them all",
 ) -> str:
     """The class that any way to write the name of a method means; the only look-up by name.
 
@@ -269,6 +270,11 @@ def method_name(class_name: str) -> str:
     """
     stem = class_name.removesuffix("Selector")
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z].)|(?<=[A-Z])(?=[A-Z][a-z])", "-", stem).lower()
+
+
+def name_of(selector: Any) -> str:
+    """What a selector is called in sentences and tables: its class, or the guest that it adapts."""
+    return getattr(selector, "guest_name", type(selector).__name__)
 
 
 def _key(name: str) -> str:

@@ -54,7 +54,7 @@ def test_columns_kept_by_request_are_counted(sparsieve, flowers):
     result = sparsieve(
         "select", flowers, "-t", "kind", "-k", 3, "--certify", "--param", "always_keep=['p','s']"
     )
-    assert "could, the 2 kept by request among them" in result.err
+    assert "could, counting only sets with the 2 features of always_keep" in result.err
     rows = [line.split()[0] for line in result.err.splitlines() if line.endswith("%")]
     assert rows == ["2", "3"]
 

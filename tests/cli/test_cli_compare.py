@@ -8,20 +8,23 @@ METHODS = ("--methods", "fisher,f-statistic,mrmr", "--repeats", "1", "--folds", 
 def test_a_table_a_recommendation_and_files(sparsieve, flowers, tmp_path):
     pytest.importorskip("vl_convert")
     page, ranking = tmp_path / "page.html", tmp_path / "ranking.csv"
+    tables = [tmp_path / f"table.{form}" for form in ("tex", "md", "csv")]
     run = sparsieve(
         *("compare", flowers, "-t", "kind", *METHODS, "--k", "1,2", "--seed", 3),
         *("--report", page, "-o", ranking),
+        *(part for table in tables for part in ("--export", table)),
     )
     assert run.code == 0
     header, *rows = [line.split("\t") for line in run.out.splitlines()]
-    assert header[:3] == ["method", "accuracy %", "se"]
+    assert header[:3] == ["method", "accuracy (%)", "95 % interval"]
     assert {row[0] for row in rows} == {"fisher", "f-statistic", "mrmr"}
-    assert "are not separable in accuracy" in run.err
-    assert "chosen by most methods at 2: " in run.err
+    assert "Using 2 features, all 3 methods had the same accuracy" in run.err
+    assert "Features chosen by most methods (with 2 features each): " in run.err
     assert "t (3 of 3)" in run.err
     assert "Which features they agree on" in page.read_text()
     assert "sparsieve.compare(" in page.read_text()
     assert ranking.read_text().splitlines()[0].startswith("rank,feature,methods,share")
+    assert all("f-statistic" in table.read_text() for table in tables)
 
 
 def test_json_has_the_numbers(sparsieve, flowers):
@@ -33,6 +36,22 @@ def test_json_has_the_numbers(sparsieve, flowers):
     assert found["methods"][0]["better_than_guess"] is True
 
 
+def test_several_scores_of_scikit_learn(sparsieve, flowers):
+    asked = ("--scoring", "neg_log_loss", "--scoring", "roc_auc_ovr")
+    run = sparsieve("compare", flowers, "-t", "kind", *METHODS, "-k", "2", *asked)
+    header, *rows = [line.split("\t") for line in run.out.splitlines()]
+    assert header[1] == "log loss (lower is better)"
+    assert header[6].startswith("AUC")
+    losses = [float(row[1]) for row in rows]
+    assert losses == sorted(losses)
+    assert "log loss needs class probabilities, so the model is softmax regression" in run.err
+    found = sparsieve(
+        "compare", flowers, "-t", "kind", *METHODS, "-k", "2", *asked, "--json"
+    ).json()
+    assert found["methods"][0]["log_loss"] == pytest.approx(losses[0], rel=1e-2)
+    assert set(found["guess"]) == {"log_loss", "roc_auc_ovr"}
+
+
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
@@ -42,11 +61,18 @@ def test_json_has_the_numbers(sparsieve, flowers):
             1,
             "fisher selects for class labels only",
         ),
-        (["-t", "kind", "--k", "2,many"], 2, "--k wants whole numbers with commas, got 'many'"),
+        (
+            ["-t", "kind", "--k", "2,many"],
+            2,
+            "--k needs whole numbers separated by commas, got 'many'",
+        ),
         (["-t", "kind", "--k", "7"], 1, "--k asks for 7 features, larger than the 6"),
         (["-t", "kind", "--report", "/nowhere/x.html"], 2, "/nowhere"),
         (["-t", "kind", "-o", "x.doc"], 2, "x.doc"),
+        (["-t", "kind", "--export", "x.doc"], 2, "known are .tex, .md, .csv"),
         (["-t", "kind", "--model", "forest"], 1, "model must be one of"),
+        (["-t", "kind", "--scoring", "roc_auc"], 1, "y has 3; use roc_auc_ovr"),
+        (["-t", "kind", "--scoring", "auc"], 1, "scoring 'auc' is unknown"),
         (["-t", "kind", "--jobs", "0"], 2, "--jobs must be"),
         ([], 2, "--target is missing"),
     ],

@@ -62,7 +62,7 @@ def test_large_files(suffix, sparsieve, data, tmp_path):
     assert result.code == 0, result.err
     names = ["e", "b"] if suffix in (".h5", ".parquet", ".h5ad") else ["x4", "x1"]
     assert result.out.split() == names
-    assert "went over X 2 times" in result.err
+    assert "read the features 2 times" in result.err
     written = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1, usecols=(0, 1))
     np.testing.assert_allclose(written, data[0][:, [4, 1]])
 

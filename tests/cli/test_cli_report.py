@@ -28,7 +28,7 @@ def test_select_writes_a_report_beside_the_table(sparsieve, flowers, tmp_path):
     assert f"wrote {page}" in result.err
     text = page.read_text(encoding="utf-8")
     assert "2 of 6 features for kind" in text
-    assert "kept 2 of 6 features: " in text
+    assert "Using these 2 of 6 features, a linear SVM" in text
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_study_report(sparsieve, tmp_path):
     assert sparsieve("study", "run", file, "-q").code == 0
     result = sparsieve("study", "report", file, "-o", page)
     assert (result.code, result.err) == (0, f"wrote {page}\n")
-    assert "2 methods on 1 data set" in page.read_text(encoding="utf-8")
+    assert "has the highest mean accuracy" in page.read_text(encoding="utf-8")
 
 
 def double(setting):

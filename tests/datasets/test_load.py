@@ -347,11 +347,11 @@ def test_pickled_objects_are_refused(home):
         ({"X": X}, r"lacks the array 'y'; it holds 'X'"),
         ({"data": X}, r"lacks the arrays 'X', 'y'; it holds 'data'"),
         ({"X": X, "y": LABELS[:3]}, "X has 4 rows but y has 3 labels"),
-        ({"X": X[0], "y": LABELS}, r"X must have two dimensions, .*got shape \(3,\)"),
-        ({"X": X[:, :0], "y": LABELS}, r"X must have two dimensions, .*got shape \(4, 0\)"),
-        ({"X": X.astype(str), "y": LABELS}, "X must hold real numbers, got dtype <U"),
+        ({"X": X[0], "y": LABELS}, r"X must be a non-empty 2D array, .*got shape \(3,\)"),
+        ({"X": X[:, :0], "y": LABELS}, r"X must be a non-empty 2D array, .*got shape \(4, 0\)"),
+        ({"X": X.astype(str), "y": LABELS}, "X must contain real numbers, got dtype <U"),
         ({"X": X, "y": [0, np.nan, 1, 1]}, "the target has missing or infinite values"),
-        ({"X": X, "y": LABELS * 1j}, "the target must hold numbers or text, got dtype complex"),
+        ({"X": X, "y": LABELS * 1j}, "the target must contain numbers or text, got dtype complex"),
         ({"X": X, "y": LABELS, "class_names": ["a", "b"]}, "y must hold integers from 0 to 1"),
         ({"X": X, "y": LABELS, "feature_names": ["a"]}, "X has 3 columns but 1 feature names"),
         ({"X": X, "y": LABELS, "self": LABELS}, "truncated or damaged .*'self'"),
@@ -389,9 +389,9 @@ def test_mat_with_wrong_content(home):
         ("a,b,target\n1,red,x\n3,4,y\n", r"column 'b' holds text \('red'\)"),
         ("a,b,target\n1,2,x\n3,4,\n", "target column 'target' has empty cells"),
         ("a,b,target\n1,2,0\n3,4,nan\n", "the target has missing or infinite values"),
-        (",target\n0,x\n1,y\n", "X must have two dimensions"),
+        (",target\n0,x\n1,y\n", "X must be a non-empty 2D array"),
         # in an array of text all cells would be as long
-        (f"a,b,target\n1,2,x\n3,4,{'y' * 2000}\n", "'target' holds a text of 2000 characters"),
+        (f"a,b,target\n1,2,x\n3,4,{'y' * 2000}\n", "'target' has a text of 2000 characters"),
     ],
 )
 def test_csv_with_wrong_content(home, text, message):
@@ -401,7 +401,7 @@ def test_csv_with_wrong_content(home, text, message):
 
 def test_an_unnamed_first_column_of_values_is_kept(home):
     (home / "mine.csv").write_text(",a,target\n0.5,1,x\n1.5,2,y\n")
-    with pytest.warns(UserWarning, match=r"first column of mine.csv has no name: it is called x0"):
+    with pytest.warns(UserWarning, match=r"first column of mine.csv has no name and is called x0"):
         found = load("mine", home)
     assert found.feature_names.tolist() == ["x0", "a"]
     assert found.X.tolist() == [[0.5, 1.0], [1.5, 2.0]]

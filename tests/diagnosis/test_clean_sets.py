@@ -67,6 +67,6 @@ def test_parts_of_all_real_data(real_data):
             part, labels = X[rows], np.unique(y[rows], return_inverse=True)[1]
             said = alarms(part, labels)
             if file.stem in COPIES:
-                said = [one for one in said if "samples have copies" not in one]
+                said = [one for one in said if "samples have duplicates" not in one]
             wrong += [(file.stem, said)] * bool(said)
     assert wrong == []

@@ -29,8 +29,10 @@ def test_what_was_planted_is_found(rng, as_sparse):
     assert str(leak) == "f4 alone predicts the target perfectly: was it known beforehand?"
     assert numbers.features == (7,)
     assert copy.features == (11, 12)
-    assert str(copy).startswith("f11 is nearly a copy of f2 (correlation above 0.999 in size), and")
-    assert str(constant) == "f9 is constant and can tell nothing"
+    assert str(copy).startswith(
+        "f11 is nearly a copy of f2 (absolute correlation above 0.999), and"
+    )
+    assert str(constant) == "f9 is constant and carries no information"
 
 
 def test_a_copy_of_a_target_of_numbers(rng):
@@ -65,7 +67,7 @@ def test_noise_raises_no_alarm(shape, kind):
             "four": np.arange(n_samples) % 4,
             "numbers": rng.standard_normal(n_samples),
         }[kind]
-        assert str(diagnose(X, y)) == "nothing odd was found"
+        assert str(diagnose(X, y)) == "no problems found"
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine, load_diabetes])
@@ -113,7 +115,7 @@ def test_missing_values_and_bad_shapes(rng):
     X[:, 1] = np.arange(50) % 2
     X[3, 0] = np.nan
     assert kinds(diagnose(X, np.arange(50) % 2)) == ["leak"]
-    with pytest.raises(ValueError, match="y 3 values"):
+    with pytest.raises(ValueError, match="y has 3 values"):
         diagnose(X, [0, 1, 0])
     with pytest.raises(ValueError, match="feature_names holds 1 names for 5 features"):
         diagnose(X, np.arange(50) % 2, feature_names=["a"])
@@ -129,7 +131,7 @@ def test_columns_of_which_none_can_be_compared(rng, scale):
 def test_columns_of_text_are_named(kind):
     frame = pd.DataFrame({"age": np.arange(20.0), "town": ["Ulm", "Köln"] * 10})
     frame["town"] = frame["town"].astype(kind)
-    with pytest.raises(ValueError, match="X has text columns: 'town'; make numbers of them"):
+    with pytest.raises(ValueError, match="X has text columns: 'town'; convert them"):
         diagnose(frame, np.arange(20) % 2)
     with pytest.raises(ValueError, match="X holds text, such as 'Ulm'"):
         diagnose(frame.to_numpy(dtype=object), np.arange(20) % 2)

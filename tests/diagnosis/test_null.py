@@ -34,7 +34,7 @@ def test_noise_stays_below_and_signal_above(rng):
 
 
 def test_relative_scores_have_no_level_of_noise():
-    assert "does not tell signal from noise" in str(PermutationNull(np.ones(5)))
+    assert "cannot distinguish signal from noise" in str(PermutationNull(np.ones(5)))
     never = PermutationNull(np.full(3, np.inf))
     assert never.level == np.inf
     assert "reaches the same score, inf" in str(never)
@@ -57,7 +57,7 @@ def test_display_draws_the_level():
     display = RankingDisplay.from_estimator(selector, null=null)
     assert display.null_line_.get_xdata() == [null.level] * 2
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["kept", "left out", "level of noise"]
+    assert labels == ["selected", "left out", "level of noise"]
     assert display.ax_.get_xlabel().startswith("score\n")
     pyplot.close("all")
 

@@ -37,7 +37,7 @@ def test_copies_are_found_and_grouped(d, noise, regression):
         found = diagnose(X, y, try_models=False)
         (one,) = [one for one in found if one.kind == "samples"]
         assert one.samples == tuple(range(90))
-        assert str(one).startswith("90 of 90 samples have copies or near copies among the others (")
+        assert str(one).startswith("90 of 90 samples have duplicates or near-duplicates (")
         assert "groups=" in str(one)
         assert same_partition(found.groups, truth)
 
@@ -118,7 +118,7 @@ def test_very_many_samples_are_looked_at_in_part(rng, monkeypatch):
     found = diagnose(X, y, try_models=False)
     (one,) = [one for one in found if one.kind == "samples"]
     assert len(one.samples) > 450  # a slab holds the copies of what it holds
-    assert " of the 500 samples looked at have copies" in str(one)
+    assert " of the 500 samples checked have duplicates" in str(one)
     assert found.groups is None
     assert not copied(rng.standard_normal((4000, 30)), y)
 

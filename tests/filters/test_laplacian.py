@@ -53,7 +53,7 @@ def test_needs_no_target_and_ignores_one(rng):
     assert make_pipeline(StandardScaler(), selector).fit_transform(X).shape == (30, 3)
     assert alone.to_frame()["rank"].tolist() == [1, 2, 3]
     assert not alone.__sklearn_tags__().target_tags.required
-    with pytest.raises(ValueError, match="does not look at the target"):
+    with pytest.raises(ValueError, match="does not use the target"):
         permutation_null(selector, X, np.arange(30) % 2)
 
 

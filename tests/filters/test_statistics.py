@@ -217,5 +217,5 @@ def test_perfect_features_score_infinity():
 def test_weights_too_small_to_count():
     X, y = np.random.default_rng(0).normal(size=(8, 3)), np.repeat([0, 1], 4)
     for selector in (FStatisticSelector(), TTestSelector()):
-        with pytest.raises(ValueError, match=r"count as 0\.8 with their weights"):
+        with pytest.raises(ValueError, match=r"sample_weight adds up to 0\.8"):
             selector.fit(X, y, sample_weight=np.full(8, 0.1))

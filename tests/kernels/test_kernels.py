@@ -152,9 +152,9 @@ def test_sizes_that_would_overflow_are_refused():
     for bad in (1e101, np.inf, np.nan):
         values, weights = standard_values(3, 10), np.ones(10)
         values[1, 4] = weights[2] = bad
-        with pytest.raises(ValueError, match="values of moderate size"):
+        with pytest.raises(ValueError, match="too large for kernels of single features"):
             KernelBank(values, SigmoidKernel())
-        with pytest.raises(ValueError, match="weights need moderate sizes"):
+        with pytest.raises(ValueError, match="divide the weights by their mean"):
             KernelBank(standard_values(3, 10), SigmoidKernel(), weights)
 
 

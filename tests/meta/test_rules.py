@@ -45,11 +45,9 @@ def words_of(curve):
 
 def numbers_in(text):
     """(number of features, score as printed) wherever the text gives both."""
-    pairs = re.findall(r"(\d+) \((-?[\d.]+(?:e[+-]?\d+)?)\)", text)
-    [(score, k)] = re.findall(
-        r"highest, (\S+?)(?: \(standard error \S+\))?, at (\d+) features", text
-    )
-    return [(int(k), score) for k, score in [*pairs, (k, score)]]
+    pairs = re.findall(r"([\d,]+) \((-?[\d.]+(?:e[+-]?\d+)?)\)", text)
+    [top] = re.findall(r"highest with ([\d,]+) features?: (\S+?)(?: \(standard|;)", text)
+    return [(int(k.replace(",", "")), score) for k, score in [*pairs, top]]
 
 
 @given(tables())
@@ -71,10 +69,10 @@ def test_as_good_is_within_one_standard_error_of_the_paired_differences(curve):
     first, last = curve.plateau
     text = words_of(curve)
     if first < last:
-        assert f"anything from {curve.ks[first]} (" in text
-        assert f"to {curve.ks[last]} (" in text
+        assert f"any number from {curve.ks[first]:,} (" in text
+        assert f"to {curve.ks[last]:,} (" in text
     else:
-        assert "no other number tried is as good" in text
+        assert "no other number that was tried is as good" in text
     top = curve.scores[curve.top].tolist()
     assert np.mean(top) == pytest.approx(max(map(np.mean, curve.scores)), rel=1e-9)
     for row in curve.scores[first : last + 1].tolist():
@@ -152,10 +150,10 @@ def test_a_curve_worked_out_by_hand():
     assert curve.plateau == (1, 3)
     assert choices(curve) == {"best": 3, "one_se": 1, "elbow": 1}
     assert words_of(curve) == (
-        "The mean score over 3 folds is highest, 0.890 (standard error 0.020), at 1000 features; "
-        "anything from 10 (0.873) to 1000 (0.890) features is as good, behind by no more than one "
-        "standard error of the paired differences. Chosen by rule: best 1000 (0.890), one_se 10 "
-        "(0.873), elbow 10 (0.873)."
+        "The mean score over 3 folds is highest with 1,000 features: 0.890 (standard error 0.020); "
+        "any number from 10 (0.873) to 1,000 (0.890) features is as good, within one standard "
+        "error of the paired differences. Number of features by rule: best 1,000 (0.890), one_se "
+        "10 (0.873), elbow 10 (0.873)."
     )
 
 
@@ -215,7 +213,7 @@ def test_where_nothing_beats_a_guess_best_keeps_no_more_than_one_se():
 def test_scores_that_are_no_numbers_are_refused(odd):
     scores = np.full((3, 4), 0.5)
     scores[1, 2] = odd
-    with pytest.raises(ValueError, match="NaN or infinite; choose folds with more samples"):
+    with pytest.raises(ValueError, match="NaN or infinite; use fewer folds"):
         CountCurve(np.array([1, 2, 3]), scores)
 
 

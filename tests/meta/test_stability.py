@@ -111,7 +111,7 @@ def test_copies_in_one_half_are_no_second_witness(rng):
     X = rng.standard_normal((12, 60))[patients] + 0.05 * rng.standard_normal((120, 60))
     plain = StabilitySelection(n_features_per_run=5, n_subsamples=20).fit(X, y)
     grouped = StabilitySelection(n_features_per_run=5, n_subsamples=20)
-    with pytest.warns(UserWarning, match="no feature was kept") as caught:
+    with pytest.warns(UserWarning, match="no feature was selected") as caught:
         grouped.fit(X, y, groups=patients)
     assert caught[0].filename == __file__  # whoever else is between
     assert plain.support_.sum() > grouped.support_.sum() == 0
@@ -122,7 +122,7 @@ def test_copies_in_one_half_are_no_second_witness(rng):
     [
         (lambda y: np.zeros(len(y)), "but there are 1; give at least 4"),
         (lambda y: np.where(y == 0, 0, np.arange(len(y)) + 1), "two groups each"),
-        (lambda y: np.zeros((len(y), 2)), "one group for each sample"),
+        (lambda y: np.zeros((len(y), 2)), "one entry per sample"),
         (lambda y: np.zeros(3), "inconsistent numbers of samples"),
     ],
 )
@@ -212,7 +212,7 @@ def test_two_settings_give_the_third(planted, bound):
 
 def test_noise_keeps_nothing_and_says_so(rng):
     X, y = rng.standard_normal((60, 100)), np.arange(60) % 2
-    with pytest.warns(UserWarning, match="no feature was kept by a share of 0.9"):
+    with pytest.warns(UserWarning, match="no feature was selected in at least 90 %"):
         fitted = StabilitySelection(threshold=0.9, n_subsamples=FEW).fit(X, y)
     assert not fitted.support_.any()
     assert fitted.at(3).support_.sum() == 3
@@ -254,7 +254,7 @@ def test_sample_weight_is_routed(planted):
         ({"threshold": "high"}, "real number"),
         ({"bound": "none"}, "one of 'worst_case'"),
         ({"expected_false_positives": 0}, "positive"),
-        ({"expected_false_positives": 1e-4}, "raise one of them"),
+        ({"expected_false_positives": 1e-4}, "increase one of them"),
         ({"n_features_per_run": 30, "expected_false_positives": 0.01}, "lower n_features_per_run"),
         ({"n_features_per_run": 61}, "larger than the 60 features"),
         (
@@ -277,7 +277,7 @@ def test_classes_too_small_to_halve(rng):
 def test_classes_of_two_are_halved_without_regard_to_them(rng):
     y = np.arange(80) % 40
     X = rng.standard_normal((40, 6))[y] + 0.1 * rng.standard_normal((80, 6))
-    with pytest.warns(UserWarning, match="too small to be halved") as told:
+    with pytest.warns(UserWarning, match="too small to be split") as told:
         StabilitySelection(FisherSelector(), n_features_to_select=2, n_subsamples=10).fit(X, y)
     assert sum("too small" in str(warning.message) for warning in told) == 1
     units = SampleUnits(y, None, 80, y)
@@ -312,7 +312,7 @@ def keeps_promise(wrong, promise) -> bool:
     return bool(wrong.mean() <= promise + 2 * error)
 
 
-@pytest.mark.filterwarnings("ignore:no feature was kept")
+@pytest.mark.filterwarnings("ignore:no feature was selected")
 @pytest.mark.long("many draws of noise, or chance would not show")
 def test_few_false_positives():
     assert keeps_promise(*false_positives(5, bound="unimodal"))
@@ -320,7 +320,7 @@ def test_few_false_positives():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bound", ["worst_case", "unimodal", "r_concave"])
-@pytest.mark.filterwarnings("ignore:no feature was kept")
+@pytest.mark.filterwarnings("ignore:no feature was selected")
 def test_false_positives_stay_below_the_bound(bound):
     wrong, promise = false_positives(200, bound=bound)
     assert keeps_promise(wrong, promise), (wrong.mean(), promise)

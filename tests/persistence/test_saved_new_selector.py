@@ -81,7 +81,7 @@ def test_its_name_in_files_has_its_module_and_cannot_take_the_place_of_one_of_ou
 
 
 def test_a_private_class_does_not_declare_itself(tmp_path):
-    with pytest.raises(TypeError, match="save takes an estimator of sparsieve, got _Private"):
+    with pytest.raises(TypeError, match="save needs an estimator of sparsieve, got _Private"):
         sparsieve.save(_Private(2).fit(forging.X, forging.Y), tmp_path / "x")
 
 
@@ -127,6 +127,6 @@ def test_no_forged_value_escapes(whole, tmp_path):
 
 def test_a_class_that_is_gone_is_not_looked_for(whole, tmp_path):
     content = changed(whole, lambda e: e.update(object="antigravity.RangeSelector"))
-    with pytest.raises(sparsieve.SavedFileError, match="names the class 'antigravity"):
+    with pytest.raises(sparsieve.SavedFileError, match="contains the class 'antigravity"):
         loaded(content, tmp_path)
     assert "antigravity" not in sys.modules

@@ -219,8 +219,8 @@ def test_the_same_estimator_gives_the_same_bytes_and_a_small_file(tmp_path):
         (SelectorCV(scoring=lambda *_: 0), "scoring: it is a function"),
         (SelectorCV(estimator=KNeighborsClassifier()), "KNeighborsClassifier of sklearn"),
         (sparsieve.L0MKLSelector(kernel=np.minimum), "kernel: it is a"),
-        (KNeighborsClassifier(), "save takes an estimator of sparsieve, got KNeighborsClassifier"),
-        (3, "save takes an estimator of sparsieve, got int"),
+        (KNeighborsClassifier(), "save needs an estimator of sparsieve, got KNeighborsClassifier"),
+        (3, "save needs an estimator of sparsieve, got int"),
         (FisherSelector(np.array([1j])), "array of complex128"),
     ],
 )

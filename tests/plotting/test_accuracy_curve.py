@@ -40,7 +40,7 @@ def store(tmp_path_factory):
         Folds(3),
         ks=[1, 2, 4],
         classifiers=["1nn", "svm"],
-        metrics=["accuracy", "mcc"],
+        scoring=["accuracy", "mcc"],
     )
     path = tmp_path_factory.mktemp("study") / "small.sqlite"
     run_study(study, path)
@@ -103,7 +103,10 @@ def test_names_of_scores():
     assert AccuracyCurveDisplay.from_estimator(regression).score_name == "R²"
     named = SelectorCV(ks=[3, 4], scoring="neg_mean_squared_error").fit(X, y)
     display = AccuracyCurveDisplay.from_estimator(named)
-    assert display.score_name == "neg mean squared error"
+    assert display.score_name == "mean squared error (lower is better)"
+    drawn = display.lines_[0].get_ydata()
+    np.testing.assert_array_equal(drawn, -named.cv_results_["mean_test_score"])
+    assert (drawn > 0).all()
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["3", "4"]
     model = make_pipeline(StandardScaler(), LogisticRegression())
     own = SelectorCV(estimator=model, ks=[2]).fit(*load_wine(return_X_y=True))
@@ -122,7 +125,7 @@ def test_what_is_not_a_fitted_search_is_refused(search):
     X, y = load_wine(return_X_y=True)
     with pytest.raises(NotFittedError, match="SelectorCV is not fitted yet; call fit"):
         AccuracyCurveDisplay.from_estimator(SelectorCV())
-    with pytest.raises(ValueError, match="FisherSelector has no cv_results_ to draw; fit a Sel"):
+    with pytest.raises(ValueError, match="FisherSelector has no cv_results_ to draw; give X and y"):
         AccuracyCurveDisplay.from_estimator(FisherSelector().fit(X, y))
     with pytest.raises(TypeError, match=r"got a Pipeline; pass the selector in it.*'fisherselec"):
         AccuracyCurveDisplay.from_estimator(make_pipeline(FisherSelector(), search))

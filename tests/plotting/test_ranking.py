@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 
 from sparsieve import FisherSelector, RankingDisplay, ReliefFSelector, RidgeForwardSelector
+from sparsieve.report.colours import MEANT
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +21,10 @@ def test_the_best_features_in_order_and_selected_ones_in_another_colour(wine, dr
     display = RankingDisplay.from_estimator(selector, n_features=5)
     best = np.argsort(-selector.scores_)[:5]
     assert [bar.get_width() for bar in display.bars_] == list(selector.scores_[best])
-    assert drawn(display)[-7:] == [*X.columns[best], "kept", "left out"]
+    assert drawn(display)[-7:] == [*X.columns[best], "selected", "left out"]
     colours = [bar.get_facecolor() for bar in display.bars_]
-    assert colours == 3 * [to_rgba("C0")] + 2 * [to_rgba("lightgrey")]
-    assert display.ax_.get_title() == "3 of 13 features kept"
+    assert colours == 3 * [to_rgba(MEANT["selected"])] + 2 * [to_rgba(MEANT["left out"])]
+    assert display.selected.tolist() == 3 * [True] + 2 * [False]
     first, last = (bar.get_y() for bar in (display.bars_[0], display.bars_[-1]))
     up = display.ax_.transData.transform([[0, first], [0, last]])[:, 1]
     assert up[0] > up[1]  # the best one on top
@@ -72,7 +73,7 @@ def test_awkward_names_are_shown_as_they_are(awkward, drawn):
     assert display.names == list(X.columns[np.argsort(FisherSelector().fit(X, y).ranking_)])
     shown = drawn(display)
     assert {"<b>$x_1", "$x$", "a_$b", "_hidden", "two lines", "\\frac{$1"} <= set(shown)
-    assert "x" * 39 + "…" in shown
+    assert "x" * 20 + "..." + "x" * 17 in shown
 
 
 def test_refusals(wine):

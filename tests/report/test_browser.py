@@ -22,7 +22,10 @@ EXECUTABLE = os.environ.get("SPARSIEVE_BROWSER") or next(
 )
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="there is no chromium on this machine")
-SIZES = {"desktop": (1200, 900), "phone": (390, 844)}
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+ALL_DRAWN = """() => [...document.querySelectorAll("main .drawing")].every(
+    (place) => place.querySelector("svg")
+)"""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +77,7 @@ def opened(browser, pages):
     """Open a report and watch it; at the end nothing may have gone wrong."""
     contexts, complaints, requests = [], [], []
 
-    def open_page(name, size="desktop", scheme="light"):
+    def open_page(name, size="desktop", scheme="light", folded=False):
         width, height = SIZES[size]
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
@@ -87,6 +90,9 @@ def opened(browser, pages):
         page.on("request", lambda request: requests.append(request.url))
         page.goto(pages[name].as_uri())
         page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        if not folded:
+            page.locator("#unfold").click()
+            page.wait_for_function(ALL_DRAWN, timeout=60_000)
         return page
 
     yield open_page
@@ -169,7 +175,7 @@ def test_the_slider_and_the_panel_with_the_keyboard(opened, nasty_selector, tmp_
         assert sum(int(text) for text in counts.all_text_contents()) == 178
         if k == 1:
             assert sorted(counts.all_text_contents()) != first
-    assert "held out: linear SVM" in page.locator(".told").inner_text()
+    assert "correctly: linear SVM" in page.locator(".told").inner_text()
 
     # Odd names are names, on axes and in the panel.
     table = ".table:has(h3:text-is('Ranking'))"
@@ -291,7 +297,7 @@ def test_no_selection_is_a_dashed_line_across_the_chart(opened):
     widths = [lines.nth(i).bounding_box()["width"] for i in range(lines.count())]
     assert across["width"] == max(widths)
     assert across["height"] < 5
-    assert page.locator("text=What fits warned of").count() > 0
+    assert page.locator("summary", has_text="Warnings").count() == 1
 
 
 @pytest.mark.slow
@@ -341,9 +347,10 @@ def test_pictures_of_a_chart(opened, tmp_path):
 
 @pytest.mark.slow
 def test_it_prints_on_white(opened):
-    page = opened("selection", scheme="dark")
+    page = opened("selection", scheme="dark", folded=True)
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.locator("nav").is_hidden()
+    assert page.locator(".folds").is_hidden()
+    assert page.locator("details:not([open])").count() == 0
     assert page.locator(".actions").first.is_hidden()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(page.pdf()) > 10_000
@@ -355,6 +362,72 @@ def test_a_comparison_is_drawn_and_its_dots_tell_who_chose_what(opened):
     charts = page.locator("figure.chart")
     for i in range(charts.count()):
         assert charts.nth(i).locator("svg path").count() > 0
-    dots = page.locator("figure", has=page.get_by_role("heading", name="Who chose what"))
+    dots = page.locator(
+        "figure", has=page.get_by_role("heading", name="Which methods chose which features")
+    )
     assert dots.locator("svg .mark-symbol path").count() >= 3
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+LINES = """cell => {
+  const style = getComputedStyle(cell);
+  const inside = cell.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+  return Math.round(inside / parseFloat(style.lineHeight));
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["selection", "comparison", "study"])
+def test_a_page_opens_with_a_sentence_a_picture_and_one_row_of_figures(opened, name):
+    page = opened(name, folded=True)
+    assert page.locator("main .drawing svg").count() >= 1
+    first = page.locator("main > :first-child")
+    assert first.evaluate("element => element.tagName") == "FIGURE"
+    assert first.bounding_box()["y"] < 500
+    assert page.locator(".headline").inner_text().count(". ") == 0
+    tiles = page.locator(".figures > div")
+    assert len({round(tiles.nth(i).bounding_box()["y"]) for i in range(tiles.count())}) == 1
+    folded = page.locator("details.section:not([open]) figure.chart")
+    assert folded.count() > 0
+    assert folded.locator("svg").count() == 0  # drawn when they are unfolded
+    page.locator("details.section:not([open]):has(figure) > summary").first.click()
+    page.wait_for_selector("details.section[open] figure.chart svg path")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_the_table_of_methods_shows_its_verdict_without_scrolling(opened, size):
+    page = opened("comparison", size, folded=True)
+    table = page.locator(".table", has_text="Methods using").first
+    scroller = table.locator(".scroller")
+    if size == "desktop":
+        assert scroller.evaluate("place => place.scrollWidth <= place.clientWidth")
+    verdict = table.locator("tbody tr:nth-child(2) td:nth-child(4)").bounding_box()
+    edge = scroller.bounding_box()
+    assert verdict["x"] + verdict["width"] <= edge["x"] + edge["width"] + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_names_of_methods_never_take_four_lines(opened, size):
+    page = opened("study", size)
+    table = ".table:has(h3:text-is('All means'))"
+    cells = page.locator(f"{table} tbody td:nth-child(2)")
+    lines = [cells.nth(i).evaluate(LINES) for i in range(cells.count())]
+    assert max(lines) <= (1 if size == "desktop" else 3)
+    cells = page.locator("figure:has(h3:text-is('Accuracy (%) of every method on every data set'))")
+    texts = cells.first.locator("svg .mark-text.role-mark text").all_text_contents()
+    assert len(texts) == 4 * 3
+    assert all(0 <= float(text) <= 100 for text in texts)
+
+
+@pytest.mark.slow
+def test_a_band_is_drawn_for_the_line_that_is_pointed_at(opened):
+    page = opened("comparison", folded=True)
+    bands = (
+        "[...document.querySelectorAll('svg .mark-area path')].map(b => b.getAttribute('opacity'))"
+    )
+    assert set(page.evaluate(bands)) == {"0"}
+    box = page.locator("figure.chart svg").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3)
+    page.wait_for_function(f"() => {bands}.filter((shown) => shown !== '0').length === 1")

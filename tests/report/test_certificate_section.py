@@ -51,7 +51,7 @@ def test_weights_are_certified_by_the_user(wine):
     X, y, _ = wine
     weights = np.linspace(1.0, 3.0, len(y))
     selector = RidgeForwardSelector(3).fit(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="sample_weight is not what"):
+    with pytest.raises(ValueError, match="sample_weight differs from what"):
         selector_report(selector, X, y, cv=0, null=None, certify=True)
     selector.certify(X, y, sample_weight=weights)
     assert panel(selector_report(selector, X, y, cv=0, null=None, certify=True)) is not None

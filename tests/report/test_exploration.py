@@ -20,6 +20,7 @@ from sparsieve import (
 )
 from sparsieve.report import selector_report
 from sparsieve.report.elements import Explorer
+from sparsieve.report.wording import percent
 
 pytest.importorskip("vl_convert")
 
@@ -66,7 +67,7 @@ def test_confusions_at_every_step_come_from_the_honest_folds(report, wine):
         said = explorer_of(report).steps[k - 1].text[0]
         scores = [np.mean(guessed[test] == y[test]) for _, test in folds.split(X, y)]
         error = np.std(scores, ddof=1) * np.sqrt(1 / 5 + 1 / 4)  # Nadeau and Bengio
-        assert f"linear SVM {100 * np.mean(scores):.1f} % ± {100 * error:.1f}" in said
+        assert f"linear SVM {percent(np.mean(scores))} ± {100 * error:.1f}" in said
 
 
 def test_the_projection_is_that_of_principal_components(report, wine):
@@ -80,7 +81,7 @@ def test_the_projection_is_that_of_principal_components(report, wine):
     share = 100 * model.explained_variance_ratio_.sum()
     assert (
         explorer_of(report).steps[3].text[-1]
-        == f"In two dimensions: {share:.1f} % of their variance."
+        == f"Two dimensions show {share:.1f} % of their variance."
     )
     assert found["series"] == [str(label) for label in y]
 

@@ -169,7 +169,7 @@ def test_tuning_on_noise_stays_at_chance(rng):
 def test_unknown_names_are_refused(wine):
     with pytest.raises(ValueError, match="classifiers must be a list out of 1nn"):
         accuracy_curve(FisherSelector(), *wine, classifiers=["tree"])
-    with pytest.raises(ValueError, match="metrics must be a list"):
-        accuracy_curve(FisherSelector(), *wine, metrics="accuracy")
+    with pytest.raises(ValueError, match=r"scoring 'acuracy' is unknown \(did you mean 'accuracy'"):
+        accuracy_curve(FisherSelector(), *wine, scoring="acuracy")
     with pytest.raises(ValueError, match="every k of ks must be at least 1"):
         accuracy_curve(FisherSelector(), *wine, ks=[0])

@@ -123,7 +123,7 @@ def test_a_search_agrees_with_its_own_selector(selector, data, folds):
     for search in (plain, piped):
         every = [search, *(search.at(k) for k in KS)]
         for found, k in zip(every, [search.best_k_, *KS], strict=True):
-            inside = found.selector_ if search is plain else found.selector_[-1]
+            inside = found.selector_ if search is plain else found.selector_.selector_[-1]
             np.testing.assert_array_equal(found.support_, inside.get_support())
             np.testing.assert_array_equal(
                 found.support_, selector.reaching(8).fit(X, y).at(k).support_

@@ -87,8 +87,8 @@ def test_metrics_and_models_of_the_other_task_are_refused(data):
     parts = X[:40], y[:40], X[40:], y[40:]
     with pytest.raises(ValueError, match="regressors must be a list out of ridge, 5nn, svr"):
         accuracy_curve(RidgeForwardSelector(), *parts, task="regression", classifiers=["svm"])
-    with pytest.raises(ValueError, match="metrics must be a list out of r2, mae, spearman"):
-        accuracy_curve(RidgeForwardSelector(), *parts, task="regression", metrics=["f1"])
+    with pytest.raises(ValueError, match="f1 is a score for classes, but the target holds numbers"):
+        accuracy_curve(RidgeForwardSelector(), *parts, task="regression", scoring=["f1"])
     with pytest.raises(ValueError, match="task must be one of"):
         accuracy_curve(RidgeForwardSelector(), *parts, task="ranking")
 
@@ -97,7 +97,7 @@ def test_the_lowest_error_is_the_best(data):
     X, y = data
     grid = {"never_keep": [[2], [2, 7], []]}  # without its features the error is larger
     for metric in ("mae", "r2", "spearman"):
-        tuned = tune(RidgeForwardSelector(), grid, X, y, ks=[2], task="regression", metric=metric)
+        tuned = tune(RidgeForwardSelector(), grid, X, y, ks=[2], task="regression", scoring=metric)
         assert tuned.parameters == {"never_keep": []}
         assert np.argmax(tuned.scores) == 2
 

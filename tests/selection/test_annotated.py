@@ -102,12 +102,12 @@ def test_bad_requests_are_refused_in_words():
         ((data, "celltype"), "adata.obs has no column 'celltype'; did you mean 'cell_type'?"),
         ((data, "zzz"), "adata.obs has no column 'zzz'; there are 'cell_type', 'age'"),
         ((data, "cell_type", "auto", "fisher", "count"), "adata has no layer 'count'; there are"),
-        ((unlabelled, "cell_type"), "has no label in 1 of 60 rows; leave them out with adata = "),
+        ((unlabelled, "cell_type"), "has no value in 1 of 60 rows; leave them out with adata = "),
         ((twins, "cell_type"), "adata.var_names has duplicates: 'g0'; make them unique with"),
         ((gaps, "cell_type"), "1 value in 1 column ('g5')"),
         ((empty, "cell_type"), "adata has no"),
         ((np.zeros((4, 2)), [0, 1, 0, 1], 1, "fisher", "raw"), "layer='raw' is for AnnData"),
-        ((np.zeros((4, 2)), "cell_type"), "y='cell_type' names a column, which is for AnnData"),
+        ((np.zeros((4, 2)), "cell_type"), "y='cell_type' names a column, but X is of type ndarray"),
     ):
         *given, layer = arguments if len(arguments) == 5 else (*arguments, None)
         with pytest.raises((ValueError, TypeError), match=re.escape(said)) as caught:
@@ -120,6 +120,6 @@ def test_bad_requests_are_refused_in_words():
 
 
 def _said(data):
-    with pytest.raises(ValueError, match="no label") as caught:
+    with pytest.raises(ValueError, match="no value") as caught:
         select(data, "cell_type")
     return str(caught.value)

@@ -69,9 +69,11 @@ def test_a_report_of_prepared_counts(counts, tmp_path):
 
 def test_what_cannot_be_prepared(counts, tmp_path):
     X, y = counts
-    with pytest.raises(ValueError, match="prepare must be 'log-cpm'"):
-        select(X, y, k=3, prepare="log")
-    with pytest.raises(ValueError, match="Negative values"):
+    with pytest.raises(ValueError, match="prepare must be one of 'impute', "):
+        select(X, y, k=3, prepare="logs")
+    with pytest.raises(
+        ValueError, match="'log-cpm' takes logarithms, but 90 columns have negative"
+    ):
         select(X - 5.0, y, k=3, prepare="log-cpm")
     np.save(tmp_path / "X.npy", X)
     da = pytest.importorskip("dask.array")
@@ -84,7 +86,7 @@ def test_copies_are_said_first_and_groups_undo_them():
     rng = np.random.default_rng(0)
     X, y = np.tile(rng.standard_normal((30, 200)), (3, 1)), np.tile(np.arange(30) % 2, 3)
     patients = np.tile(np.arange(30), 3)
-    said = "note: 90 of 90 samples have copies or near copies among the others (samples 0 and "
+    said = "note: 90 of 90 samples have duplicates or near-duplicates (samples 0 and "
     selected = select(X, y, k=10)
     assert repr(selected).startswith(said)
     grouped = select(X, y, k=10, groups=patients)
@@ -125,7 +127,7 @@ def test_comparing_says_copies_first():
     rng = np.random.default_rng(0)
     X, y = np.tile(rng.standard_normal((30, 60)), (3, 1)), np.tile(np.arange(30) % 2, 3)
     found = sparsieve.compare(X, y, ["fisher"], ks=[5])
-    assert repr(found).startswith("note: 90 of 90 samples have copies or near copies")
+    assert repr(found).startswith("note: 90 of 90 samples have duplicates or near-duplicates")
     html = found._repr_html_()
     assert html.index("90 of 90 samples") < html.index("fisher")
     grouped = sparsieve.compare(X, y, ["fisher"], ks=[5], groups=np.tile(np.arange(30), 3))

@@ -57,7 +57,7 @@ def test_a_page_says_why_so_many_features(tmp_path):
     selected.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     said = " ".join(selected.selector.summary().split()).partition(" Kept")[0]
-    assert f"How many, says SelectorCV: {said}" in page
+    assert f"Number of features, by SelectorCV: {said}" in page
     mean = selected.selector.cv_results_["mean_test_score"][
         selected.selector.ks_ == selected.selector.best_k_
     ]
@@ -93,7 +93,7 @@ def test_given_selectors_stay_as_they_are():
         ({"k": True}, ValueError, "k must be a number"),
         ({"k": 99}, ValueError, "99"),
         ({"method": "ridge-foward"}, ValueError, "did you mean 'ridge-forward'"),
-        ({"method": 3}, TypeError, "method must be the name of a method or a selector"),
+        ({"method": 3}, TypeError, "a method must be a name, a selector or model with fit"),
         ({"n_features_to_select": 3}, ValueError, "use k"),
         ({"ridg": 3}, ValueError, "did you mean ridge"),
         ({"method": SelectorCV(), "k": 3}, ValueError, "finds the number of features itself"),
@@ -201,7 +201,7 @@ def test_report_and_plot(tmp_path):
     assert "proline" in (tmp_path / "page.html").read_text()
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    assert selected.plot().names[:2] == selected.features
+    assert selected.plot("ranking").names[:2] == selected.features
 
 
 # -- what the command line asks for too --------------------------------------------------------

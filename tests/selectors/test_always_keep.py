@@ -126,7 +126,7 @@ def test_one_fit_serves_every_number_with_the_kept_columns_in_front(selector, co
         assert at.support_[[3, 5]].all()
         assert not at.support_[2]
         assert sorted(at.ranking_[[3, 5]]) == [1, 2]
-    with pytest.raises(ValueError, match="always_keep names 2 features, more than the 1"):
+    with pytest.raises(ValueError, match="always_keep contains 2 features, more than the 1"):
         fitted.at(1)
     with pytest.raises(ValueError, match="never_keep leaves 11 features, fewer than the 12"):
         fitted.at(12)
@@ -162,7 +162,7 @@ def test_names_masks_and_contradictions(selector, confounded):
     for parameters, message in [
         ({"always_keep": ["gene55"]}, "did you mean 'gene5'"),
         ({"always_keep": [12]}, "column 12 does not exist"),
-        ({"always_keep": [1], "never_keep": [1]}, "both name column 1"),
+        ({"always_keep": [1], "never_keep": [1]}, "both contain column 1"),
         ({"always_keep": [1, 2, 3]}, "more than the 2 to select"),
         ({"never_keep": list(range(12))}, "every feature"),
         ({"never_keep": list(range(11))}, "leaves 1 features, fewer than the 2"),

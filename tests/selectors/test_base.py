@@ -139,8 +139,8 @@ def test_more_features_than_carry_weight_are_said_in_one_sentence(strong, rng):
     few = [str(one.message) for one in caught if "weight in this model" in str(one.message)]
     assert len(few) == 1
     assert re.match(
-        r"(No feature carries|Only \d features? carr\w+) weight in this model; .* ranked by .*; "
-        r".*ask for fewer$",
+        r"(No feature has|Only \d features? ha\w+) a nonzero weight in this model; .* "
+        r"ranked by .*; .*request fewer features$",
         few[0],
     )
     # The first of those without weight is the one that the classes follow.

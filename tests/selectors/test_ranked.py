@@ -16,7 +16,7 @@ def test_notes_say_what_a_score_is_not():
     assert ranked.features[0] == 5
     assert ranked.features[-1] == 0
     assert ranked.notes == [
-        "kept by request", "", "", "", *["unranked gain"] * 8, "left out by request",
+        "kept by request", "", "", "", *["not ranked"] * 8, "left out by request",
     ]  # fmt: skip
     assert ranked.selected.tolist() == [True] * 4 + [False] * 9
     assert ranked.meaning == selector.score_meaning

@@ -40,7 +40,7 @@ def test_a_long_fit_is_announced_before_it_begins(selector, shape, n_classes, mo
     monkeypatch.setattr(type(selector), "_fit", stop)
     X = np.random.default_rng(0).standard_normal(shape)
     y = np.arange(shape[0]) % n_classes
-    with pytest.warns(UserWarning, match="will take about .* take less"), pytest.raises(Enough):
+    with pytest.warns(UserWarning, match="will take about .* faster"), pytest.raises(Enough):
         selector.fit(X, [f"class {value}" for value in y])
 
 

@@ -138,9 +138,9 @@ def test_dtype_follows_x():
 @pytest.mark.parametrize(
     ("y", "task", "message"),
     [
-        ([0.5, 1.5, 2.5], "classification", "bin them into classes or turn them into text"),
+        ([0.5, 1.5, 2.5], "classification", "bin them into classes or convert them to text"),
         ([0.5, 1.5, 0.5], "classification", "numbers with fractions"),
-        (["a", "b", "a"], "regression", "y holds text"),
+        (["a", "b", "a"], "regression", "y contains text"),
         ([[0.5, 1.0], [2.0, 3.0]], "classification", "2 columns"),
         ([0, 1, 1], "clasification", "task must be one of"),
         ([0, 0, 0], "auto", "only one class"),
@@ -310,7 +310,7 @@ def test_functions_decide_in_doubt_and_say_so_once():
             found = call()
         said = [str(w.message) for w in caught if "y holds" in str(w.message)]
         assert said == [
-            "y holds 214 different whole numbers in 442 samples and is read as numbers; pass "
+            "y holds 214 different whole numbers in 442 samples and is treated as numeric; pass "
             'task="classification" if they are classes'
         ], name
         if hasattr(found, "selector"):

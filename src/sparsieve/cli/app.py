@@ -18,14 +18,15 @@ from .._version import __version__
 from .compare import compare
 from .datasets import datasets
 from .demo import demo
+from .diagnose import diagnose
 from .errors import ExitCode, report
 from .methods import METHODS_EPILOG, methods
 from .options import Debug
 from .select import select
 
 EPILOG = (
-    "Exit codes: 0 fine; 1 bad data (no such file or column, missing values, text columns, one "
-    "class); 2 wrong usage (unknown option or method, bad -k or --param); 3 unexpected error; "
+    "Exit codes: 0 success; 1 bad data (no such file or column, missing values, text columns, only "
+    "one class); 2 wrong usage (unknown option or method, bad -k or --param); 3 unexpected error; "
     "130 interrupted."
 )
 
@@ -59,7 +60,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
-for command in (select, compare, methods, datasets, demo):
+for command in (select, compare, diagnose, methods, datasets, demo):
     app.command(epilog=_EPILOGS.get(command))(command)
 # Commands of other packages: functions, or applications with commands of their own.
 for entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):

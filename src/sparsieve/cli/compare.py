@@ -13,20 +13,43 @@ from .errors import UsageError
 from .live import live
 from .options import (
     AsJson,
+    DataFile,
     Debug,
     Drop,
+    DropUnlabelled,
+    EncodeText,
     EscapeFormulas,
     Format,
+    GroupsOption,
+    Impute,
+    ImputerOption,
     Jobs,
+    Layer,
     LogCPMOption,
-    NoProgress,
+    LogOption,
+    Quiet,
+    SampleId,
+    Target,
+    TargetFile,
     Task,
     TaskOption,
+    Transpose,
+    as_options,
     check_jobs,
 )
-from .output import PAGES, check_outputs, command_line, print_json, print_rows, progress, say
+from .output import (
+    PAGES,
+    check_outputs,
+    command_line,
+    exports_of,
+    print_json,
+    print_rows,
+    progress,
+    say,
+)
 from .settings import find_method
-from .standard_input import data_file, read_data
+from .standard_input import data_file
+from .tables import Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
@@ -36,30 +59,15 @@ _SHOWN = 10  # features in a sentence
 
 
 def compare(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight or .h5ad; - reads "
-            "standard input.",
-        ),
-    ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COL",
-            help="Column with the labels or values to predict, as for sparsieve select.",
-        ),
-    ] = None,
+    file: DataFile,
+    target: Target = None,
     methods: Annotated[
         str | None,
         typer.Option(
             "--methods",
             "-m",
             metavar="A,B,...",
-            help="See: sparsieve methods; if not given, six fast ones of different families.",
+            help="Run sparsieve methods for a list. Default: six fast ones of different families.",
         ),
     ] = None,
     counts: Annotated[
@@ -68,43 +76,58 @@ def compare(
             "--k",
             "-k",
             metavar="N,...",
-            help="Numbers of features to score, such as 5,10,20; if not given, up to 12 between 1 "
-            "and 100.",
+            help="Numbers of features to score, such as 5,10,20. Default: up to 12 between 1 and "
+            "100.",
         ),
     ] = None,
     model: Annotated[
         str,
         typer.Option(
             metavar="MODEL",
-            help="What scores the selections: svm, softmax, 1nn or 5nn for classes, ridge or 5nn "
-            "for numbers; auto is the first.",
+            help="The model that scores the selections: svm, softmax, 1nn or 5nn for classes, "
+            "ridge, 5nn or svr for numbers; auto uses the first.",
         ),
     ] = "auto",
-    metric: Annotated[
-        str,
+    scoring: Annotated[
+        list[str] | None,
         typer.Option(
+            "--scoring",
             metavar="SCORE",
-            help="accuracy or balanced_accuracy for classes, r2 for numbers; auto is the first.",
+            help="A score of scikit-learn: roc_auc, f1_macro, neg_log_loss, "
+            "neg_mean_absolute_error, ... May be given several times; the first decides. If not "
+            "given: accuracy and balanced_accuracy for classes, r2 for numbers.",
         ),
-    ] = "auto",
+    ] = None,
     task: TaskOption = Task.auto,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
-    repeats: Annotated[int, typer.Option(min=1, help="How often they are drawn anew.")] = 2,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")] = 5,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="How often to repeat it with other folds.")
+    ] = 2,
     samples: Annotated[
-        int, typer.Option(min=20, help="Where there are more samples, draw so many.")
+        int, typer.Option(min=20, help="Use at most this many samples, drawn at random.")
     ] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the folds.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the folds.")] = 0,
+    target_file: TargetFile = None,
+    sample_id: SampleId = None,
+    groups: GroupsOption = None,
     drop: Drop = None,
-    log_cpm: LogCPMOption = False,
+    drop_unlabelled: DropUnlabelled = False,
+    transpose: Transpose = False,
+    encode_text: EncodeText = False,
+    layer: Layer = None,
     form: Format = None,
+    impute: Impute = False,
+    imputer: ImputerOption = None,
+    log: LogOption = False,
+    log_cpm: LogCPMOption = False,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="OUT",
-            help=".csv, .tsv (also .gz) or .parquet: every feature that was chosen, by how many "
-            "methods and in which share of the fits.",
+            help=".csv, .tsv (also .gz) or .parquet: every selected feature, how many methods "
+            "selected it and in which share of the fits.",
         ),
     ] = None,
     report: Annotated[
@@ -114,32 +137,44 @@ def compare(
             help="Write an HTML report: curves, agreement, stability, time.",
         ),
     ] = None,
+    export: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write the table of methods as .tex (LaTeX), .md (Markdown) or .csv; repeatable.",
+        ),
+    ] = None,
     escape_formulas: EscapeFormulas = False,
     jobs: Jobs = 1,
     as_json: AsJson = False,
-    quiet: NoProgress = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Compare methods on FILE: how well their features predict, and which they agree on.
 
-    Every method selects inside the training part of the same folds, and a model scores its
-    features on the samples held out. Prints a table of the methods, and says which of them can be
-    told apart.
+    Every method selects on the training samples of the same folds, and a model scores its features
+    on the held-out samples. Prints a table of the methods and which differences are significant.
 
     Example: sparsieve compare data.csv --target label --methods ridge-forward,l21,relieff
     """
     check_jobs(jobs)
-    check_outputs({"--report": (report, PAGES), "--output": (output, None)}, file)
-    with progress("Loading"):
+    outputs = {"--report": (report, PAGES), "--output": (output, None)}
+    check_outputs({**outputs, **exports_of(export)}, file)
+    reading = Reading(
+        target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
+    )
+    preparing = Preparing(impute, imputer, log, log_cpm)
+    preparing.check(reading)
+    with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
         from ..io import DataError
 
         names = None if methods is None else [find_method(n).name for n in _parts(methods)]
         ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
     with data_file(file, form) as path:
-        table = read_data(path, target, drop)
-    doubts, read_as = _reading(table, task)
-    say(*(f"note: {note}" for note in [*table.notes, *doubts] if not quiet))
+        table = reading.read(path, quiet=quiet)
+    doubts, read_as = _task_of(table, task)
+    say(*(f"note: {note}" for note in doubts if not quiet))
     try:
         with live(quiet) as tell:
             found = compare_methods(
@@ -148,34 +183,36 @@ def compare(
                 names,
                 ks=ks,
                 model=model,
-                metric=metric,
+                scoring=scoring or None,
                 task=read_as,
                 cv=folds,
                 n_repeats=repeats,
                 max_samples=samples,
                 random_state=seed,
                 feature_names=table.feature_names,
-                prepare="log-cpm" if log_cpm else None,
+                groups=table.groups,
+                prepare=preparing.steps(table),
                 n_jobs=jobs,
                 on_progress=tell and partial(tell, "comparing"),
             )
     except ValueError as error:
-        raise DataError(_as_options(str(error))) from error
-    first = [one.replace('with prepare="log-cpm"', "with --log-cpm") for one in found.leaks]
+        raise DataError(as_options(str(error))) from error
+    first = [as_options(one) for one in found.leaks]
     say(*(f"note: {sentence}" for sentence in first if not quiet))
-    written = _write(found, output, report, escape_formulas)
+    written = _write(found, output, report, export or [], escape_formulas, quiet=quiet)
     if as_json:
         print_json({**_as_dict(found, table.target_name), "diagnosis": first})
     else:
         _print_methods(found)
-    if not quiet:
-        _say_summary(found, written)
+    if not (as_json and quiet):  # the JSON holds it
+        say(found.recommendation)
+    _say_summary(found, written, quiet=quiet)
 
 
 def _parts(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
-        raise UsageError("--methods and --k want names or numbers with commas between them")
+        raise UsageError("--methods and --k need names or numbers separated by commas")
     return parts
 
 
@@ -183,24 +220,11 @@ def _number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise UsageError(f"--k wants whole numbers with commas, got {text!r}") from None
+        raise UsageError(f"--k needs whole numbers separated by commas, got {text!r}") from None
 
 
-def _as_options(sentence: str) -> str:
-    """A sentence about parameters as one about options."""
-    for parameter, option in (
-        ('task="classification"', "--task classification"),
-        ("n_repeats", "--repeats"),
-        ("every number in ks", "every number of --k"),
-        ("ks asks", "--k asks"),
-        ("pass --task", "give --task"),
-    ):
-        sentence = sentence.replace(parameter, option)
-    return sentence
-
-
-def _reading(table: Table, task: Task) -> tuple[list[str], str]:
-    """A sentence on how the target is read, where there is one to say, and the task."""
+def _task_of(table: Table, task: Task) -> tuple[list[str], str]:
+    """A sentence on how the target is read, where that is in doubt, and the task."""
     from ..validation.target import read_task
 
     if task != Task.auto or table.y.ndim != 1:
@@ -211,35 +235,31 @@ def _reading(table: Table, task: Task) -> tuple[list[str], str]:
 
 
 def _write(
-    found: Comparison, output: Path | None, report: Path | None, escape_formulas: bool
+    found: Comparison,
+    output: Path | None,
+    report: Path | None,
+    exports: list[Path],
+    escape_formulas: bool,
+    *,
+    quiet: bool,
 ) -> list[Path]:
     from ..io.write import write_table
 
     if output is not None:
         write_table(output, found.consensus_columns(), escape_formulas=escape_formulas)
     if report is not None:
-        with progress("Writing the report"):
+        with progress("Writing the report", quiet=quiet):
             found.report(report, command=command_line())
-    return [path for path in (output, report) if path is not None]
+    for path in exports:
+        found.export(path, escape_formulas=escape_formulas)
+    return [path for path in (output, report, *exports) if path is not None]
 
 
 def _print_methods(found: Comparison) -> None:
-    columns, metric = found.table_columns(), found.metric
-    scale, digits = (1.0, 3) if metric == "r2" else (100.0, 1)
-    title = metric if metric == "r2" else f"{metric.replace('_', ' ')} %"
-    header = ("method", title, "se", "behind", "its se", "lower", "stability", "seconds")
-    scored = (metric, f"{metric}_se", "behind_best", "behind_best_se")
-    rows = [
-        (
-            name,
-            *(f"{scale * columns[key][i]:.{digits}f}" for key in scored),
-            "yes" if columns["separable"][i] else "no",
-            f"{columns['stability'][i]:.2f}",
-            f"{columns['seconds'][i]:.2g}",
-        )
-        for i, name in enumerate(columns["method"])
-    ]
-    print_rows(header, rows, right=header[1:])
+    from ..report.method_table import method_rows
+
+    header, rows = method_rows(found)
+    print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))
     if sys.stdout.isatty():
         agreed = found.consensus_columns()
         n_methods = len(found.methods)
@@ -255,20 +275,21 @@ def _print_methods(found: Comparison) -> None:
         )
 
 
-def _say_summary(found: Comparison, written: list[Path]) -> None:
-    say(found.recommendation)
+def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None:
+    """Warnings; what else is worth knowing only if not quiet."""
+    for name, result in found.methods.items():
+        say(*(f"warning: {name}: {warning}" for warning in result.warnings))
+    if quiet:
+        return
     agreed = found.consensus_columns()
     named = [
         f"{feature} ({votes} of {len(found.methods)})"
         for feature, votes in zip(agreed["feature"][:_SHOWN], agreed["methods"], strict=False)
         if votes
     ]
-    say(f"chosen by most methods at {found.k}: {', '.join(named)}")
-    for note in found.notes:
-        say(f"note: {note.replace('max_samples', '--samples')}")
-    for name, result in found.methods.items():
-        for warning in result.warnings:
-            say(f"warning: {name}: {warning}")
+    features = f"{found.k} feature{'s' * (found.k != 1)}"
+    say(f"Features chosen by most methods (with {features} each): {', '.join(named)}.")
+    say(*(f"note: {as_options(note)}" for note in found.notes))
     say(*(f"wrote {path}" for path in written))
 
 

@@ -33,8 +33,8 @@ def datasets(as_json: AsJson = False, debug: Debug = False) -> None:
         ("name", "samples", "features", "classes", "kind", "status", "how to get it"),
         [tuple("-" if value is None else value for value in row.values()) for row in rows],
         title=(
-            f"Data sets; files are looked for in {home} (set SPARSIEVE_DATA to change "
-            'it); in Python: sparsieve.datasets.load_dataset("NAME")'
+            f"Data sets; files are searched in {home} (set SPARSIEVE_DATA to change this); in "
+            'Python: sparsieve.datasets.load_dataset("NAME")'
         ),
         right=("samples", "features", "classes"),
     )
@@ -47,8 +47,8 @@ def _how(info: DatasetInfo, home: Path) -> str:
     if info.path is not None:
         return f"here: {info.path.name}"
     if info.status == "unavailable":
-        instead = f"; the nearest is {info.stand_in}" if info.stand_in else ""
-        return f"cannot be had: {info.unavailable.rstrip('.')}{instead}"
+        instead = f"; the closest is {info.stand_in}" if info.stand_in else ""
+        return f"not available: {info.unavailable.rstrip('.')}{instead}"
     public = PurePosixPath(info.origin_file)
     if info.public_stem:  # read as it is published
         return f"download {public.name} of {info.origin} into {home}"

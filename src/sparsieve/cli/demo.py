@@ -30,9 +30,9 @@ def demo(
 ) -> None:
     """Find the few features that matter among thousands, with three methods.
 
-    The data are made up, so that it is known which features matter. Every method chooses its
-    features inside the training part of each of the 5 folds, so the accuracy is that of new
-    samples, and says how many to keep. Ends with an HTML report on the first method's selection.
+    The data are simulated, so the features that matter are known. Each method selects its features
+    on the training samples of 5 folds, so the accuracy is for samples it has not seen; the number
+    of features is chosen by cross-validation. Writes an HTML report on the first method.
     """
     has_report = not as_json and _can_report(report)
     with progress("Loading"):
@@ -57,7 +57,7 @@ def demo(
         return
     say(
         f"{N_SAMPLES} samples of 2 classes, {N_FEATURES:,} features. {N_RELEVANT} features matter, "
-        f"each hidden\namong {N_COPIES} correlated copies; the others are noise.\n"
+        f"each with\n{N_COPIES} correlated copies; the others are noise.\n"
     )
     print_rows(
         ("method", "kept", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
@@ -75,7 +75,7 @@ def demo(
         right=("kept", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
         for_reading=True,
     )
-    say(f"\nHow many, with {METHODS[0]}:\n{first.summary()}")
+    say(f"\nThe number of features, with {METHODS[0]}:\n{first.summary()}")
     if has_report:
         _write_report(first, data, report)
     _say_what_next()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from enum import IntEnum
@@ -14,6 +15,10 @@ from .._text import visible
 # Typer brings its own copy of click or uses the installed one, depending on its version; these
 # are the bases of the class that it exports in either case.
 _ParserError = typer.BadParameter.__mro__[2]
+
+
+# What a message tells who called the library from Python.
+_FROM_PYTHON = re.compile(r" \([\w.]+(?:=(?:\[\.\.\.\]|\w*))? from Python\)")
 
 
 class ExitCode(IntEnum):
@@ -53,9 +58,10 @@ def _explained(error: BaseException) -> tuple[ExitCode, str]:
     from ..io.errors import DataError, shown
 
     if isinstance(error, (DataError, MissingExtraError)):
-        return ExitCode.BAD_DATA, f"error: {' '.join(str(error).split())}"
+        sentence = _FROM_PYTHON.sub("", " ".join(str(error).split()))
+        return ExitCode.BAD_DATA, f"error: {sentence}"
     if isinstance(error, MemoryError):
-        return ExitCode.BAD_DATA, "error: the data does not fit into memory"
+        return ExitCode.BAD_DATA, "error: the data do not fit into memory"
     if isinstance(error, OSError) and error.strerror:
         where = "" if error.filename is None else f"{shown(os.fsdecode(error.filename))}: "
         return ExitCode.BAD_DATA, f"error: {where}{error.strerror}"

@@ -30,8 +30,8 @@ def check_in_memory(table: Table, **options: Any) -> None:
     for option, value in options.items():
         if value:
             raise UsageError(
-                f"{option} needs the features in memory, but they are larger than the limit "
-                "allows; leave it out, raise --memory, or select few features first with -o OUT"
+                f"{option} needs the features in memory, but they are larger than the memory "
+                "limit; leave it out, raise --memory, or first select some features with -o OUT"
             )
 
 
@@ -40,4 +40,4 @@ def say_passes(selector: Any, X: Any) -> None:
     passes = getattr(selector, "n_passes_", 0)
     if passes:
         often = "once" if passes == 1 else f"{passes} times"
-        say(f"went over X {often}, reading {X.ledger.bytes_read / 2**30:.3g} GB from its file")
+        say(f"read the features {often}, {X.ledger.bytes_read / 2**30:.3g} GB in total")

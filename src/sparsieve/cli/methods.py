@@ -13,7 +13,7 @@ from .options import AsJson, Debug
 from .output import print_json, print_rows, say
 
 METHODS_EPILOG = "\n\n".join(
-    ["What --for takes:", *(f"- {name}: {words}" for name, words in PURPOSES.items())]
+    ["Values of --for:", *(f"- {name}: {words}" for name, words in PURPOSES.items())]
 )
 
 
@@ -23,8 +23,8 @@ def methods(
         typer.Option(
             "--for",
             metavar="WORD",
-            help=f"Only methods for {', '.join(PURPOSES)}; explained below. Several with commas: "
-            "methods that do all.",
+            help=f"Show only methods for {', '.join(PURPOSES)} (explained below). Several, "
+            "separated by commas: methods for all of them.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -32,7 +32,7 @@ def methods(
 ) -> None:
     """List the selection methods, what they do and how long they take.
 
-    The time is that of 20 features out of 20,000 from 100 samples, on one core.
+    The time is for selecting 20 of 20,000 features from 100 samples, on one core.
 
     Example: sparsieve methods --for regression,large
     """
@@ -42,7 +42,7 @@ def methods(
         print_json([_entry(method) for method in found])
         return
     if not found:
-        raise UsageError(f"no method is for {' and '.join(sorted(wanted))} at once; ask for less")
+        raise UsageError(f"no method is for {' and '.join(sorted(wanted))} at once; ask for fewer")
     found.sort(key=lambda method: method.name != DEFAULT_METHOD)  # where to start comes first
     print_rows(
         ("name", "seconds", "regression", "sparse", "what it does"),
@@ -67,7 +67,10 @@ def _wanted(given: list[str] | tuple[str, ...]) -> frozenset[str]:
     names = [name.strip().lower() for text in given for name in text.split(",")]
     for name in names:
         if name not in PURPOSES:
-            raise UsageError(f"unknown --for {name!r}; known are {', '.join(PURPOSES)}")
+            from .._checks import suggestion  # which loads NumPy
+
+            close = suggestion(name, PURPOSES, "use one of")
+            raise UsageError(f"unknown --for {name!r}{close}")
     return frozenset(names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,35 +27,179 @@ class Rule(StrEnum):
     elbow = "elbow"
 
 
+class Imputer(StrEnum):
+    """What replaces a missing value."""
+
+    median = "median"
+    mean = "mean"
+    most_frequent = "most_frequent"
+    knn = "knn"
+
+
 RuleOption = Annotated[
     Rule,
     typer.Option(
         "--rule",
         metavar="RULE",
-        help="How many features cross-validation keeps: best (accuracy matters most), one_se (the "
-        "fewest that are as good) or elbow (where the curve bends).",
+        help="How cross-validation chooses the number of features: best (highest accuracy), one_se "
+        "(the fewest that are about as good) or elbow (where the curve bends).",
+    ),
+]
+ScoringOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scoring",
+        metavar="SCORE",
+        help="Score of held-out samples, by which -k auto also chooses the number: a name of "
+        "scikit-learn such as roc_auc, f1_macro, neg_log_loss or neg_mean_absolute_error.",
     ),
 ]
 TaskOption = Annotated[
-    Task, typer.Option("--task", metavar="TASK", help="auto, classification or regression.")
+    Task,
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="How to read the target: classification, regression or auto.",
+    ),
+]
+
+_TABLE, _PREPARATION = "The table", "Preparation"  # under which the help lists options
+
+# The table.
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help=".csv, .tsv, .txt (also .gz), .xlsx, .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
+        ".libsvm), .h5ad, .npy, .h5, .hdf5 or .zarr; - reads standard input.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COL",
+        help="Column with the labels or values to predict. For .h5ad a column of obs; for .npz, "
+        ".mat, .h5 and .zarr an array (default: y); for .npy another .npy file; not needed for "
+        "svmlight and for unsupervised methods.",
+    ),
+]
+TargetFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--target-file",
+        metavar="OTHER",
+        help="Another table that has the target (and --groups), joined by sample id: the first "
+        "column of both files, or --id.",
+        rich_help_panel=_TABLE,
+    ),
+]
+SampleId = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COL",
+        help="Column with the sample ids; not a feature.",
+        rich_help_panel=_TABLE,
+    ),
+]
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COL",
+        help="Column with the group of each sample, such as the patient: cross-validation keeps "
+        "the samples of a group together. Not a feature.",
+        rich_help_panel=_TABLE,
+    ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COL", help="Leave out a column; repeatable."),
+    typer.Option(
+        "--drop",
+        metavar="COL",
+        help="Leave out a column; repeat it, or separate by commas.",
+        rich_help_panel=_TABLE,
+    ),
+]
+DropUnlabelled = Annotated[
+    bool,
+    typer.Option(
+        "--drop-unlabelled",
+        help="Leave out samples whose target is missing.",
+        rich_help_panel=_TABLE,
+    ),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option(
+        "--transpose",
+        help="The features are in the rows of FILE, the samples in its columns.",
+        rich_help_panel=_TABLE,
+    ),
+]
+EncodeText = Annotated[
+    bool,
+    typer.Option(
+        "--encode-text",
+        help="Turn text columns of up to 20 values into columns of zeros and ones (sex=female).",
+        rich_help_panel=_TABLE,
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        "--layer",
+        metavar="NAME",
+        help="For .h5ad: use this layer instead of X.",
+        rich_help_panel=_TABLE,
+    ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="SUFFIX",
-        help="What standard input holds: csv, tsv, parquet, ...",
+        help="The format of standard input: csv, tsv, parquet, ...",
+        rich_help_panel=_TABLE,
+    ),
+]
+
+# What is done to the features first.
+Impute = Annotated[
+    bool,
+    typer.Option(
+        "--impute",
+        help="Fill missing numbers with the median of their column and missing text with the most "
+        "frequent value, learnt from the training samples of each fold.",
+        rich_help_panel=_PREPARATION,
+    ),
+]
+ImputerOption = Annotated[
+    Imputer | None,
+    typer.Option(
+        "--imputer",
+        metavar="HOW",
+        help="Fill missing numbers in another way: mean, most_frequent or knn (the five most "
+        "similar samples); implies --impute.",
+        rich_help_panel=_PREPARATION,
+    ),
+]
+LogOption = Annotated[
+    bool,
+    typer.Option(
+        "--log",
+        help="Take log(1 + x) of all features; none may be negative.",
+        rich_help_panel=_PREPARATION,
     ),
 ]
 LogCPMOption = Annotated[
     bool,
     typer.Option(
         "--log-cpm",
-        help="Raw counts: divide every sample by its total and take logarithms before selecting.",
+        help="For raw counts: divide each sample by its total, then take logarithms.",
+        rich_help_panel=_PREPARATION,
     ),
 ]
 
@@ -63,23 +208,53 @@ Debug = Annotated[
     # Read from the arguments by `run`, which also has to see the errors of the parser.
     typer.Option("--debug", help="Show the traceback of an error."),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one per CPU.")]
-RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Compute again what failed before.")
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Number of parallel processes; -1 uses all CPUs.")
 ]
-NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Retry what failed before.")]
+NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Show no notes and no progress; results and warnings are shown."
+    ),
+]
 EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas",
-        help="Put an apostrophe before text in .csv and .tsv files that a spreadsheet would run "
-        "as a formula (=, +, -, @ in front); for names and labels that come from strangers.",
+        help="In .csv and .tsv files, put an apostrophe before text that a spreadsheet would run "
+        "as a formula (it starts with =, +, - or @). Use it for names and labels you do not trust.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def check_jobs(jobs: int) -> None:
-    """Refuse a number of processes that is none."""
+    """Refuse an impossible number of processes."""
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs must be a number of processes or -1, got {jobs}")
+
+
+_AS_OPTIONS = (
+    ('impute or drop them, for example with prepare="impute"', "fill them with --impute, or leave "
+     "the columns out with --drop"),
+    ("Input X contains NaN values", "the features have missing values"),
+    ('with prepare="log-cpm"', "with --log-cpm"),
+    ("prepare='log-cpm'", "--log-cpm"),
+    ("prepare='log'", "--log"),
+    ('task="classification"', "--task classification"),
+    ("n_repeats", "--repeats"),
+    ("every number in ks", "every number of --k"),
+    ("ks asks", "--k asks"),
+    ("pass --task", "use --task"),
+    ("select(..., check=True)", "--check"),
+    ("max_samples", "--samples"),
+)  # fmt: skip
+
+
+def as_options(sentence: str) -> str:
+    """A sentence about parameters of Python as one about options."""
+    for parameter, option in _AS_OPTIONS:
+        sentence = sentence.replace(parameter, option)
+    return sentence

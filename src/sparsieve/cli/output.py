@@ -109,6 +109,17 @@ def check_outputs(
             check_installed()
 
 
+def exports_of(
+    paths: Sequence[Path] | None,
+) -> dict[str, tuple[Path | None, Sequence[str] | None]]:
+    """Files of ``--export``, to be checked by :func:`check_outputs`."""
+    if not paths:
+        return {}
+    from ..report.tables import EXPORT_SUFFIXES  # which takes a while
+
+    return {f"--export {place}": (path, EXPORT_SUFFIXES) for place, path in enumerate(paths, 1)}
+
+
 def command_line() -> str:
     """What the user typed, to be typed again."""
     typed = shlex.join(["sparsieve", *sys.argv[1:]])
@@ -122,9 +133,9 @@ def say(*messages: str) -> None:
 
 
 @contextmanager
-def progress(message: str) -> Iterator[None]:
+def progress(message: str, *, quiet: bool = False) -> Iterator[None]:
     """Show a spinner with the elapsed time on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

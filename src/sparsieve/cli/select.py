@@ -16,20 +16,35 @@ from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
 from .options import (
     AsJson,
+    DataFile,
     Debug,
     Drop,
+    DropUnlabelled,
+    EncodeText,
     EscapeFormulas,
     Format,
+    GroupsOption,
+    Impute,
+    ImputerOption,
+    Layer,
     LogCPMOption,
+    LogOption,
+    Quiet,
     Rule,
     RuleOption,
+    SampleId,
+    ScoringOption,
+    Target,
+    TargetFile,
     Task,
     TaskOption,
+    Transpose,
 )
 from .output import command_line, print_json, print_names, print_rows, progress, say
 from .selection_files import check_files, has_suffix, write_files
 from .settings import AUTO, build_selector, check_certifiable, check_task, find_method, parse_count
-from .standard_input import data_file, read_data
+from .standard_input import data_file
+from .tables import Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..selectors.least_squares.certificate import Certificate
@@ -37,38 +52,11 @@ if TYPE_CHECKING:  # loading these takes a while
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
 
-# The data.
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help=".csv, .tsv, .txt (also .gz), .parquet, .npz, .mat, svmlight (.svm, .svmlight, "
-        ".libsvm), .h5ad, .npy, .h5, .hdf5 or .zarr; - reads standard input.",
-    ),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COL",
-        help="Column with the labels or values to predict: of obs for .h5ad; for .npz, .mat, "
-        ".h5 and .zarr an array (y if not given); for .npy another .npy file; not needed for "
-        "svmlight and for unsupervised methods.",
-    ),
-]
-Layer = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Of .h5ad files: select from this layer instead of X.",
-    ),
-]
 Memory = Annotated[
     str | None,
     typer.Option(
         metavar="AMOUNT",
-        help="Read larger data in passes with no more memory than this, such as 2GB "
+        help="Use no more memory than this, such as 2GB: larger data are read in passes "
         "(.npy, .h5, .zarr, .parquet, .h5ad).",
     ),
 ]
@@ -79,24 +67,26 @@ Count = Annotated[
     typer.Option(
         "-k",
         metavar="N",
-        help="How many features to keep, a fraction such as 0.1, or auto: so many as "
-        "cross-validation finds by --rule; if not given, what the method itself keeps.",
+        help="How many features to keep: a number, a fraction such as 0.1, or auto: choose the "
+        "number by cross-validation (see --rule). Default: the method decides.",
     ),
 ]
-MethodName = Annotated[str, typer.Option("--method", "-m", help="See: sparsieve methods.")]
+MethodName = Annotated[
+    str, typer.Option("--method", "-m", help="Run sparsieve methods for a list.")
+]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE",
-        help="Set a parameter of the method; repeatable.",
+        help="Set a parameter of the method; can be repeated.",
     ),
 ]
 Stable = Annotated[
     bool,
     typer.Option(
         "--stable",
-        help="Run the method on 50 pairs of halves of the samples and keep what most runs "
-        "keep, with a bound of how many are kept by mistake.",
+        help="Stability selection: run the method on 50 pairs of random halves of the samples, "
+        "keep the features that most runs select, and bound the number of false selections.",
     ),
 ]
 
@@ -106,23 +96,23 @@ Permutations = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        help="Shuffle the target N times to see what scores noise reaches.",
+        help="Shuffle the target N times to see which scores pure noise reaches.",
     ),
 ]
 Certify = Annotated[
     bool,
     typer.Option(
         "--certify",
-        help="Prove how much of what any as many features could explain these do, on the "
-        "training data (ridge-forward, l20).",
+        help="Prove how close this set is to the best set of the same size, on the training data "
+        "(ridge-forward, l20).",
     ),
 ]
 Check = Annotated[
     bool | None,
     typer.Option(
         "--check/--no-check",
-        help="Say how well the selection predicts held-out samples, whether that is better "
-        "than a guess and how stable the list is, by ten more fits; if not given, where that "
+        help="Measure how well the selection predicts held-out samples, whether that is better "
+        "than guessing, and how stable the list is; takes ten more fits. Default: only if that "
         "takes seconds.",
     ),
 ]
@@ -134,17 +124,17 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help=".csv, .tsv (also .gz) or .parquet: the selected columns, best first, and the "
-        "target; .h5ad: the .h5ad file with the selected variables only; .json: the result "
-        "for scripts.",
+        help=".csv, .tsv (also .gz) or .parquet: the selected columns as they are in FILE, best "
+        "first, and the target; .h5ad: the .h5ad file with the selected variables only; .json: "
+        "the result for scripts.",
     ),
 ]
 RankingFile = Annotated[
     Path | None,
     typer.Option(
         metavar="OUT",
-        help="Write rank, feature, score, selected, p-values where the method has them, and "
-        "notes of all features (.csv, .tsv, .parquet).",
+        help="Write the rank, score, p-value (if the method has one) and notes of all features "
+        "(.csv, .tsv, .parquet).",
     ),
 ]
 ReportFile = Annotated[
@@ -158,9 +148,8 @@ NamesOnly = Annotated[
     bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
 ]
 Everything = Annotated[
-    bool, typer.Option("--all", help="All features in the JSON, not only the selected.")
+    bool, typer.Option("--all", help="Put all features into the JSON, not only the selected.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no summary on stderr.")]
 
 
 def select(
@@ -168,13 +157,23 @@ def select(
     target: Target = None,
     count: Count = None,
     rule: RuleOption = Rule.best,
+    scoring: ScoringOption = None,
     method: MethodName = DEFAULT_METHOD,
     task: TaskOption = Task.auto,
     param: Parameters = None,
+    target_file: TargetFile = None,
+    sample_id: SampleId = None,
+    groups: GroupsOption = None,
     drop: Drop = None,
+    drop_unlabelled: DropUnlabelled = False,
+    transpose: Transpose = False,
+    encode_text: EncodeText = False,
     layer: Layer = None,
-    log_cpm: LogCPMOption = False,
     form: Format = None,
+    impute: Impute = False,
+    imputer: ImputerOption = None,
+    log: LogOption = False,
+    log_cpm: LogCPMOption = False,
     output: Output = None,
     ranking: RankingFile = None,
     report: ReportFile = None,
@@ -190,30 +189,35 @@ def select(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Select the features of FILE that say most about the target.
+    """Select the features of FILE that best predict the target.
 
-    Prints the selected features, best first: a table on a terminal, tab-separated lines anywhere
-    else. With -o or --ranking it writes files instead. --report adds a page to look at, with
-    the accuracy in 5-fold cross-validation.
+    Prints the selected features, best first: as a table on a terminal, as tab-separated lines
+    elsewhere. With -o or --ranking it writes files instead. --report adds an HTML page with the
+    accuracy in 5-fold cross-validation.
 
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """
     writes_json = as_json or has_suffix(output, ".json")
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
-    if quiet and check is None and not (writes_json or report):
-        check = False  # nobody would see it
+    if scoring and check is False and parse_count(count) != AUTO:
+        raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
+    reading = Reading(
+        target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
+    )
+    preparing = Preparing(impute, imputer, log, log_cpm)
+    preparing.check(reading)
     limit_memory(memory)
     started = time.perf_counter()
     chosen, number = find_method(method), parse_count(count)
     check_task(chosen, task.value)
     if rule != Rule.best and number != AUTO:
-        raise UsageError("--rule is for -k auto, where cross-validation finds the number")
+        raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, form, output, ranking, report)
     build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
     selector, needs_target = None, "unsupervised" not in chosen.purposes
-    # What is wrong with them is said before the data are read.
+    # Wrong settings are reported before the data are read.
     if param or certify or stable or "unsupervised" in chosen.purposes:
-        with progress("Loading"):
+        with progress("Loading", quiet=quiet):
             from ..diagnosis.null import looks_at_target
 
             selector = build()
@@ -223,15 +227,15 @@ def select(
     if not needs_target:
         _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
-        table = read_data(path, target, drop, layer=layer, needs_target=needs_target)
+        table = reading.read(path, needs_target=needs_target, quiet=quiet)
         asked = {"--report": report, "--null": null, "-k auto": number == AUTO}
-        check_in_memory(table, **asked, **{"--log-cpm": log_cpm})
-        say(*(f"note: {note}" for note in table.notes if not quiet))
-        with progress("Loading"):
+        check_in_memory(table, **asked, **preparing.asked)
+        with progress("Loading", quiet=quiet):
             from .selection import run_selection
 
             selector = build() if selector is None else selector
-        with progress(f"Selecting from {table.X.shape[1]} features with {chosen.name}"):
+        working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
+        with progress(working, quiet=quiet):
             selection = run_selection(
                 chosen,
                 selector,
@@ -239,18 +243,19 @@ def select(
                 started=started,
                 k=number,
                 rule=rule.value if number == AUTO else None,
-                prepare="log-cpm" if log_cpm else None,
+                scoring=scoring,
+                preparing=preparing,
                 check="auto" if check is None else check,
                 permutations=null,
                 certify=certify,
             )
+        say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
-            say(*(f"warning: {sentence}" for sentence in selection.warnings))
             say(*(f"note: {sentence}" for sentence in selection.oddities))
         result = selection.as_dict(all_features=everything)
         written = write_files(selection, result, path, layer, output, ranking, escape_formulas)
         if report is not None and not selection.selected.interrupted:
-            with progress("Cross-validating for the report"):
+            with progress("Cross-validating for the report", quiet=quiet):
                 _write_report(selection, report)
             written.append(report)
     if as_json:
@@ -269,7 +274,7 @@ def select(
 def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_json: bool) -> None:
     """Refuse options for what is printed that exclude each other."""
     if everything and not writes_json:
-        raise UsageError("--all is for --json and -o OUT.json; --ranking has all features anyway")
+        raise UsageError("--all needs --json or -o OUT.json; --ranking lists all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
 
@@ -279,12 +284,12 @@ def _check_no_target_asked_for(
 ) -> None:
     """Refuse what only a target can answer for a method that does not look at it."""
     if null:
-        raise UsageError(f"--null shuffles the target, which {name} does not look at")
+        raise UsageError(f"--null shuffles the target, which {name} does not use")
     for option, asked in (("--report", report is not None), ("-k auto", auto)):
         if asked and target is None:
             raise UsageError(
-                f"{option} measures accuracy on a target; name one with --target, which {name} "
-                "itself does not look at"
+                f"{option} measures accuracy for a target: name one with --target; {name} itself "
+                "does not use it"
             )
 
 
@@ -309,7 +314,7 @@ def _print_selected(selection: Selection) -> None:
     rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
     print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
     if shown < selection.n_kept:
-        say(f"... and {selection.n_kept - shown} more; --names-only or -o gives all of them")
+        say(f"... and {selection.n_kept - shown} more; --names-only or -o lists all of them")
 
 
 def _say_summary(selection: Selection, written: list[Path]) -> None:
@@ -317,18 +322,18 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     n_samples, n_features = table.X.shape
     target = f" for {table.target_name}"
     if selection.task == "unsupervised":
-        target = " without looking at a target"
+        target = " without a target"
     elif selection.classes is not None:
         target += f" ({len(selection.classes)} classes)"
     else:
         target += " (regression)"
     say(
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
-        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s "
-        f"({selection.selected.fit_seconds:.2f} s of it selecting)"
+        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "
+        f"{selection.selected.fit_seconds:.2f} s)"
     )
     if selection.choice:
-        say(f"how many: {selection.choice}")
+        say(f"number of features: {selection.choice}")
     if selection.selected.check is not None:
         say(selection.selected.check.sentence())
     if selection.unchecked:
@@ -351,7 +356,7 @@ def _say_certificate(certificate: Certificate, n_kept: int) -> None:
     few = [i for i, k in enumerate(sizes) if k in (1, 2, 5, 10, 20, 50, 100, 200, 500, n_kept)]
     if not few:
         return
-    say(f"{'features':>8}  {'objective':>10}  {'at least':>10}  {'gap':>7}  {'share':>7}")
+    say(f"{'features':>8}  {'objective':>10}  {'bound':>10}  {'gap':>7}  {'share':>7}")
     for i in few:
         say(
             f"{sizes[i]:>8}  {certificate.objective[i]:>10.5g}  {certificate.lower_bound[i]:>10.5g}"

@@ -21,7 +21,9 @@ from ..registry import Method
 from ..selection import SelectedFeatures, select
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..validation.target import NO_TARGET
+from .options import as_options
 from .settings import AUTO, resolved
+from .tables import Preparing
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Selection:
     method: Method
     table: Table
     selected: SelectedFeatures
-    prepare: str | None  # what was done to the features first
+    prepare: str | list[str] | None  # what was done to the features first
     seconds: float  # from the start of the command to the end of the selection
     caught: list[str]  # what the fit warned of
 
@@ -95,7 +97,7 @@ class Selection:
         """Why there is no check on held-out samples, and how to have one."""
         if not self.selected._is_in_memory:
             return ""
-        return self.selected.unchecked.replace("select(..., check=True)", "--check")
+        return as_options(self.selected.unchecked)
 
     @property
     def choice(self) -> str:
@@ -173,10 +175,10 @@ def run_selection(
     table: Table,
     *,
     started: float,
-    prepare: str | None = None,
+    preparing: Preparing,
     **options: Any,
 ) -> Selection:
-    """Call ``select`` on the table; what is wrong with the data is said in its words.
+    """Call ``select`` on the table; errors speak of options and columns.
 
     ``started`` is when the command began, and ``options`` are those of :func:`~sparsieve.select`.
     """
@@ -191,22 +193,21 @@ def run_selection(
                 table.y,
                 method=selector,
                 feature_names=table.feature_names,
-                prepare=prepare,
+                prepare=preparing.steps(table),
+                groups=table.groups,
                 **options,
             )
         except ValueError as error:
-            raise DataError(str(error)) from error
+            raise DataError(as_options(str(error))) from error
         except TypeError as error:
             if not hasattr(table.X, "passes"):
                 raise
             raise DataError(str(error)) from error  # a method that needs the matrix in memory
     # Warnings for developers are left out.
     said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
-    return Selection(method, table, selected, prepare, time.perf_counter() - started, said)
+    return Selection(method, table, selected, preparing.names, time.perf_counter() - started, said)
 
 
 def _as_option(sentence: str, table: Table) -> str:
     """A sentence about parameters as one about options and about the column of the target."""
-    sentence = sentence.replace('task="classification"', "--task classification")
-    sentence = sentence.replace('with prepare="log-cpm"', "with --log-cpm")
-    return re.sub("^y holds", f"{table.target_name} holds", sentence)
+    return re.sub("^y holds", f"{table.target_name} holds", as_options(sentence))

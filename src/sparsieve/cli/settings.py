@@ -10,7 +10,7 @@ from typing import Any
 from ..registry import Method, all_methods, find_class_name, method_name
 from .errors import UsageError
 
-AUTO = "auto"  # as -k: so many features as cross-validation finds best
+AUTO = "auto"  # as -k: choose the number by cross-validation
 # These have options of their own.
 _OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
 
@@ -68,7 +68,7 @@ def build_selector(
         name, equals, text = setting.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise UsageError(f"--param wants name=value, got {setting!r}")
+            raise UsageError(f"--param needs NAME=VALUE, got {setting!r}")
         if name in _OPTION_OF:
             raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
         parameters[name] = _literal(text)
@@ -96,7 +96,10 @@ def build_selector(
         from ..meta import StabilitySelection
 
         if isinstance(count, str):
-            raise UsageError("-k auto and --stable exclude each other: a threshold says how many")
+            raise UsageError(
+                "-k auto and --stable exclude each other: stability selection chooses the number "
+                "by its own threshold"
+            )
         selector = StabilitySelection(selector, n_features_to_select=count)
     return selector
 
@@ -105,8 +108,8 @@ def check_task(method: Method, task: str) -> None:
     """Refuse a method that cannot do what --task asks for."""
     if task == "regression" and "regression" not in method.purposes:
         raise UsageError(
-            f"{method.name} selects for class labels only; sparsieve methods --for regression "
-            "shows which methods take regression"
+            f"{method.name} works for class labels only; sparsieve methods --for regression lists "
+            "the methods for regression"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,18 +12,21 @@ from sklearn.utils.parallel import delayed
 from .._checks import check_choice
 from ..meta.rules import CountCurve, best
 from ..meta.trials import is_number_of_folds, numbers_to_try
+from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
-from ..scoring.models import MODELS, main_model
+from ..scoring.models import MODELS
 from ..scoring.outcomes import Outcome, Progress, guarded
+from ..scoring.scorers import Score, check_models, finite_folds, model_for, scorers_of
 from ..scoring.selections import fit_selection
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from .contenders import contenders
 from .data import ComparisonData
-from .result import METRICS, Comparison, MethodResult
+from .result import Comparison, MethodResult, check_names
 
+METRICS = {"classification": ("accuracy", "balanced_accuracy"), "regression": ("r2",)}
 AUTO = "auto"
 AUTO_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 ALL_SAMPLES = -1  # instead of the number of a split
@@ -40,11 +43,12 @@ def compare(
     *,
     ks: Any = AUTO,
     model: str = AUTO,
-    metric: str = AUTO,
+    scoring: Any = None,
     cv: Any = 5,
     n_repeats: int = 2,
     groups: Any = None,
     task: str = AUTO,
+    layer: str | None = None,
     feature_names: Any = None,
     prepare: Any = None,
     max_samples: int | None = 2000,
@@ -54,46 +58,56 @@ def compare(
 ) -> Comparison:
     """Compare methods on one data set: how well their features predict, and which they are.
 
-    Every method selects on the training part of the same splits, a model is fitted to the k
-    features of each selection, scaled by the training part, and scored on the samples held out.
+    Every method selects features on the training part of the same splits. A model is fitted to the
+    k selected features, scaled by the training part, and scored on the held-out samples.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
         The data.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or real targets.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+        Class labels or numbers to predict; or the name of a column of the data frame X, which is
+        then not a feature, or of ``obs`` of an AnnData object.
     methods : list or None, default=None
-        Names as ``sparsieve methods`` lists them, selectors, or (name, selector) pairs. None takes
-        six fast ones of different families.
+        Names as ``sparsieve methods`` lists them; selectors and models of this or another package;
+        functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
+        different families.
     ks : "auto" or list of int, default="auto"
-        Numbers of features to score; "auto" takes up to 12 between 1 and 100. One of them, the
-        same for all methods, is chosen on the mean of their curves as
-        :class:`~sparsieve.SelectorCV` does by its rule "best"; the features, the stability and the
-        recommendation are those at this number.
+        Numbers of features to score; "auto" tries up to 12 between 1 and 100. The methods are
+        compared at one of them, which the rule "best" of :class:`~sparsieve.SelectorCV` chooses
+        from the mean of their curves.
     model : str, default="auto"
         "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
-        (linear, C=1, on the standardised target) for numbers. "auto" is the first.
-    metric : str, default="auto"
-        "accuracy" or "balanced_accuracy" for classes, "r2" for numbers; "auto" is the first.
+        (linear, C=1, on the standardised target) for numbers. "auto" is the first, and "softmax"
+        where a score needs class probabilities.
+    scoring : str, callable, list, dict or None, default=None
+        One score or several: scikit-learn's names, such as "roc_auc", "f1_macro" or
+        "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of
+        these by names of your own. The first decides how methods are compared, and the others are
+        columns of ``table``, where errors such as "log_loss" are positive. None is accuracy and
+        balanced accuracy for classes, R squared for numbers. A split on which a score is not
+        defined is left out of its means, and ``notes`` says so.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; no more than the
         smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
     n_repeats : int, default=2
-        How often an integer ``cv`` is repeated with other folds.
-    groups : array-like of shape (n_samples,), default=None
-        Samples of a group stay in one fold.
+        How often to repeat the cross-validation with new folds, if ``cv`` is an integer.
+    groups : array-like of shape (n_samples,), or str, default=None
+        Samples of a group stay in one fold. A name means a column, as for y.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, which is said.
+        quantities, with a warning.
+    layer : str or None, default=None
+        Of an AnnData object: the layer to use; None is ``X``.
     feature_names : list of str, default=None
         For an X without names.
-    prepare : "log-cpm", transformer or None, default=None
-        What is done to X first, fitted on the training part of every split: "log-cpm" is
-        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
+        on the training part of every split. It must keep the columns.
     max_samples : int or None, default=2000
-        Where there are more samples, so many are drawn, classes in proportion; None takes all.
+        Compare on at most this many samples, drawn at random in proportion to the classes; None
+        uses all.
     n_jobs : int or None, default=None
         Number of parallel jobs; None is 1 and -1 is all cores.
     random_state : int, RandomState instance or None, default=0
@@ -104,8 +118,9 @@ def compare(
     Returns
     -------
     comparison : Comparison
-        ``table``, ``consensus``, ``recommendation``, ``report(path)`` and ``plot()``; a notebook
-        shows it. A method that fails on some split is left out, and ``left_out`` says why.
+        ``table``, ``consensus``, ``recommendation``, ``report(path)``, ``plot()`` and
+        ``save_figures(folder)``; a notebook shows it. A method that fails on some split is left
+        out, and ``left_out`` says why.
 
     See Also
     --------
@@ -123,6 +138,7 @@ def compare(
     >>> found.consensus["feature"][0], int(found.consensus["methods"][0])
     ('flavanoids', 3)
     """
+    prepare = preparation(prepare)
     seed, numbered = seed_of(random_state), is_number_of_folds(cv)
     data = ComparisonData.of(
         X,
@@ -130,18 +146,25 @@ def compare(
         task=task,
         groups=groups,
         feature_names=feature_names,
+        layer=layer,
+        prepare=prepare,
         max_samples=max_samples,
         seed=seed,
     )
     chosen = contenders(methods, data.X, data.task)
     numbers = _numbers(ks, data.X.shape[1])
-    model = main_model(list(MODELS[data.task])) if model == AUTO else model
+    scores = scorers_of(scoring, data.task, default=METRICS)
+    check_names(scores)
+    for score in scores.values():
+        score.check_target(data.y, data.task)
+    usual, why_model = model_for(scores, data.task)
+    model, why_model = (usual, why_model) if model == AUTO else (model, "")
     check_choice("model", model, MODELS[data.task])
-    metric = METRICS[data.task][0] if metric == AUTO else metric
-    check_choice("metric", metric, METRICS[data.task])
+    check_models(scores, data.task, [model])
     splits = data.splits(cv, n_repeats, seed)
-    prepare = preparation(prepare)
-    jobs = _Jobs(data, chosen, splits, numbers, model, prepare)
+    for selector in chosen.values():
+        number_columns(selector, data.names)
+    jobs = _Jobs(data, chosen, splits, numbers, model, scores, prepare)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
@@ -151,12 +174,15 @@ def compare(
         for name in chosen
         if name in fits
     }
+    metric = next(iter(scores))
+    levels = jobs.levels()
+    missing = _without_gaps(scores, results, levels, fits)
     reached = min(result.n_reached for result in results.values())
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
-    mean_curve = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
+    values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
+    mean_curve = scores[metric].turned(values)
     k = common[best(CountCurve(np.array(common), mean_curve, test_share))]
-    levels = jobs.levels()
     return Comparison(
         data=data,
         methods=results,
@@ -164,7 +190,7 @@ def compare(
         ks=numbers,
         k=k,
         model=model,
-        metric=metric,
+        scoring=scores,
         guess=levels[NO_FEATURES],
         all_features=levels.get(ALL_FEATURES),
         test_share=test_share,
@@ -172,7 +198,34 @@ def compare(
         n_repeats=n_repeats if numbered else 1,
         random_state=seed if numbered else None,
         prepare=prepare,
+        measured=[sentence for sentence in [why_model, *missing] if sentence],
     )
+
+
+def _without_gaps(
+    scores: Mapping[str, Score],
+    results: Mapping[str, MethodResult],
+    levels: Mapping[Any, dict[str, np.ndarray]],
+    fits: Mapping[str, Any],
+) -> list[str]:
+    """Leave out the splits on which a score is not defined for some method, and say so."""
+    said = []
+    for name, score in scores.items():
+        every = np.concatenate([r.scores[name][: r.n_reached] for r in results.values()])
+        failures = [
+            next((one.failures[name] for one in of_split if name in one.failures), "")
+            for of_split in zip(*(parts[:-1] for parts in fits.values()), strict=True)
+        ]
+        try:
+            known, sentence = finite_folds(score, every, failures)
+        except ValueError as error:
+            if name == next(iter(scores)):
+                raise
+            known, sentence = np.ones(every.shape[-1], dtype=bool), str(error)
+        said.append(sentence)
+        for table in (*(result.scores for result in results.values()), *levels.values()):
+            table[name] = table[name][..., known]
+    return said
 
 
 class _Jobs:
@@ -185,6 +238,7 @@ class _Jobs:
         splits: list[Fold],
         ks: list[int],
         model: str,
+        scores: Mapping[str, Score],
         prepare: Any = None,
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
@@ -192,7 +246,7 @@ class _Jobs:
         self.how: dict[str, Any] = {
             "task": data.task,
             "models": [model],
-            "metrics": METRICS[data.task],
+            "metrics": list(scores.values()),
             "standardize": True,
         }
         self.failed: dict[str, str] = {}

@@ -8,7 +8,8 @@ from typing import Any
 from scipy import sparse
 from sklearn.base import clone
 
-from ..registry import all_methods, find_selector, method_name
+from ..registry import all_methods, method_name, name_of
+from ..selectors.adapter import as_selector
 from ..selectors.base import BaseSelector
 
 # Fast ones of different families, in this order as far as they take the data: greedy and convex
@@ -43,15 +44,15 @@ def contenders(methods: Any, X: Any, task: str) -> dict[str, BaseSelector]:
         methods = [name.strip() for name in methods.split(",")]
     if not isinstance(methods, Sequence) or not len(methods):
         raise ValueError(
-            "methods must be a list of names, selectors or (name, selector) pairs, got "
-            f"{methods!r}; sparsieve.all_selectors() has them all"
+            "methods must be a list of names, selectors, models, functions or (name, method) "
+            f"pairs, got {methods!r}; sparsieve.all_selectors() lists the selectors of this package"
         )
     found: dict[str, BaseSelector] = {}
     for method in methods:
         name, selector = _named(method)
         if name in found:
             raise ValueError(
-                f"two methods are called {name!r}; tell them apart by (name, selector) pairs"
+                f"two methods are called {name!r}; tell them apart by (name, method) pairs"
             )
         found[name] = selector
     _check_task(found, task)
@@ -61,22 +62,16 @@ def contenders(methods: Any, X: Any, task: str) -> dict[str, BaseSelector]:
 def _named(method: Any) -> tuple[str, BaseSelector]:
     if isinstance(method, tuple) and len(method) == 2 and isinstance(method[0], str):
         return method[0], _named(method[1])[1]
-    if isinstance(method, str):
-        method = find_selector(method)
-    if isinstance(method, type) and issubclass(method, BaseSelector):
-        method = method()
-    if not isinstance(method, BaseSelector):
-        given = method.__name__ if isinstance(method, type) else type(method).__name__
+    selector = as_selector(method)
+    if "n_features_to_select" not in selector.get_params(deep=False):
         raise TypeError(
-            f"a method is a name, a selector or a (name, selector) pair, got {given}; "
-            "sparsieve.all_selectors() has them all"
+            f"{type(selector).__name__} chooses the number of features itself; compare the "
+            "selector inside it"
         )
-    if "n_features_to_select" not in method.get_params(deep=False):
-        raise TypeError(
-            f"{type(method).__name__} chooses the number of features itself; compare the selector "
-            "that it is made around"
-        )
-    return method_name(type(method).__name__), clone(method)
+    name, kind = name_of(selector), type(selector)
+    if kind.__module__.startswith("sparsieve.") and name == kind.__name__:
+        name = method_name(name)
+    return name, clone(selector)
 
 
 def _check_task(found: dict[str, BaseSelector], task: str) -> None:

@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ..meta.trials import check_folds, is_number_of_folds, splitter
+from ..preprocessing.given import given
+from ..preprocessing.prepare import check_preparable
 from ..scoring.folds import Fold, possible_folds
 from ..scoring.protocol import Folds
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.target import TASKS, is_categorical, read_task
-from ..validation.values import canonical, check_finite, check_finite_target
+from ..validation.values import canonical, check_finite_target
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,17 @@ class ComparisonData:
         task: str = "auto",
         groups: Any = None,
         feature_names: Any = None,
+        layer: str | None = None,
+        prepare: Any = None,
         max_samples: int | None = None,
         seed: int = 0,
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
         check_in_memory("compare", X)
-        X = plain_matrix(X)
-        library, names = frame_library(X), feature_names
+        found = given(X, y, groups=groups, layer=layer, feature_names=feature_names)
+        X, y, groups, names = plain_matrix(found.X), found.y, found.groups, found.names
+        library = frame_library(X)
         if names is None:
             names = getattr(X, "columns", None)
         X = check_array(
@@ -78,8 +83,8 @@ class ComparisonData:
             raise ValueError(
                 f"feature_names holds {len(names)} names for {X.shape[1]} features; give one each"
             )
-        check_finite(X, names)  # no model that scores takes gaps
-        given, y = y, np.asarray(plain_vector("y", y))
+        check_preparable(X, names, prepare)  # no model that scores takes gaps
+        as_given, y = y, np.asarray(plain_vector("y", y))
         check_consistent_length(X, y)
         check_finite_target(y)
         if y.ndim == 2 and y.shape[1] == 1:
@@ -87,7 +92,7 @@ class ComparisonData:
         if y.ndim > 1 and task == "classification":
             raise ValueError("compare reads one column of class labels, got a y of several columns")
         if task == "auto":
-            whole = given if is_categorical(given) else y
+            whole = as_given if is_categorical(as_given) else y
             task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole)
             if doubt:
                 warn_user(doubt)
@@ -124,7 +129,7 @@ class ComparisonData:
             n_folds = possible_folds(self.y, n_folds)
             if n_folds < 2:
                 raise ValueError(
-                    "a class of y has a single sample, so that none can be held out; leave it out"
+                    "a class of y has only one sample, so none can be held out; leave it out"
                 )
         elif len(self.y) < 2 * n_folds:
             raise ValueError(f"{len(self.y)} samples are too few for {n_folds} folds")

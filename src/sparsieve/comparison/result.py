@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..diagnosis import diagnose
 from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..preprocessing.prepare import takes_logarithms
+from ..registry import name_of
 from ..scoring import nogueira_stability
 from ..scoring.engine import FoldScores
 from ..scoring.folds import Fold, error_over_splits
-from ..scoring.metrics import metric_name
-from ..scoring.over_splits import compare_methods, split_difference
+from ..scoring.over_splits import SplitDifference, compare_methods, split_difference
+from ..scoring.scorers import Score
 from ..scoring.selections import Selection
 from ..scoring.stability import Stability
+from ..selectors.adapter import parameters_of
 from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
@@ -28,7 +32,18 @@ from .view import comparison_view
 if TYPE_CHECKING:
     from ..plotting import AccuracyCurveDisplay
 
-METRICS = {"classification": ("accuracy", "balanced_accuracy"), "regression": ("r2",)}
+# Columns of ``table`` that are no scores.
+_COLUMNS = (
+    "method", "behind_best", "behind_best_se", "separable", "over_guess", "over_guess_se",
+    "better_than_guess", "stability", "stability_low", "stability_high", "seconds",
+)  # fmt: skip
+
+
+def check_names(scores: Mapping[str, Score]) -> None:
+    """Refuse scores that are called as another column of the table."""
+    for name in scores:
+        if name in _COLUMNS or name.removesuffix("_se") in scores.keys() - {name}:
+            raise ValueError(f"{name!r} is another column of the table; call the score otherwise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +56,8 @@ class MethodResult:
         What it is called here, and its class.
     parameters : dict
     scores : dict of str to ndarray of shape (n_ks, n_splits)
-        Of every metric; NaN beyond what the method ranks on every split.
+        Of every score, errors positive; NaN beyond what the method ranks on every split. Splits
+        on which the score is not defined are left out.
     guess_test : GuessTest
         Whether its predictions, on average over all k, are better than a guess.
     n_reached : int
@@ -88,15 +104,16 @@ class MethodResult:
         classes = np.unique(data.y) if data.task == "classification" else None
         votes = [mean_votes(list(fit.predictions.values()), classes) for fit in parts]
         reached = min(len(fit.columns) for fit in every)
-        scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in METRICS[data.task]}
+        metrics = next(iter(parts[0].scores.values()))
+        scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in metrics}
         for metric, table in scores.items():
             for j, fit in enumerate(parts):
                 (model,) = {name for name, _ in fit.scores}
                 table[:reached, j] = fit.curve(model, metric)[:reached]
         return cls(
             name,
-            type(selector).__name__,
-            selector.get_params(deep=False),
+            name_of(selector),
+            parameters_of(selector),
             scores,
             against_guess(votes, mean_votes([data.y], classes), splits, data.groups),
             reached,
@@ -128,8 +145,8 @@ class Comparison:
     left_out : dict of str to str
         Methods that failed on some split, and why.
     table : DataFrame or list of dict
-        One row per method, the highest score first: its mean and standard error, how far it is
-        behind the first and above a guess, whether that is beyond chance, stability, seconds.
+        One row per method, the best score first: mean and standard error, difference to the
+        first and to a guess, whether these are significant, stability, seconds.
     consensus : DataFrame or list of dict
         One row per feature that any fit chose: how many methods chose it, and in which share of
         the fits on training parts it was chosen.
@@ -141,7 +158,11 @@ class Comparison:
         Scores without any feature, on every split.
     all_features : dict of str to ndarray or None
         Scores of the same model with all features; None where that would take long.
-    model, metric, test_share, n_folds, n_repeats, random_state
+    scoring : dict of str to Score
+        What the columns of scores mean; the first decides.
+    metric : str
+        The name of the first.
+    model, test_share, n_folds, n_repeats, random_state
         How it was measured; ``random_state`` is None where splits were given.
     data : ComparisonData
         On what.
@@ -172,7 +193,7 @@ class Comparison:
     ks: list[int]
     k: int
     model: str
-    metric: str
+    scoring: dict[str, Score]
     guess: dict[str, np.ndarray]
     all_features: dict[str, np.ndarray] | None
     test_share: float
@@ -180,6 +201,17 @@ class Comparison:
     n_repeats: int
     random_state: int | None
     prepare: Any = None
+    measured: list[str] = field(default_factory=list)
+
+    @property
+    def metric(self) -> str:
+        """The score that decides, by its name in ``table``."""
+        return next(iter(self.scoring))
+
+    @property
+    def score(self) -> Score:
+        """The score that decides."""
+        return self.scoring[self.metric]
 
     @cached_property
     def leaks(self) -> list[str]:
@@ -187,42 +219,47 @@ class Comparison:
         data = self.data
         task = data.task if data.y.ndim == 1 else "auto"
         found = diagnose(data.X, data.y, feature_names=data.names, task=task, try_models=False)
-        return found.first(groups=data.groups, prepared=self.prepare is not None)
+        return found.first(groups=data.groups, prepared=takes_logarithms(self.prepare))
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the scores at ``k`` allow to say."""
-        row = self.ks.index(self.k)
-        scores = {name: result.scores[self.metric][row] for name, result in self.methods.items()}
-        guess, found = self.guess[self.metric], compare_methods(scores, self.test_share)
+        row, turned = self.ks.index(self.k), self.score.turned
+        gains = {n: turned(result.scores[self.metric][row]) for n, result in self.methods.items()}
+        guess, found = turned(self.guess[self.metric]), compare_methods(gains, self.test_share)
         return Verdict(
-            **vars(found),
-            metric=self.metric,
+            **{**vars(found), "means": {name: turned(mean) for name, mean in found.means.items()}},
+            score=self.score,
             k=self.k,
-            guess=float(np.mean(guess)),
-            over_guess={
-                name: split_difference(scores[name], guess, self.test_share) for name in found.means
-            },
+            guess=float(turned(np.mean(guess))),
+            over_guess={name: self._over_guess(gains[name], guess) for name in found.means},
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
         )
+
+    def _over_guess(self, gains: np.ndarray, guess: np.ndarray) -> SplitDifference:
+        if not np.isfinite(guess).all():  # a scorer of the user's may not take such a model
+            return SplitDifference(np.nan, np.nan, np.nan)
+        return split_difference(gains, guess, self.test_share)
 
     @property
     def recommendation(self) -> str:
         """Which methods to prefer and how sure that is; names no winner within the error."""
+        from ..report.wording import duration
+
         verdict = self.verdict
         said = verdict.sentences()
         level = [name for name in verdict.level_with_best if name in verdict.predictive]
         if len(level) > 1:
             fastest = min(level, key=lambda name: self.methods[name].seconds)
-            took = f"{self.methods[fastest].seconds:.2g} s"
+            took = duration(self.methods[fastest].seconds)
             said.append(
-                f"Of those not separable, {fastest} is the fastest ({took} a fit)"
-                f"{self._steadiest(level)}."
+                "Among the methods that are not significantly lower, " * bool(verdict.separable)
+                + f"{fastest} is the fastest ({took} per fit){self._steadiest(level)}."
             )
         if verdict.predictive and self.all_features is not None:
             every = float(self.all_features[self.metric].mean())
             said.append(
-                f"With all {len(self.data.names):,} features the same model reaches "
+                f"Using all {len(self.data.names):,} features, the same model scores "
                 f"{verdict.shown(every)}."
             )
         for name, reason in self.left_out.items():
@@ -242,9 +279,11 @@ class Comparison:
         steady = [name for name, found in known.items() if top and found.value >= top.low]
         if top is None or len(steady) == len(level):
             return ""
+        if steady == [min(level, key=lambda name: self.methods[name].seconds)]:
+            steady = ["it"]
         return (
-            f", and the choices of {listed_names(steady)} repeat most (stability "
-            f"{top.value:.2f}, {top.low:.2f} to {min(top.high, 1.0):.2f})"
+            f", and {listed_names(steady)} chose the most stable features (stability "
+            f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
         )
 
     @cached_property
@@ -259,7 +298,7 @@ class Comparison:
 
     @property
     def table(self) -> Any:
-        """One row per method, the highest score first."""
+        """One row per method, the best score first."""
         return self._frame(self.table_columns())
 
     @property
@@ -337,19 +376,19 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of how it was measured."""
-        found = []
+        found = list(self.measured)
         n_used, n_given = len(self.data.y), self.data.n_given
         if n_used < n_given:
             found.append(
-                f"{n_used:,} of the {n_given:,} samples were drawn to compare on; max_samples "
-                "takes more"
+                f"methods were compared on {n_used:,} of the {n_given:,} samples, drawn at random; "
+                "set max_samples to use more"
             )
         short = [r for r in self.methods.values() if r.n_reached < len(self.ks)]
         if short:
             least = min(short, key=lambda result: result.n_reached)
             found.append(
                 f"{least.name} ranks fewer than {self.ks[least.n_reached]} features with its "
-                "parameters, so methods are compared at fewer"
+                "parameters, so the methods are compared with fewer features"
             )
         return found
 
@@ -369,6 +408,37 @@ class Comparison:
         check_installed()
         comparison_report(self, command=command).save(path)
 
+    def export(self, path: str | os.PathLike[str], *, escape_formulas: bool = False) -> None:
+        """Write the table of methods for a paper, an issue or another program.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file of this name is replaced. Its suffix says the format: ``.tex`` is a LaTeX table
+            (for the package booktabs) and ``.md`` a Markdown table, both with the best score in
+            bold, intervals, and marks on methods that are significantly lower; ``.csv`` holds
+            the numbers of ``table`` with interval bounds, p-values and verdicts.
+        escape_formulas : bool, default=False
+            For CSV files, as in :func:`~sparsieve.io.write_table`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import sparsieve
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = sparsieve.compare(X, y, ["fisher", "mrmr"], ks=[2], cv=2, n_repeats=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "table.tex"
+        ...     found.export(path)
+        ...     "toprule" in path.read_text()
+        True
+        """
+        from ..report.method_table import method_table
+        from ..report.tables import write_tables
+
+        write_tables(path, [method_table(self)], escape_formulas=escape_formulas)
+
     def plot(self, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
         """Draw the scores over the number of features, one line and band per method.
 
@@ -387,10 +457,41 @@ class Comparison:
         from ..plotting.accuracy_curve import ScoreCurve
 
         curves = [ScoreCurve(name, *self.curve(name, self.metric)) for name in self.verdict.means]
-        display = AccuracyCurveDisplay(
-            curves, metric_name(self.metric), {"compared": self.k}, "compared"
-        )
+        display = AccuracyCurveDisplay(curves, self.score.label, {"compared": self.k}, "compared")
         return display.plot(ax=ax, **line_kw)
+
+    def save_figures(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        width: str | float = "single",
+        formats: Sequence[str] = ("svg", "pdf"),
+    ) -> list[Path]:
+        """Write every chart of the report as files for a paper.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Where to; it is made where it does not exist. Files of the same names are replaced.
+        width : {"single", "double"} or float, default="single"
+            Of the figures: 85 mm, 180 mm, or a number of millimetres.
+        formats : sequence of {"svg", "pdf", "png"}, default=("svg", "pdf")
+            What to write of each.
+
+        Returns
+        -------
+        paths : list of Path
+            The files written; the last is captions.md with a caption and an alternative text for
+            every figure.
+        """
+        from ..plotting.chart_display import ChartDisplay
+        from ..plotting.saving import file_name, save_displays
+        from ..report import comparison_report
+        from ..report.stills import charts_of
+
+        charts = charts_of(comparison_report(self).sections)
+        displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)
+        return save_displays(displays, folder, width=width, formats=formats)
 
     def _frame(self, columns: dict[str, np.ndarray]) -> Any:
         made = as_frame(columns, self.data.library)

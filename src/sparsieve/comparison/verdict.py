@@ -1,12 +1,14 @@
-"""Who is ahead, whether that can be told from chance, and the same in words."""
+"""Which method is best, which are significantly worse, and the same in words."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..meta.guess import GuessTest
-from ..scoring.metrics import metric_name
 from ..scoring.over_splits import MethodComparison, SplitDifference
+from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL, holm
 
 
@@ -18,7 +20,8 @@ class Verdict(MethodComparison):
     ----------
     means, behind, margins, separable
         See :class:`~sparsieve.scoring.over_splits.MethodComparison`.
-    metric : str
+    score : Score
+        What was measured; ``means`` and ``guess`` are its values, where errors are positive.
     k : int
     guess : float
         Mean score without any feature.
@@ -28,75 +31,157 @@ class Verdict(MethodComparison):
         Whether that is more than chance; no choice of k enters them.
     """
 
-    metric: str
+    score: Score
     k: int
     guess: float
     over_guess: dict[str, SplitDifference]
     guess_tests: dict[str, GuessTest]
 
+    @cached_property
+    def guess_p_values(self) -> dict[str, float]:
+        """P-values of ``guess_tests``, by Holm's correction for all methods."""
+        corrected = holm([self.guess_tests[name].p_value for name in self.means])
+        return dict(zip(self.means, corrected, strict=True))
+
+    @property
+    def metric(self) -> str:
+        """The name of the score in tables."""
+        return self.score.name
+
     @property
     def predictive(self) -> list[str]:
-        """Methods that predict better than guessing, beyond what chance explains."""
-        corrected = holm([self.guess_tests[name].p_value for name in self.means])
+        """Methods that predict significantly better than guessing."""
         return [
             name
-            for (name, mean), p_value in zip(self.means.items(), corrected, strict=True)
-            if p_value <= LEVEL and mean > self.guess
+            for name, mean in self.means.items()
+            if self.guess_p_values[name] <= LEVEL and not self._is_worse(mean)
         ]
+
+    def _is_worse(self, mean: float) -> bool:
+        """Whether a mean is no better than a guess, as far as that is known."""
+        return self.score.turned(mean) <= self.score.turned(self.guess)
 
     @property
     def level_with_best(self) -> list[str]:
-        """The best and all methods that cannot be told from it."""
+        """The best and all methods that are not significantly worse."""
         return [name for name in self.means if name not in self.separable]
 
-    def shown(self, value: float) -> str:
-        """A score as a reader wants it."""
-        return f"{value:.3f}" if self.metric == "r2" else f"{100 * value:.1f} %"
+    @property
+    def leaders(self) -> list[str]:
+        """The best and all methods with exactly its score."""
+        top = self.means[self.best]
+        return [name for name, mean in self.means.items() if abs(mean - top) < 1e-12]
 
-    def difference(self, found: SplitDifference) -> str:
-        """A difference with its standard error."""
-        if self.metric == "r2":
-            return f"{found.mean:.3f} (standard error {found.error:.3f})"
-        unit = "point" if f"{100 * found.mean:.1f}" == "1.0" else "points"
-        return f"{100 * found.mean:.1f} {unit} (standard error {100 * found.error:.1f})"
+    @property
+    def title(self) -> str:
+        """The score as a reader knows it."""
+        return self.score.title
+
+    @property
+    def is_percent(self) -> bool:
+        """Whether it is a share, shown in percent."""
+        return self.score.is_percent
+
+    @property
+    def heading(self) -> str:
+        """Of a column of scores."""
+        return f"{self.score.label}{' (%)' * self.is_percent}"
+
+    def shown(self, value: float) -> str:
+        """A score within a sentence."""
+        return self.score.shown(value)
+
+    def number(self, value: float) -> str:
+        """A score or a difference within a table."""
+        return self.score.number(value)
+
+    def interval(self, name: str) -> str:
+        """Of the difference to the best; empty where there is a single split."""
+        mean, margin = self.behind[name].mean, self.margins[name]
+        if not math.isfinite(margin):
+            return ""
+        return f"{self.number(mean - margin)} to {self.number(mean + margin)}"
+
+    def judged(self, name: str) -> str:
+        """One method in a few words."""
+        from ..report.wording import p_shown
+
+        is_lower, worse = name in self.separable, self.score.worse
+        if name not in self.predictive:
+            return f"significantly {worse}; " * is_lower + "no better than a guess"
+        if name == self.best:
+            return "best" if len(self.means) > 1 else "better than a guess"
+        return f"{'' if is_lower else 'not '}significantly {worse} ({p_shown(self.p_values[name])})"
 
     def sentences(self) -> list[str]:
-        """What can be said, without naming a winner where chance may have made it."""
-        from ..report.wording import listed_names
-
-        title = metric_name(self.metric)
-        features = f"{self.k} feature{'s' * (self.k != 1)}"
-        n_methods = len(self.means)
+        """What can be said; the first one is the answer."""
         if not self.predictive:
-            who = "The one method" if n_methods == 1 else f"None of the {n_methods} methods"
-            verb = "predicts no better" if n_methods == 1 else "predicts better"
-            over = self.over_guess[self.best]
-            side = "above" if over.mean >= 0 else "below"
-            size = over._replace(mean=abs(over.mean))
-            return [
-                f"{who} {verb} than a guess without any feature ({title} "
-                f"{self.shown(self.guess)}): at {features} the highest, {self.best}, is "
-                f"{self.difference(size)} {side} it, which chance explains.",
-                "There may be nothing to find."
-                if (test := self.guess_tests[self.best]).enough
-                else f"{test.n_samples} samples are too few to tell.",
-            ]
-        level, lower = self.level_with_best, self.separable
-        said = []
-        if len(level) == 1:
-            said.append(
-                f"At {features} {self.best} has the highest {title}, "
-                f"{self.shown(self.means[self.best])}"
-                + (", and the others are lower beyond chance." if lower else ".")
-            )
+            return self._nothing_found()
+        from ..report.wording import counted, listed_names, p_shown
+
+        title, using = self.title, f"Using {counted(self.k, 'feature')}"
+        top, leaders = self.shown(self.means[self.best]), self.leaders
+        others = [name for name in self.level_with_best if name not in leaders]
+        lower = self.separable
+        if len(self.means) == 1:
+            answer = f"{using}, {self.best} reached {_a(title)} {title} of {top}"
+        elif len(leaders) == len(self.means):
+            answer = f"{using}, all {len(leaders)} methods had the same {title} ({top})"
         else:
-            named = [f"{name} ({self.shown(self.means[name])})" for name in level]
-            said.append(f"At {features} {listed_names(named)} are not separable in {title}.")
+            verb = "shared" if len(leaders) > 1 else "had"
+            answer = (
+                f"{using}, {listed_names(leaders)} {verb} the {self.score.best} {title} ({top})"
+            )
+        if lower and not others:
+            worst = max(self.p_values[name] for name in lower)
+            which = "every other method" if len(lower) > 1 else lower[0]
+            answer += (
+                f", significantly {self.score.better} than {which} ({p_shown(worst)}, corrected)"
+            )
+        elif others and not lower:
+            answer += f", but no other method scored significantly {self.score.worse}"
+        elif others:
+            named = [f"{name} ({self.shown(self.means[name])})" for name in others]
+            answer += f", not significantly {self.score.better} than {listed_names(named)}"
+        said = [f"{answer}."]
         if lower:
-            gaps = [f"{name} is {self.difference(self.behind[name])}" for name in lower]
-            gaps[0] += f" below {self.best}"
-            said.append(f"{listed_names(gaps)}{' below it' * (len(gaps) > 1)}.")
+            said.append(f"{listed_names([self._lower(name) for name in lower])}.")
         blind = [name for name in self.means if name not in self.predictive]
         if blind:
-            said.append(f"{listed_names(blind)} cannot be told from a guess without features.")
+            verb = "is" if len(blind) == 1 else "are"
+            said.append(
+                f"{listed_names(blind)} {verb} not significantly better than a guess without "
+                "features."
+            )
         return said
+
+    def _lower(self, name: str) -> str:
+        from ..report.wording import p_shown
+
+        size, p_value = self.number(self.behind[name].mean), p_shown(self.p_values[name])
+        unit = (" point" if size == "1.0" else " points") * self.is_percent
+        return (
+            f"{name} scored {size}{unit} {self.score.worse} (95 % interval {self.interval(name)}; "
+            f"{p_value}, corrected)"
+        )
+
+    def _nothing_found(self) -> list[str]:
+        from ..report.wording import counted, p_shown
+
+        title, best = self.title, self.best
+        n_methods, test = len(self.means), self.guess_tests[best]
+        who = f"{best} did not predict" if n_methods == 1 else f"None of the {n_methods} methods"
+        verb = "" if n_methods == 1 else " predicted"
+        highest = "it" if n_methods == 1 else f"the best, {best},"
+        return [
+            f"{who}{verb} significantly better than a guess without features ({title} "
+            f"{self.shown(self.guess)}): using {counted(self.k, 'feature')}, {highest} scored "
+            f"{self.shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
+            "There may be nothing to find."
+            if test.enough
+            else f"{test.n_samples} samples are too few to tell.",
+        ]
+
+
+def _a(noun: str) -> str:
+    return "an" if noun[0] in "aeiouR" else "a"

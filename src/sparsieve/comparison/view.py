@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.metrics import metric_name
-
 if TYPE_CHECKING:
     from .result import Comparison
 
@@ -30,23 +28,18 @@ def comparison_view(comparison: Comparison) -> str:
     >>> "f-statistic" in comparison_view(found)
     True
     """
-    columns, verdict = comparison.table_columns(), comparison.verdict
-    title = metric_name(comparison.metric)
-    header = ("method", title, "se", "stability", "seconds")
-    rows = [
-        (
-            str(name),
-            verdict.shown(columns[comparison.metric][i]),
-            verdict.shown(columns[f"{comparison.metric}_se"][i]).removesuffix(" %"),
-            f"{columns['stability'][i]:.2f}",
-            f"{columns['seconds'][i]:.2g}",
-        )
-        for i, name in enumerate(columns["method"])
-    ]
+    from ..report.method_table import method_rows
+    from ..report.wording import counted
+
+    header, rows = method_rows(comparison)
     agreed = comparison.consensus_columns()
     n_methods = len(comparison.methods)
     features = [
-        (str(agreed["feature"][i]), f"{agreed['methods'][i]} of {n_methods}", f"{share:.0%}")
+        (
+            str(agreed["feature"][i]),
+            f"{agreed['methods'][i]} of {counted(n_methods, 'method')}",
+            f"{share:.0%}",
+        )
         for i, share in enumerate(agreed["share"][:SHOWN_FEATURES])
     ]
     more = len(agreed["rank"]) - len(features)
@@ -55,8 +48,8 @@ def comparison_view(comparison: Comparison) -> str:
         + "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in comparison.leaks)
         + f"<div>{escape(comparison.recommendation)}</div>"
         f"{_table(header, rows)}"
-        f"{_table(('feature', 'methods', 'of all fits'), features)}"
-        + (f"<div>and {more:,} more features that some fit chose</div>" if more > 0 else "")
+        f"{_table(('feature', 'chosen by', 'share of all fits'), features)}"
+        + (f"<div>and {counted(more, 'more feature')} chosen in some fit</div>" if more > 0 else "")
         + "</div>"
     )
 

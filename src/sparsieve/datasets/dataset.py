@@ -10,27 +10,27 @@ from sklearn.utils import Bunch
 
 
 class Dataset(Bunch):
-    """A data set with its names; entries are read as attributes or as keys.
+    """A data set with feature and class names; entries are available as attributes or keys.
 
     Attributes
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-        float64, or float32 where the source is float32.
+        Features, as float64 (float32 if the source is float32).
     y : array of shape (n_samples,)
         Class labels 0, ..., c - 1, or floats for regression.
     feature_names : array of shape (n_features,)
-        Names of the columns of X; ``x0, x1, ...`` where the source has none.
+        Names of the columns of X; ``x0, x1, ...`` if the source has none.
     class_names : array of shape (c,) or None
-        ``class_names[k]`` is the source's name of label k; None for regression.
+        ``class_names[k]`` is the original name of label k; None for regression.
     name, description : str
 
-    Synthetic data also say which features matter (``relevant`` and relatives), and extra arrays
-    of an ``.npz`` file are kept under their own names.
+    Synthetic data sets also contain the relevant features (``relevant`` and similar), and further
+    arrays of an ``.npz`` file keep their names.
 
     See Also
     --------
     sparsieve.datasets.load_dataset : Loads a data set by name.
-    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
+    sparsieve.datasets.make_shared_features : Classes that differ on the same few features.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Dataset(Bunch):
 
     @property
     def target_names(self) -> np.ndarray | None:
-        """The class names under scikit-learn's name."""
+        """Class names, under scikit-learn's name for them."""
         return self.class_names
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray | None]:
         names, codes = np.unique(labels.astype(str), return_inverse=True)
         return codes.astype(np.int64), names
     if labels.dtype.kind not in "biuf":
-        raise ValueError(f"the target must hold numbers or text, got dtype {labels.dtype}")
+        raise ValueError(f"the target must contain numbers or text, got dtype {labels.dtype}")
     if not np.isfinite(labels).all():
         raise ValueError("the target has missing or infinite values; drop those rows")
     if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
@@ -96,9 +96,9 @@ def as_features(X: Any) -> Any:
     """X as a two-dimensional float array (float32 is kept), CSR where it was sparse."""
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.dtype.kind not in "biuf":
-        raise ValueError(f"X must hold real numbers, got dtype {X.dtype}")
+        raise ValueError(f"X must contain real numbers, got dtype {X.dtype}")
     if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"X must have two dimensions, none of them empty, got shape {X.shape}")
+        raise ValueError(f"X must be a non-empty 2D array, got shape {X.shape}")
     # MATLAB files of other machines may come in the other byte order, which astype turns
     single = X.dtype.kind == "f" and X.dtype.itemsize == 4
     return X.astype(np.float32 if single else np.float64, copy=False)

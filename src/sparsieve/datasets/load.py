@@ -18,12 +18,12 @@ HOW_TO_LIST = "sparsieve.datasets.list_datasets() lists all"
 
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder where data files are looked for; it need not exist.
+    """Return the folder in which data files are searched for; it need not exist.
 
     Parameters
     ----------
     data_home : str or path, default=None
-        This folder if given, else the environment variable ``SPARSIEVE_DATA``, else
+        The folder. None uses the environment variable ``SPARSIEVE_DATA``, else
         ``$XDG_CACHE_HOME/sparsieve``, else ``~/.cache/sparsieve``.
 
     Returns
@@ -34,7 +34,7 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     See Also
     --------
     sparsieve.datasets.load_dataset : Loads a data set by name.
-    sparsieve.datasets.list_datasets : Names of all data sets.
+    sparsieve.datasets.list_datasets : Lists all data sets.
 
     Examples
     --------
@@ -53,26 +53,25 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
 def list_datasets(
     *, paper: str | None = None, data_home: str | os.PathLike[str] | None = None
 ) -> list[DatasetInfo]:
-    """Every data set that has a name here, and whether it can be loaded.
+    """List all data sets, and whether they can be loaded.
 
     Parameters
     ----------
     paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}, default=None
-        Only the sets in the tables of that paper.
+        List only the data sets used in this paper.
     data_home : str or path, default=None
         Folder of data files, see :func:`get_data_home`.
 
     Returns
     -------
     rows : list of DatasetInfo
-        The registry followed by unregistered files of the data folder. ``row.status`` is
-        "embedded", "present", "missing" or "unavailable". ``pandas.DataFrame(rows)`` makes a
-        table of it.
+        Registered data sets, followed by other files in the data folder. ``row.status`` is
+        "embedded", "present", "missing" or "unavailable". ``pandas.DataFrame(rows)`` makes a table.
 
     See Also
     --------
     sparsieve.datasets.load_dataset : Loads a data set by name.
-    sparsieve.datasets.registry.DatasetInfo : What is known about a data set.
+    sparsieve.datasets.registry.DatasetInfo : Information about a data set.
 
     Examples
     --------
@@ -102,32 +101,32 @@ def load_dataset(
 ) -> Dataset:
     """Load a data set by name.
 
-    Sets that come with scikit-learn need no file. The others are read from the data folder:
-    ``<name>.npz`` (arrays X, y and optionally class_names, feature_names), ``<name>.mat`` (X and Y,
-    or fea and gnd) or ``<name>.csv`` (a header row; the target is the column named target, class
-    or label, else the last; empty cells become NaN), the first of these that is there, upper and
-    lower case alike. Any such file loads by its name, registered or not. A target of text or
-    whole numbers means classes, other numbers mean regression.
+    Data sets that come with scikit-learn need no file. The others are read from the data folder:
+    the first of ``<name>.npz`` (arrays X, y and optionally class_names, feature_names),
+    ``<name>.mat`` (X and Y, or fea and gnd) and ``<name>.csv`` (a header row; the target is the
+    column named target, class or label, else the last; empty cells become NaN) that exists,
+    ignoring case. Any such file can be loaded by its name, registered or not. Text or whole numbers
+    as the target mean classes, other numbers mean regression.
 
     Parameters
     ----------
     name : str
-        See :func:`list_datasets`.
+        Name of the data set, see :func:`list_datasets`.
     data_home : str or path, default=None
         Folder of data files, see :func:`get_data_home`.
     verify : bool, default=True
-        Refuse a file of a registered set whose checksum (``.npz``) or shape and number of classes
-        are not those of the registry. Pass False to load your own version under that name.
+        Check the checksum (``.npz``), or the shape and number of classes, of a registered data set.
+        Pass False to load your own version under that name.
 
     Returns
     -------
     dataset : Dataset
-        With X, y, feature_names, class_names, name and description.
+        Data set with X, y, feature_names, class_names, name and description.
 
     See Also
     --------
-    sparsieve.datasets.list_datasets : Names of all data sets.
-    sparsieve.datasets.get_data_home : Where data files are looked for.
+    sparsieve.datasets.list_datasets : Lists all data sets.
+    sparsieve.datasets.get_data_home : Folder in which data files are searched for.
 
     Examples
     --------
@@ -204,7 +203,7 @@ def _verify_checksum(info: DatasetInfo, path: Path) -> None:
     if found != info.sha256:
         raise ValueError(
             f"'{path}' is not the registered file of '{info.name}': its sha256 is {found}, "
-            f"expected {info.sha256}; fetch it again, or pass verify=False to load it as it is"
+            f"expected {info.sha256}; download it again, or pass verify=False to load it anyway"
         )
 
 
@@ -212,9 +211,9 @@ def _verify_shape(info: DatasetInfo, path: Path, dataset: Dataset) -> None:
     n_classes = 0 if dataset.class_names is None else len(dataset.class_names)
     if (*dataset.X.shape, n_classes) != (info.n_samples, info.n_features, info.n_classes):
         raise ValueError(
-            f"'{path}' holds {dataset.X.shape[0]} x {dataset.X.shape[1]} values and {n_classes} "
+            f"'{path}' has {dataset.X.shape[0]} x {dataset.X.shape[1]} values and {n_classes} "
             f"classes, but '{info.name}' is registered as {info.shape}; rename the file, or pass "
-            "verify=False to load it as it is"
+            "verify=False to load it anyway"
         )
 
 
@@ -227,9 +226,11 @@ def _unknown(name: str, known: Iterable[str], home: Path) -> str:
 def _missing(info: DatasetInfo, home: Path) -> str:
     names = ", ".join(info.name + suffix for suffix in READERS)
     reason = f" ({info.unavailable})" if info.unavailable else ""
-    stand_in = f" The nearest registered set is '{info.stand_in}'." if info.stand_in else ""
+    stand_in = (
+        f" The most similar registered data set is '{info.stand_in}'." if info.stand_in else ""
+    )
     return (
-        f"data set '{info.name}' ({info.shape}) is not in '{home}'{reason}; its public origin is "
-        f"{info.source}: put it there as one of {names}, or name another folder with data_home "
+        f"data set '{info.name}' ({info.shape}) is not in '{home}'{reason}; download it from "
+        f"{info.source} and put it there as one of {names}, or set another folder with data_home "
         f"or SPARSIEVE_DATA.{stand_in}"
     )

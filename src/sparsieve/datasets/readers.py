@@ -38,7 +38,7 @@ def read_file(path: Path, name: str, description: str) -> Dataset:
         raise PermissionError(f"cannot read '{path}': permission denied") from error
     except MemoryError as error:
         raise MemoryError(
-            f"cannot load '{path}': it is too large for the memory, or its header is damaged"
+            f"cannot load '{path}': it is too large for memory, or its header is damaged"
         ) from error
     # A damaged file can raise nearly anything from the depths of zip, zlib and MATLAB parsing.
     except Exception as error:
@@ -133,7 +133,7 @@ def read_csv(path: Path) -> dict:
             header, table = header[1:], table[:, 1:]
         else:
             header[0] = "x0" if "x0" not in header else "unnamed x0"
-            warn_user(f"the first column of {path.name} has no name: it is called {header[0]}")
+            warn_user(f"the first column of {path.name} has no name and is called {header[0]}")
     target = _target_column(header)
     features = [j for j in range(len(header)) if j != target]
     y, class_names = encode_labels(_csv_target(table[:, target], header[target]))
@@ -171,7 +171,8 @@ def _csv_target(cells: Any, name: str) -> np.ndarray:
     longest = max(map(len, cells))
     if longest > MAX_CHARACTERS:
         raise ValueError(
-            f"the target column '{name}' holds a text of {longest} characters, which names no class"
+            f"the target column '{name}' has a text of {longest} characters, which is too long "
+            "for a class name"
         )
     return cells.astype(str)
 

@@ -20,36 +20,36 @@ PAPERS = ("robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm")
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One row of the registry.
+    """Information about one registered data set.
 
     Attributes
     ----------
     name : str
     n_samples, n_features, n_classes : int or None
-        None for a file of the data folder that is not registered; a target of numbers has 0
+        Size of the data set; None for a file that is not registered. Numeric targets have 0
         classes.
     kind : str
         "image", "gene expression", "text", "tabular", ...
     papers : dict
-        Paper to the name under which it prints the set.
+        Name of the data set in each paper that uses it.
     origin, origin_file : str
         Where the data are published; "scikit-learn" means that they come with it.
     sha256 : str
-        Of the ``.npz`` file, empty where unknown.
+        Checksum of the ``.npz`` file, empty if unknown.
     stand_in : str
-        Name of the nearest obtainable set, for an unavailable one.
+        Name of the most similar available data set, for an unavailable one.
     unavailable : str
-        Why the set cannot be had, else empty.
+        Why the data set is not available, otherwise empty.
     note : str
     status : str
         "embedded" (comes with scikit-learn), "present" (a file in the data folder), "missing"
         (obtainable, but no file there) or "unavailable".
     path : Path or None
-        The file, where the set is present.
+        The file, if it is present.
 
     See Also
     --------
-    sparsieve.datasets.list_datasets : Names of all data sets.
+    sparsieve.datasets.list_datasets : Lists all data sets.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class DatasetInfo:
 
     @property
     def summary(self) -> str:
-        """What the set is and where it comes from, in one line."""
+        """Describe the data set and its source in one line."""
         facts = [f"{self.kind}, {self.shape}", self.note.rstrip("."), self.source]
         return "; ".join(fact for fact in facts if fact)
 

@@ -31,41 +31,39 @@ def diagnose(
     task: str = "auto",
     try_models: bool = True,
 ) -> Diagnosis:
-    """Look for features that know too much or nothing, and for targets that are not linear.
+    """Check data for common problems before selecting features.
 
-    Found are features that look like the target (they separate the classes or follow the order of
-    a numeric target, a few exceptions aside), gaps that are missing exactly where the target says
-    so, and pairs of columns that give the target away together; columns that
-    rise or fall with every row, as ids do; constants; near-copies of features and of samples; raw
-    counts; and data on which linear selection fails where a non-linear score does not. What noise
-    of the same size would show as well is not mentioned. Copies of features are looked for among
-    up to 100,000 columns.
+    Finds leaks (columns that repeat the target with few exceptions, missing values that depend on
+    the target, and pairs of columns from which the target was computed), id columns, constant
+    columns, duplicate features and samples, raw counts, and data on which linear methods fail but a
+    non-linear one works. Patterns that noise of the same size would also show are not reported.
+    Duplicate features are searched for among up to 100,000 columns.
 
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or numbers.
+        Class labels or real-valued targets.
     feature_names : sequence of str, default=None
-        For an X without names.
+        Names of the columns, if X has none.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, which is said.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; whole numbers that could be either are treated as
+        quantities, with a note.
     try_models : bool, default=True
-        Whether to compare linear and other selection by cross-validation on up to 1,000 samples,
-        the only part that takes more than a pass over X.
+        Compare linear and non-linear selection by cross-validation on up to 1,000 samples; this is
+        the only slow part.
 
     Returns
     -------
     diagnosis : Diagnosis
-        What was found, the gravest first; it prints as sentences.
+        The findings, most serious first; printing it shows sentences.
 
     See Also
     --------
-    sparsieve.Diagnosis : What is returned.
-    sparsieve.permutation_null : The level that noise reaches.
+    sparsieve.Diagnosis : The result.
+    sparsieve.permutation_null : Scores that noise reaches by chance.
 
     Examples
     --------
@@ -90,10 +88,15 @@ def diagnose(
     values = np.asarray(plain_vector("y", y))
     check_finite_target(values)
     if X.ndim != 2 or len(values) != X.shape[0]:
-        raise ValueError(f"X has shape {X.shape} and y {len(values)} values")
+        raise ValueError(
+            f"X has {X.shape[0]} samples, but y has {len(values)} values; they must match"
+        )
     names = [f"column {j}" for j in range(X.shape[1])] if feature_names is None else feature_names
     if len(names) != X.shape[1]:
-        raise ValueError(f"feature_names holds {len(names)} names for {X.shape[1]} features")
+        raise ValueError(
+            f"feature_names holds {len(names)} names for {X.shape[1]} features; give one name per "
+            "feature"
+        )
     if task == "auto" and values.ndim == 1:
         task, doubt = read_task(y if is_categorical(y) else values)
         if doubt:

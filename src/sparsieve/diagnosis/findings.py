@@ -14,22 +14,22 @@ _FIRST = ("samples", "leak", "id", "counts")
 
 @dataclass(frozen=True)
 class Finding:
-    """One oddity.
+    """One problem found in the data.
 
     Attributes
     ----------
     kind : {"samples", "leak", "id", "counts", "nonlinear", "copy", "constant"}
-        "samples" are copies of samples, "copy" copies of columns.
+        Kind of problem; "samples" are duplicate samples, "copy" duplicate columns.
     sentence : str
-        For the reader.
+        Description of the problem.
     features : tuple of int
-        The columns meant.
+        Columns concerned.
     samples : tuple of int
-        The samples meant.
+        Samples concerned.
 
     See Also
     --------
-    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.diagnose : Checks data for leaks, ids, duplicates and non-linear signals.
     sparsieve.Diagnosis : All findings.
 
     Examples
@@ -54,18 +54,19 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings, the gravest first.
+    """All findings of :func:`diagnose`, most serious first.
 
     Attributes
     ----------
     findings : list of Finding
     groups : ndarray of shape (n_samples,) or None
-        Where samples have copies, a label for every sample, the same for copies: what ``groups``
-        of a cross-validation takes. None where there are no copies, or more than 10,000 samples.
+        If there are duplicate samples, a label for every sample, the same for duplicates; pass it
+        as ``groups`` in cross-validation. None without duplicates, or with more than 10,000
+        samples.
 
     See Also
     --------
-    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.diagnose : Checks data for leaks, ids, duplicates and non-linear signals.
     sparsieve.diagnosis.findings.Finding : One of the findings.
 
     Examples
@@ -88,17 +89,17 @@ class Diagnosis:
         return len(self.findings)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.findings)) or "nothing odd was found"
+        return "\n".join(map(str, self.findings)) or "no problems found"
 
     def first(self, *, groups: Any = None, prepared: bool = False) -> list[str]:
-        """The sentences to read before anything else: on copies of samples, leaks, ids, counts.
+        """Sentences about the serious findings: duplicate samples, leaks, ids, raw counts.
 
         Parameters
         ----------
         groups : array-like of shape (n_samples,), default=None
-            Groups of samples that stay together; nothing is said of copies that they hold together.
+            Groups of samples that stay together; duplicates within a group are not reported.
         prepared : bool, default=False
-            Whether counts are taken care of.
+            Whether counts have been transformed already.
 
         Returns
         -------
@@ -116,7 +117,7 @@ class Diagnosis:
         ]
 
     def for_user_of(self, selector: Any, *, prepared: bool = False) -> list[str]:
-        """The sentences that matter to who uses this selector, on counts prepared or not."""
+        """Sentences that matter when using this selector, with counts transformed or not."""
         mine = f"use {type(selector).__name__}"
         return [
             found.sentence

@@ -64,8 +64,9 @@ def beyond_linear(X: Any, target: Target) -> str:
         what = "of held-out samples"
     weak = "no better than chance" if not _surely_less(linear, chance, 0.0) else "poorly"
     return (
-        f"linear selection predicts {weak} ({amounts[0]} {what}), nearest neighbours on the "
-        f"features of {name} do better ({amounts[1]}): the dependence is not linear, use {name}"
+        f"linear selection predicts {weak} ({amounts[0]} {what}), but nearest neighbours on the "
+        f"features selected by {name} do better ({amounts[1]}): the relation is not linear, so "
+        f"use {name}"
     )
 
 

@@ -23,7 +23,7 @@ def looks_at_target(selector: Any) -> bool:
 
 @dataclass(frozen=True)
 class PermutationNull:
-    """Scores of the same fit where features know nothing of the target.
+    """Largest scores reached by chance, when the target is shuffled.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class PermutationNull:
 
     See Also
     --------
-    sparsieve.permutation_null : The level that noise reaches.
-    sparsieve.RankingDisplay : The best features as bars.
+    sparsieve.permutation_null : Scores that noise reaches by chance.
+    sparsieve.RankingDisplay : Bar chart of the best features.
 
     Examples
     --------
@@ -50,24 +50,24 @@ class PermutationNull:
 
     @property
     def level(self) -> float:
-        """What noise reaches: the 95 % quantile of the largest scores."""
+        """Score that noise reaches: the 95 % quantile of the largest scores."""
         if not np.isfinite(self.best).all():  # nothing to interpolate between two infinite scores
             return float(np.quantile(self.best, LEVEL, method="higher"))
         return float(np.quantile(self.best, LEVEL))
 
     @property
     def n_repeats(self) -> int:
-        """How often the target was shuffled."""
+        """Number of shuffles."""
         return len(self.best)
 
     def __str__(self) -> str:
         times = f"{self.n_repeats} shuffled target{'s' * (self.n_repeats != 1)}"
         if self.n_repeats > 1 and np.allclose(self.best, self.best[0], rtol=1e-9, atol=0.0):
             return (
-                f"every shuffled target reaches the same score, {self.level:.4g} ({times}): a "
-                "highest score of this size does not tell signal from noise"
+                f"every shuffled target reaches the same score, {self.level:.3g} ({times}), so "
+                "the highest score cannot distinguish signal from noise"
             )
-        return f"noise reaches a score of {self.level:.4g} ({times})"
+        return f"noise reaches a score of {self.level:.3g} ({times})"
 
 
 def permutation_null(
@@ -79,37 +79,37 @@ def permutation_null(
     random_state: int | np.random.RandomState | None = 0,
     max_seconds: float | None = None,
 ) -> PermutationNull:
-    """Fit a selector on shuffled targets and see how high scores get by chance.
+    """Fit a selector on shuffled targets to find how high scores get by chance.
 
-    A feature whose score does not stand out from this level cannot be told from noise. Along a
-    path the level is that of the first step, where chance has the most to choose from, so it is
-    cautious about the later ones.
+    A feature whose score is not above this level cannot be distinguished from noise. For methods
+    that add features one at a time, the level is that of the first step, so it is conservative for
+    later ones.
 
     Parameters
     ----------
     selector : selector
-        Its parameters are used; it is not changed.
+        Selector with the parameters to use; it is not changed.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or numbers.
+        Class labels or real-valued targets.
     n_repeats : int, default=20
-        How often the target is shuffled.
+        Number of shuffles.
     random_state : int, RandomState instance or None, default=0
-        Seed of the shuffles.
+        Seed of the random number generator; an int makes results reproducible.
     max_seconds : float or None, default=None
-        Begin no further repeat after so many seconds; the first is always made.
+        Start no further shuffle after this many seconds; at least one is done.
 
     Returns
     -------
     null : PermutationNull
-        With ``level`` and the largest score of every repeat as ``best``;
-        :class:`~sparsieve.RankingDisplay` draws it.
+        ``level``, and the largest score of every shuffle as ``best``;
+        :class:`~sparsieve.RankingDisplay` plots it.
 
     See Also
     --------
     sparsieve.diagnosis.null.PermutationNull : What is returned.
-    sparsieve.diagnose : Looks for leaks, ids, copies and non-linear targets.
+    sparsieve.diagnose : Checks data for leaks, ids, duplicates and non-linear signals.
 
     Examples
     --------
@@ -124,8 +124,8 @@ def permutation_null(
     check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
     if not looks_at_target(selector):
         raise ValueError(
-            f"{type(selector).__name__} does not look at the target: to shuffle it tells nothing "
-            "about noise"
+            f"{type(selector).__name__} does not use the target, so shuffling it says nothing "
+            "about noise; use a supervised selector"
         )
     check_real("max_seconds", max_seconds, minimum=0, optional=True)
     y = y.to_numpy() if hasattr(y, "iloc") else np.asarray(y)

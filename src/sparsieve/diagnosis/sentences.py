@@ -20,12 +20,12 @@ def repeated_samples(found: Copies | None) -> Iterator[Finding]:
         return
     one, two = found.pair
     those = f"{found.n_looked_at:,} samples"
-    those = those if found.groups is not None else f"the {those} looked at"
+    those = those if found.groups is not None else f"the {those} checked"
     yield Finding(
         "samples",
-        f"{len(found.samples):,} of {those} have copies or near copies among the others "
-        f"(samples {one} and {two}, for example), so that what is held out is known from training: "
-        "keep copies together with groups= (groups of samples), or drop them",
+        f"{len(found.samples):,} of {those} have duplicates or near-duplicates (samples {one} and "
+        f"{two}, for example), so held-out samples may also be in the training data: keep "
+        "duplicates together with groups= (groups of samples), or drop them",
         samples=tuple(map(int, found.samples)),
     )
 
@@ -47,8 +47,8 @@ def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
         wrong = max(leak.n_exceptions for leak in alike)
         yield Finding(
             "leak",
-            f"{_some([leak.column for leak in alike], names)} look{'s' * one} like the target, "
-            f"but for {'' if one else 'up to '}{wrong:,} of {alike[0].n_present:,} samples: "
+            f"{_some([leak.column for leak in alike], names)} repeat{'s' * one} the target, "
+            f"except in {'' if one else 'up to '}{wrong:,} of {alike[0].n_present:,} samples: "
             f"{'was it' if one else 'were they'} known beforehand?",
             tuple(leak.column for leak in alike),
         )
@@ -59,7 +59,7 @@ def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
             "leak",
             f"{_some([leak.column for leak in missing], names)} {'is' if one else 'are'} missing "
             f"where the target {where}{f', with {wrong:,} exceptions' * bool(wrong)}, and hardly "
-            "elsewhere: the gaps give the target away",
+            "elsewhere: the missing values reveal the target",
             tuple(leak.column for leak in missing),
         )
 
@@ -68,10 +68,10 @@ def leaking_pairs(pairs: list[tuple[int, int]], names: Names) -> Iterator[Findin
     """Two columns that give the target away together."""
     if pairs:
         one, two = pairs[0]
-        more = f", and so do {len(pairs) - 1:,} other pairs" * (len(pairs) > 1)
+        more = f", as do {len(pairs) - 1:,} other pairs" * (len(pairs) > 1)
         yield Finding(
             "leak",
-            f"{names[one]} and {names[two]} together give the target exactly, as their sum, "
+            f"{names[one]} and {names[two]} together determine the target exactly, as their sum, "
             f"difference, product or ratio{more}: was it computed from them?",
             tuple(dict.fromkeys(int(column) for pair in pairs for column in pair)),
         )
@@ -84,8 +84,8 @@ def id_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
         yield Finding(
             "id",
             f"{_some(columns, names)} rise{'s' * one} or fall{'s' * one} with every row, as "
-            f"{'an id does' if one else 'ids do'}: leave {'it' if one else 'them'} out unless "
-            "the order means something",
+            f"{'an id does' if one else 'ids do'}: drop {'it' if one else 'them'} unless the "
+            "order of rows is meaningful",
             tuple(map(int, columns)),
         )
 
@@ -96,9 +96,9 @@ def counts_found(counts: tuple[float, float] | None) -> Iterator[Finding]:
         largest, ratio = counts
         yield Finding(
             "counts",
-            f"the values look like raw counts (whole numbers from 0 to {largest:,.0f}, "
-            f"totals of samples that differ {ratio:,.2g}-fold): divide by the totals and "
-            'take logarithms, with prepare="log-cpm"',
+            f"the values look like raw counts (whole numbers from 0 to {largest:,.0f}, sample "
+            f"totals that differ {ratio:,.2g}-fold): normalise by the totals and take logarithms "
+            'with prepare="log-cpm"',
         )
 
 
@@ -106,11 +106,11 @@ def copied_columns(pairs: list[tuple[int, int]], names: Names) -> Iterator[Findi
     """Columns that repeat others."""
     if pairs:
         copy, source = pairs[0]
-        more = f", and {len(pairs) - 1:,} more columns have such doubles" * (len(pairs) > 1)
+        more = f", and {len(pairs) - 1:,} more columns have such duplicates" * (len(pairs) > 1)
         yield Finding(
             "copy",
-            f"{names[copy]} is nearly a copy of {names[source]} (correlation above {ALIKE} in "
-            f"size){more}: which of them is kept is a matter of chance",
+            f"{names[copy]} is nearly a copy of {names[source]} (absolute correlation above "
+            f"{ALIKE}){more}: which of them is kept is a matter of chance",
             tuple(copy for copy, _ in pairs),
         )
 
@@ -121,7 +121,8 @@ def constant_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
         one = len(columns) == 1
         yield Finding(
             "constant",
-            f"{_some(columns, names)} {'is' if one else 'are'} constant and can tell nothing",
+            f"{_some(columns, names)} {'is' if one else 'are'} constant and "
+            f"{'carries' if one else 'carry'} no information",
             tuple(map(int, columns)),
         )
 

@@ -59,7 +59,7 @@ def on_device(design: Any, discrete: np.ndarray) -> DeviceFeatures:
     """The features of a design on a device."""
     if not isinstance(design, TensorDesign) or design.tensor.device != design.device:
         raise TypeError(
-            "ReliefFSelector compares all samples with all others and needs X as a whole on the "
+            "ReliefFSelector compares every sample with all others and needs all of X on the "
             "device; use fewer features or samples"
         )
     if discrete.any():

@@ -94,6 +94,6 @@ def check_degrees(degrees: float, total_weight: float, needed: str) -> None:
     """Refuse weights that leave no degrees of freedom."""
     if degrees <= 0:
         raise ValueError(
-            f"the samples count as {total_weight:g} with their weights, but a test needs more "
-            f"than {needed}; weights stand for repeated samples, so scale them up"
+            f"sample_weight adds up to {total_weight:g}, but the test needs more than {needed}; a "
+            "weight of 2 means two copies of a sample, so scale the weights up"
         )

@@ -124,7 +124,7 @@ def _own_levels(block, first: int) -> np.ndarray:
         if len(values) > MAX_LEVELS:
             raise ValueError(
                 f"column {first + j} has {len(values)} different values, more than the "
-                f"{MAX_LEVELS} levels that are possible without discretisation; pass "
+                f"{MAX_LEVELS} that are possible without discretisation; pass "
                 f"discretize={', '.join(map(repr, METHODS))}"
             )
         levels[j] = codes

@@ -17,49 +17,48 @@ from .base import DEFAULT_COUNT, class_moments, ratio
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FisherSelector(BaseSelector):
-    """Keep the features whose class means lie far apart compared with their spread.
+    """Fisher score: keep features whose class means are far apart compared with their spread.
 
-    In short: One feature at a time: distance of the class means compared with the spread inside the
-    classes.
+    In short: Scores each feature separately: distance between class means compared with the spread
+    within classes.
 
     The score of feature j is sum_k n_k (mu_kj - mu_j)^2 / sum_k n_k var_kj; the F statistic of
     a one-way analysis of variance is this score times (n - c) / (c - 1), so the ranking is the
     same. A feature that separates the classes perfectly (no spread within any class) scores
     infinity.
 
-    Ranked one by one, features that say the same thing are all kept. The generalised Fisher
-    score judges a set of features S together: on standardised columns it is
+    Scored separately, redundant features are all kept. The generalised Fisher score evaluates a set
+    of features S jointly: on standardised columns it is
 
         tr[(S_t + ridge I)^-1 S_b]
 
     with the total and between-class covariance matrices of the features in S. It is maximised
-    greedily: every step adds the feature that raises it most, exactly. (Gu, Li and Han solve a
-    convex relaxation for a fixed number of features instead; the greedy sets are nested, so
-    one fit serves every number.) For one feature it is s / ((1 + s) (1 + ridge)) with s the
-    Fisher score, so the first feature is the same. Features that were not added are ranked by
-    what they would add next.
+    greedily: every step adds the feature that increases it most. (Gu, Li and Han solve a convex
+    relaxation for a fixed number of features instead; the greedy sets are nested, so one fit covers
+    every number.) For one feature it is s / ((1 + s) (1 + ridge)) with s the Fisher score, so the
+    first feature is the same. Features that were not added are ranked by what they would add next.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     generalized : bool, default=False
-        Whether to select features jointly by the generalised Fisher score.
+        Select features jointly by the generalised Fisher score.
     ridge : float, default=0.1
-        Ridge of the generalised score, relative to the unit variance of the columns; 0 takes
-        the covariance matrix as it is. Not used by the plain score.
+        Ridge of the generalised score, relative to the unit variance of the columns; 0 uses the
+        covariance matrix unchanged. Ignored by the plain score.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Variance between the classes over variance within them. Generalised: the share of the
-        largest possible score (c - 1 over 1 + ridge, for c classes) that a feature added when it
-        entered, for the others what each would add next.
+        Between-class variance divided by within-class variance. Generalised: what the feature
+        added, as a fraction of the largest possible score ((c - 1) / (1 + ridge) for c classes);
+        for features that were not added, what they would add next.
     path_ : Path
-        Features in the order they were added, and what is left of c - 1 minus the
-        generalised score along the way (generalised only).
+        Features in the order in which they were added, and c - 1 minus the generalised score after
+        each (generalised only).
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -70,7 +69,7 @@ class FisherSelector(BaseSelector):
     See Also
     --------
     sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.MRMRSelector : Relevant features that differ from each other.
+    sparsieve.MRMRSelector : Relevant features that are not redundant.
 
     References
     ----------
@@ -98,13 +97,14 @@ class FisherSelector(BaseSelector):
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         if self.generalized:
             return (
-                "Share of the largest possible generalised Fisher score that the feature added "
-                "when it entered; for those left out, what each would add next."
+                "What the feature added to the generalised Fisher score, as a fraction of the "
+                "largest possible score; for features that were not selected, what they would "
+                "add next."
             )
-        return "Fisher score: variance between the classes over variance within them."
+        return "Fisher score: between-class variance divided by within-class variance."
 
     def _check_parameters(self) -> None:
         check_flag("generalized", self.generalized)

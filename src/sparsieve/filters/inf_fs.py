@@ -30,47 +30,45 @@ _MIN_SPREAD = 1e-6
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class InfFSSelector(UnsupervisedSelector):
-    """Keep the features that varied and different other features lead to (inf-FS).
+    """Infinite feature selection (inf-FS): keep features that vary much and are not redundant.
 
-    In short: Needs no target: features that vary much and do not repeat each other. Noise does not
-    repeat anything either: remove it first.
+    In short: Needs no target: features that vary much and are not redundant. Noise is not redundant
+    either, so remove it first.
 
     Features are the nodes of a graph whose edges have the weights::
 
         a_ij = mixing max(s_i, s_j) + (1 - mixing) (1 - |rho_ij|)
 
-    with the standard deviations s of the features, moved and scaled to lie between 0 and 1, and
-    Spearman's rank correlations rho: strong where one of the two varies much and neither repeats
-    the other. A path has the product of its weights, and a feature the sum over all paths of any
-    length that begin at it, with r = 0.9 / (spectral radius of A) for every step:
-    ((I - r A)^-1 - I) 1. With ``supervised=True`` the second term is replaced by the product
-    f_i f_j of the Fisher criteria of the two features; the products of all pairs are moved and
-    scaled to lie between 0 and 1.
+    with the standard deviations s of the features, rescaled to [0, 1], and Spearman's rank
+    correlations rho. An edge is strong if one of the two features varies much and they are not
+    correlated. The weight of a path is the product of its edges, and the score of a feature is the
+    sum over all paths of any length that start at it, with r = 0.9 / (spectral radius of A) for
+    every step: ((I - r A)^-1 - I) 1. With ``supervised=True`` the second term is replaced by the
+    product f_i f_j of the Fisher criteria of the two features, rescaled to [0, 1] over all pairs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     mixing : float, default=0.5
-        Share of the spread in the weight of an edge (alpha of the paper), between 0 and 1.
+        Weight of the standard deviations in an edge (alpha in the paper), between 0 and 1.
     supervised : bool, default=False
-        Whether to use class labels: relevance to them replaces the rank correlations. ``fit``
-        then needs y.
+        Use class labels: relevance replaces the rank correlations, and ``fit`` needs y.
     unit_range : bool, default=True
-        Divide every column by its range before its spread is taken, so that units do not count.
-        False takes the columns as they are, as the authors do: X should then have comparable
-        columns.
+        Divide every column by its range before computing its standard deviation, so that units do
+        not matter. False uses the columns unscaled, as the authors do; they should then be in
+        comparable units.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Energy of all paths from the feature; 9 where all features are alike, also for noise.
+        Sum over all paths from the feature; 9 if all features are equivalent, also for noise.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     spectral_radius_ : float
-        Of the matrix of weights.
+        Spectral radius of the matrix of edge weights.
     classes_ : ndarray of shape (n_classes,)
         Class labels (supervised only).
     objective_ : float
@@ -78,34 +76,34 @@ class InfFSSelector(UnsupervisedSelector):
     optimality_ : float
         Residual of the linear system that the scores solve, relative to its right-hand side.
     n_iter_ : int
-        Products with the matrix of weights.
+        Number of products with the matrix of edge weights.
     converged_ : bool
-        Whether ``optimality_`` came down to 1e-10.
+        Whether ``optimality_`` reached 1e-10.
     history_ : list of float
-        Empty: the residual is what falls.
+        Empty.
 
     See Also
     --------
     sparsieve.LaplacianScoreSelector :
-        Without a target: features that vary smoothly over the samples.
-    sparsieve.MRMRSelector : Relevant features that differ from each other.
+        Unsupervised: features that agree between similar samples.
+    sparsieve.MRMRSelector : Relevant features that are not redundant.
 
     Notes
     -----
-    Nothing is selected for a low correlation with noise: noise is uncorrelated with everything,
-    and scores high without labels. Constant features, which the formula would rank among the best
-    for being correlated with nothing, are left out of the graph.
+    Noise is uncorrelated with everything and therefore scores high without labels. Constant
+    features, which the formula would rank among the best for the same reason, are left out of the
+    graph.
 
-    The matrix of weights is held only where features are fewer than samples. Otherwise a product
-    with it computes the correlations block by block: ten to twenty passes of n_features^2
+    The matrix of weights is stored only if there are fewer features than samples. Otherwise a
+    product with it computes the correlations block by block: ten to twenty passes of n_features^2
     n_samples operations. The supervised weights need no pass over pairs of features. Sparse X is
-    never made dense: ranks are as sparse as X but for the one that all zeros of a column share.
+    never made dense.
 
     The paper is unsupervised; the supervised weights are those of the code that its authors
-    released in 2016, which knows two classes: (m_1 - m_2)^2 / (v_1 + v_2) with means and sample
-    variances of the classes. More classes add up over their pairs here. A product of criteria is
-    large only where both features are relevant: one feature that tells the classes apart alone
-    among noise can rank behind features that merely vary more, unless ``mixing`` is small.
+    released in 2016, which handles two classes: (m_1 - m_2)^2 / (v_1 + v_2) with means and sample
+    variances of the classes. Here the criterion is summed over all pairs of classes. A product of
+    criteria is large only if both features are relevant: a single relevant feature among noise can
+    rank below features that merely vary more, unless ``mixing`` is small.
 
     References
     ----------
@@ -130,8 +128,8 @@ class InfFSSelector(UnsupervisedSelector):
     _accepts_regression: ClassVar[bool] = False
     _purposes: ClassVar[tuple[str, ...]] = ("unsupervised",)  # unless supervised=True
     _score_meaning: ClassVar[str] = (
-        "Energy of all paths from the feature through a graph of features; 9 where all features "
-        "are alike, also for noise."
+        "Sum over all paths from the feature through a graph of features; 9 if all features are "
+        "equivalent, also for noise."
     )
 
     @property
@@ -177,7 +175,11 @@ class InfFSSelector(UnsupervisedSelector):
         else:
             self.spectral_radius_ = 0.0
             found = Result((scores, 0.0), 0.0, 0.0, 1, True)
-        self._keep_result(found, measure="residual", remedy="the weights are hardly finite")
+        self._keep_result(
+            found,
+            measure="a residual of",
+            remedy=("rescale X, whose values are extremely large or small"),
+        )
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
 

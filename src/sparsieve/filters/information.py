@@ -19,31 +19,30 @@ DECIMALS = 12
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class InfoGainSelector(BaseSelector):
-    """Keep the features that share the most information with the class.
+    """Keep the features with the highest mutual information with the class.
 
-    In short: One feature at a time: how much its value tells about the class, whatever the shape of
-    the relation.
+    In short: Scores each feature separately: mutual information with the class, for relations of
+    any shape.
 
-    The score is the mutual information (information gain) I(x; y) = H(x) + H(y) - H(x, y) of
-    the discretised feature and the class, in nats; divide by ln 2 for bits. With levels given
-    as they are (``discretize=None``) it equals scikit-learn's ``mutual_info_classif`` for
-    discrete features; for continuous ones scikit-learn estimates densities from nearest
-    neighbours instead of cutting, which gives other values.
+    The score is the mutual information (information gain) I(x; y) = H(x) + H(y) - H(x, y) of the
+    discretised feature and the class, in nats; divide by ln 2 for bits. With ``discretize=None`` it
+    equals scikit-learn's ``mutual_info_classif`` for discrete features; for continuous features
+    scikit-learn estimates densities from nearest neighbours instead of binning, which gives other
+    values.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     discretize : {"mdl", "frequency", "std"} or None, default="mdl"
-        How numbers become levels. "mdl" cuts where the class entropy falls most and stops when
-        a cut no longer pays for its description (Fayyad and Irani 1993); a feature without a
-        cut scores 0. "frequency" makes ``n_bins`` levels of equal size. "std" makes three,
-        cut at the mean plus and minus half a standard deviation. None takes the values as
-        levels.
+        How to discretise numbers. "mdl" cuts where the class entropy falls most and stops by the
+        minimum description length criterion (Fayyad and Irani 1993); a feature without a cut scores
+        0. "frequency" makes ``n_bins`` bins of equal size. "std" makes three bins, cut at the mean
+        plus and minus half a standard deviation. None treats every value as a level.
     n_bins : int, default=5
-        Number of levels of "frequency".
+        Number of bins of "frequency".
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
 
     Attributes
     ----------
@@ -59,8 +58,8 @@ class InfoGainSelector(BaseSelector):
 
     See Also
     --------
-    sparsieve.MRMRSelector : Relevant features that differ from each other.
-    sparsieve.ReliefFSelector : Sees features that matter together only.
+    sparsieve.MRMRSelector : Relevant features that are not redundant.
+    sparsieve.ReliefFSelector : Also finds features that matter only in combination.
 
     Examples
     --------

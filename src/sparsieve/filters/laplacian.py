@@ -18,37 +18,35 @@ from .base import DEFAULT_COUNT
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LaplacianScoreSelector(UnsupervisedSelector):
-    """Keep the features that vary smoothly over the samples, without a target.
+    """Laplacian score: keep features whose values agree between similar samples, without a target.
 
-    In short: Needs no target: features whose values are alike on samples that are alike, such as
-    markers of clusters.
+    In short: Needs no target: features whose values agree between similar samples, such as markers
+    of clusters.
 
-    Two samples are joined if one is among the nearest of the other, with the weight
-    s_ij = exp(-||x_i - x_j||^2 / t); no sample is joined to itself. With the degrees
-    d_i = sum_j s_ij and the feature f centred by them, the Laplacian score of He, Cai and Niyogi
-    is L = sum_ij s_ij (f_i - f_j)^2 / (2 sum_i d_i f_i^2), small for features that follow the
-    graph. ``scores_`` are 1 - L, which is how a feature correlates with itself from a sample to
-    its neighbours.
+    Two samples are connected if one is among the nearest neighbours of the other, with the weight
+    s_ij = exp(-||x_i - x_j||^2 / t). With the degrees d_i = sum_j s_ij and the feature f centred by
+    them, the Laplacian score of He, Cai and Niyogi is L = sum_ij s_ij (f_i - f_j)^2 / (2 sum_i d_i
+    f_i^2), small for features that follow the graph. ``scores_`` are 1 - L, the correlation of a
+    feature between neighbouring samples.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     n_neighbors : int, default=5
-        How many nearest samples count: a sample is joined to each of them, fewer where there are
-        not as many others.
+        Number of nearest neighbours; fewer if there are not enough samples.
     width : float or None, default=None
-        The t of the weights, a squared distance between samples; None is the mean squared distance
-        between samples that are joined.
+        The t of the weights, a squared distance between samples; None means the mean squared
+        distance between connected samples.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone. The unit
-        of a column matters only to who is near whom.
+        Scale columns to unit variance before fitting; constant columns are left unchanged. Scaling
+        only affects which samples are neighbours.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        One minus the Laplacian score: correlation of the feature between neighbouring samples,
-        at most 1; for noise near 0 among thousands of features, and larger among fewer.
+        One minus the Laplacian score: correlation of the feature between neighbouring samples, at
+        most 1. Noise scores near 0 with thousands of features, and higher with fewer.
     graph_ : sparse array of shape (n_samples, n_samples)
         The weights s_ij.
     ranking_ : ndarray of shape (n_features,)
@@ -58,15 +56,15 @@ class LaplacianScoreSelector(UnsupervisedSelector):
 
     See Also
     --------
-    sparsieve.UDFSSelector : Without a target: features of local discriminant directions.
-    sparsieve.InfFSSelector : Ranks by all paths through a graph of features.
+    sparsieve.UDFSSelector : Unsupervised: features that separate local groups of samples.
+    sparsieve.InfFSSelector : Unsupervised: ranks features by paths through a graph of features.
 
     Notes
     -----
-    Every feature takes part in deciding who is near whom, so that even pure noise is smooth to
-    some degree: 120 samples of independent normal columns score 0.76 on average where there are 5
-    of them, 0.39 where there are 20, 0.11 where there are 200 and 0.02 where there are 2,000.
-    Compare features of one X with each other, not scores with 0.
+    Every feature helps to decide which samples are neighbours, so even pure noise scores above 0:
+    with 120 samples, independent normal columns score 0.76 on average if there are 5 of them, 0.39
+    if 20, 0.11 if 200 and 0.02 if 2,000. Compare features of the same X with each other, not scores
+    with 0.
 
     References
     ----------
@@ -88,7 +86,7 @@ class LaplacianScoreSelector(UnsupervisedSelector):
 
     _score_meaning: ClassVar[str] = (
         "One minus the Laplacian score: correlation of the feature between neighbouring samples, "
-        "at most 1; for noise near 0 among thousands of features, and larger among fewer."
+        "at most 1. Noise scores near 0 with thousands of features, and higher with fewer."
     )
 
     def _check_parameters(self) -> None:

@@ -24,26 +24,32 @@ CRITERIA = (*CORRELATION_CRITERIA, *INFORMATION_CRITERIA, "cfs")
 SEARCHES = ("forward", "best-first")
 
 _MEANINGS = {
-    "fcq": "F statistic divided by the mean absolute correlation with the features picked before",
-    "fcd": "F statistic minus the mean absolute correlation with the features picked before",
-    "mid": "Information about the class minus the mean information about those picked before",
-    "miq": "Information about the class divided by the mean information about those picked before",
-    "jmi": "Mean information about the class together with each of those picked before, in nats",
-    "cife": "Information about the class, plus what the classes change in the information shared "
-    "with those picked before, in nats",
-    "cfs": "Merit of the set with this feature: correlation with the target against correlation "
-    "among its members",
-    "cmim": "Least information about the class given any one of those picked before, in nats",
+    "fcq": "F statistic divided by the mean absolute correlation with the features selected before",
+    "fcd": "F statistic minus the mean absolute correlation with the features selected before",
+    "mid": "Mutual information with the class minus the mean with the features selected before",
+    "miq": (
+        "Mutual information with the class divided by the mean with the features selected before"
+    ),
+    "jmi": "Mean joint information about the class with each feature selected before, in nats",
+    "cife": (
+        "Mutual information with the class, plus conditional minus marginal information "
+        "shared with the features selected before, in nats"
+    ),
+    "cfs": (
+        "Merit of the set with this feature: correlation with the target relative to "
+        "correlation within the set"
+    ),
+    "cmim": "Smallest information about the class given any one feature selected before, in nats",
 }
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MRMRSelector(BaseSelector):
-    """Pick features one by one: relevant to the target, different from those picked before.
+    """mRMR: add features that are relevant to the target and not redundant, one at a time.
 
-    In short: Picks features one by one: related to the target, but not to those picked before.
+    In short: Adds features one at a time: related to the target, but not to those already selected.
 
-    With the relevance and redundancy of feature x to the picked features S:
+    Criteria for feature x, given the selected features S:
 
     ======== ==================================================================================
     "fcq"    F statistic divided by the mean of ``|correlation|`` over S
@@ -57,46 +63,45 @@ class MRMRSelector(BaseSelector):
              mean correlation r with the target and q among each other (Hall 2000)
     ======== ==================================================================================
 
-    The first feature is the most relevant one. Correlations of "cfs" are symmetrical
-    uncertainties 2 I(a; b) / (H(a) + H(b)) of levels, for real targets absolute correlations of
-    numbers. Its merit falls when further features only repeat what is there, so with
-    ``n_features_to_select=None`` it keeps the set of largest merit: the largest along the
-    forward path, or that found by Hall's best-first search, which goes back to sets left aside
-    and ends after five steps without improvement. F and correlations are those of the numbers as
-    they are; in "fcq" correlations below 0.001 count as 0.001, and a copy of everything picked
-    so far is not picked. Mutual information is that of discretised features, in nats, as in
-    Brown et al. (2012). Every step costs one pass over the data; equal scores are decided by
-    column order.
+    The first feature is the most relevant one. Correlations of "cfs" are symmetrical uncertainties
+    2 I(a; b) / (H(a) + H(b)) of discretised features, or absolute correlations for real-valued
+    targets. Its merit decreases when further features are redundant, so with
+    ``n_features_to_select=None`` it keeps the set with the largest merit: along the forward path,
+    or found by Hall's best-first search, which returns to sets set aside earlier and ends after
+    five steps without improvement. F statistics and correlations use the original numbers; in "fcq"
+    correlations below 0.001 count as 0.001, and copies of selected features are not added. Mutual
+    information is computed from discretised features, in nats, as in Brown et al. (2012). Every
+    step costs one pass over the data; ties are broken by column order.
 
-    The search stops at ``n_features_to_select`` features; the others are ranked by their score
-    at the last step, constant ones last, which says nothing about later steps: :meth:`at` goes
-    no further.
+    The search stops at ``n_features_to_select`` features, and :meth:`at` accepts no more. The
+    others are ranked by their score at the last step, constant ones last.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps ten, with "cfs" as many as give the
+        Number or fraction of features to keep. None keeps ten, or with "cfs" the number with the
         largest merit.
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs"}, default="fcq"
-        What to maximise; see above. Real targets need "fcq", "fcd" or "cfs".
+        What to maximise; see above. Real-valued targets need "fcq", "fcd" or "cfs".
     search : {"forward", "best-first"}, default="forward"
-        How to search. "best-first" is for "cfs" alone and finds its own number of features.
+        How to search. "best-first" works only with "cfs" and finds the number of features itself.
     discretize : {"std", "mdl", "frequency"} or None, default="std"
-        How numbers become levels: for the criteria of mutual information, as in
+        How to discretise numbers. For the criteria based on mutual information, as in
         :class:`InfoGainSelector`.
     n_bins : int, default=5
-        Number of levels of "frequency".
+        Number of bins of "frequency".
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Value of the criterion when the feature was picked, for the others at the last step. The
-        first is a plain relevance, so compare the others with each other.
+        Value of the criterion when the feature was added; for features that were not, at the last
+        step. The first value has no redundancy term, so do not compare it with the others.
     path_ : Path
-        ``path_.features`` are the features in the order they were picked.
+        ``path_.features`` are the features in the order in which they were added.
     path_scores_ : ndarray
         Their scores in that order.
     relevance_ : ndarray of shape (n_features,)
@@ -111,7 +116,7 @@ class MRMRSelector(BaseSelector):
     See Also
     --------
     sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
 
     References
     ----------
@@ -146,10 +151,10 @@ class MRMRSelector(BaseSelector):
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         return (
-            f"{_MEANINGS[self.criterion]}, when the feature was picked or, for those left out, at "
-            "the last step; the first is a plain relevance."
+            f"{_MEANINGS[self.criterion]}, when the feature was added or, if it was not selected, "
+            "at the last step; the first value has no redundancy term."
         )
 
     def _check_parameters(self) -> None:
@@ -158,12 +163,12 @@ class MRMRSelector(BaseSelector):
         if self.search == "best-first":
             if self.criterion != "cfs":
                 raise ValueError(
-                    f'search="best-first" compares whole sets, which criterion={self.criterion!r} '
-                    'cannot; pass criterion="cfs" or search="forward"'
+                    'search="best-first" needs criterion="cfs", got '
+                    f'criterion={self.criterion!r}; pass criterion="cfs" or search="forward"'
                 )
             if self.n_features_to_select is not None:
                 raise ValueError(
-                    'search="best-first" finds its own number of features; leave '
+                    'search="best-first" finds the number of features itself; leave '
                     'n_features_to_select=None, or pass search="forward"'
                 )
         check_discretisation(self.discretize, self.n_bins)
@@ -212,8 +217,8 @@ class MRMRSelector(BaseSelector):
             return _numeric_cfs(data)
         if codes is None:
             raise ValueError(
-                f"criterion={self.criterion!r} needs class labels, but y is used as numbers; "
-                'bin y into classes or pass criterion="fcq"'
+                f"criterion={self.criterion!r} needs class labels, but y is numeric; bin y into "
+                'classes or pass criterion="fcq"'
             )
         information = Information.of(data, self.discretize, self.n_bins)
         if self.criterion == "cfs":

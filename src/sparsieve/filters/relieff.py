@@ -30,10 +30,10 @@ TILE = 256
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReliefFSelector(BaseSelector):
-    """Keep the features that differ between near samples of different classes.
+    """ReliefF: keep features that differ between similar samples of different classes.
 
-    In short: Asks which features differ between similar samples of different classes; sees
-    combinations.
+    In short: Finds features that differ between similar samples of different classes, including
+    features that matter only in combination.
 
     For a sample, its nearest samples of the same class (hits) and of every other class (misses)
     are found; a feature loses its mean difference to the hits and gains its mean difference to
@@ -42,45 +42,45 @@ class ReliefFSelector(BaseSelector):
     ``n_neighbors=1`` give the original Relief; real targets give RReliefF.
 
     The difference of two values is ``|u - v| / (max - min)`` for numeric features and 0 or 1 for
-    discrete ones; the distance of two samples is the sum of the differences. Distances are
-    compared to about eleven digits, and of two samples at the same distance the earlier one is
-    nearer. Where a class has fewer than ``n_neighbors`` samples, the mean is
-    taken over those there are; a class of one sample has no hits.
+    discrete ones; the distance of two samples is the sum of the differences. Distances are compared
+    to about eleven digits, and of two samples at the same distance the earlier one is nearer. If a
+    class has fewer than ``n_neighbors`` samples, the mean is taken over those available; a class of
+    one sample has no hits.
 
-    A missing value (NaN) counts with the mean difference over the known values of its class:
-    for discrete features 1 - P(value | class), the rule of Kononenko (1994), and its
-    counterpart for numeric ones. In regression all known values are used.
+    A missing value (NaN) counts as the mean difference over the known values of its class: for
+    discrete features 1 - P(value | class), the rule of Kononenko (1994), and its counterpart for
+    numeric ones. In regression all known values are used.
 
-    Repeating a sample changes who is near whom, so a weight of two cannot stand for a sample
-    given twice: ``fit`` takes no ``sample_weight``.
+    ``fit`` does not take ``sample_weight``, because repeating a sample would change the neighbours.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     n_neighbors : int, default=10
-        How many nearest samples count: per class (in regression: in all).
+        Number of nearest neighbours; per class in classification, in total in regression.
     n_samples : int or None, default=None
-        How many samples, drawn without replacement, look for their neighbours; None takes all
-        of them. Neighbours always come from all samples.
+        Number of samples, drawn without replacement, whose neighbours are used; None uses all of
+        them. Neighbours always come from all samples.
     discrete_features : None, bool mask or array of column indices, default=None
-        The features whose values are names rather than numbers; None: there are none.
+        Features whose values are categories rather than numbers; None means there are none.
     sigma : float or None, default=None
-        With a number, the r-th neighbour counts in proportion to exp(-(r / sigma)^2); None
-        lets all neighbours count the same.
+        Weight the r-th neighbour in proportion to exp(-(r / sigma)^2); None weights all neighbours
+        equally.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
-        Number of parallel jobs; None is 1 and -1 is all cores.
+        Number of parallel jobs; None means 1 and -1 means all cores.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        ReliefF weight: how much more the feature differs between near samples of different
-        classes than between near samples of one class, at most 1 and about 0 for noise.
+        ReliefF weight: how much more the feature differs between similar samples of different
+        classes than between similar samples of the same class; at most 1, about 0 for noise.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -90,8 +90,8 @@ class ReliefFSelector(BaseSelector):
 
     See Also
     --------
-    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
-    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+    sparsieve.InfoGainSelector : Mutual information with the class.
+    sparsieve.HSICLassoSelector : Non-linear selection by one convex problem.
 
     References
     ----------
@@ -120,12 +120,12 @@ class ReliefFSelector(BaseSelector):
     _accepts_device: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
-        "ReliefF weight: how much more the feature differs between near samples of different "
-        "classes than between near samples of one class, at most 1 and about 0 for noise."
+        "ReliefF weight: how much more the feature differs between similar samples of different "
+        "classes than between similar samples of the same class; at most 1, about 0 for noise."
     )
 
     def fit(self, X, y):  # type: ignore[override]
-        """Rank the features of X by what they say about y.
+        """Rank the features of X by how informative they are about y.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class ReliefFSelector(BaseSelector):
             Training data; NaN marks missing values. A sparse X is never made dense as a whole,
             only 256 samples at a time.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels or real targets.
+            Class labels or real-valued targets.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class ReliefFSelector(BaseSelector):
         check_real("sigma", self.sigma, minimum=0, strict=True, optional=True)
 
     _external_hint: ClassVar[str] = (
-        "pass n_samples (such as 200), so that few samples look for neighbours, and leave "
+        "pass n_samples (such as 200) to use the neighbours of fewer samples, and leave "
         "discrete_features=None"
     )
 
@@ -278,7 +278,7 @@ def _regression_score(features, target: Target, queries, nearest, influence, n_j
     span = np.ptp(Y, axis=0)
     varies = span > 0
     if not varies.any():
-        raise ValueError("y is constant; no feature can say anything about it")
+        raise ValueError("y is constant, so no feature can predict it; check the target")
     scaled = Y[:, varies] / span[varies]
     # The difference of several targets is the mean of theirs: again between 0 and 1.
     differences = np.abs(scaled[queries, None, None] - scaled[nearest]).mean(axis=-1)

@@ -29,32 +29,33 @@ PERFECT_FIT_TOL = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 class FStatisticSelector(BaseSelector):
     """Keep the features with the largest F statistic.
 
-    In short: One feature at a time: how far class means lie apart (analysis of variance), or the
-    correlation with a number.
+    In short: Scores each feature separately: ANOVA F statistic for classes, correlation for a
+    numeric target.
 
-    Class labels: the one-way analysis of variance, as scikit-learn's ``f_classif`` but with
-    sample weights and with deviations taken from the means, so that columns with a large
-    offset lose no digits. Real targets: r^2 / (1 - r^2) (n - 2) with the correlation r, as
-    ``f_regression``; of several targets the one with the largest statistic counts. A feature
-    without spread inside the classes, or perfectly correlated, scores infinity.
+    For classes, the one-way analysis of variance as in scikit-learn's ``f_classif``, with sample
+    weights and without loss of precision for columns with a large offset. For real-valued targets,
+    r^2 / (1 - r^2) (n - 2) with the correlation r, as in ``f_regression``; with several targets,
+    the largest statistic counts. A feature without spread within the classes, or perfectly
+    correlated, scores infinity.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        F statistic: variance that the target explains over variance that it leaves, each per
-        degree of freedom; about 1 for noise.
+        F statistic: explained over unexplained variance, each per degree of freedom; about 1 for
+        noise.
     pvalues_ : ndarray of shape (n_features,)
-        Their p-values, uncorrected for the number of features and targets.
+        P-values, not corrected for multiple testing.
     degrees_of_freedom_ : tuple of float
-        Of the explained and of the unexplained variance.
+        Degrees of freedom of the explained and the unexplained variance.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -64,9 +65,9 @@ class FStatisticSelector(BaseSelector):
 
     See Also
     --------
-    sparsieve.TTestSelector : One class against the others, with p-values.
+    sparsieve.TTestSelector : t-test of each class against the others.
     sparsieve.ChiSquareSelector : For counts, with p-values.
-    sparsieve.FisherSelector : Class means far apart compared with the spread.
+    sparsieve.FisherSelector : Fisher score: between-class over within-class variance.
 
     Examples
     --------
@@ -83,8 +84,8 @@ class FStatisticSelector(BaseSelector):
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
-        "F statistic: variance that the target explains over variance that it leaves, each per "
-        "degree of freedom; about 1 for noise."
+        "F statistic: explained over unexplained variance, each per degree of freedom; about 1 "
+        "for noise."
     )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -94,7 +95,7 @@ class FStatisticSelector(BaseSelector):
 
     @property
     def pvalues_(self) -> np.ndarray:
-        """p-value of every feature, computed when asked for: it costs more than the statistic."""
+        """P-value of every feature, not corrected for multiple testing; computed on first use."""
         return special.fdtrc(*self.degrees_of_freedom_, self.scores_)
 
 
@@ -125,24 +126,24 @@ def _correlation_f(data: TrainingData):
 class TTestSelector(BaseSelector):
     """Keep the features with the largest t statistic between a class and the others.
 
-    In short: One feature at a time: each class against all the others.
+    In short: Scores each feature separately: t-test of each class against all the others.
 
-    Every class is compared with all other samples, and the largest ``|t|`` counts; with two
-    classes this is the ordinary two-sample test. Where one side is a single sample its variance
-    is unknown, and the pooled test is used for that comparison.
+    Every class is compared with all other samples, and the largest ``|t|`` counts; with two classes
+    this is the ordinary two-sample test. If one side is a single sample, its variance is unknown,
+    and the pooled test is used for that comparison.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     equal_var : bool, default=False
-        False is Welch's test; True pools the variances of the two sides (Student).
+        False uses Welch's test; True pools the variances (Student's test).
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Largest absolute t statistic of one class against the others: the distance of two means
-        in standard errors; infinity where both sides have no spread.
+        Largest absolute t statistic of one class against the others: the difference of means in
+        standard errors; infinity if neither side has any spread.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -153,7 +154,7 @@ class TTestSelector(BaseSelector):
     See Also
     --------
     sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.FisherSelector : Class means far apart compared with the spread.
+    sparsieve.FisherSelector : Fisher score: between-class over within-class variance.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class TTestSelector(BaseSelector):
     _accepts_external: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "Largest absolute t statistic of one class against the others: the distance of two means "
+        "Largest absolute t statistic of one class against the others: the difference of means "
         "in standard errors."
     )
 
@@ -207,11 +208,11 @@ class TTestSelector(BaseSelector):
 class ChiSquareSelector(BaseSelector):
     """Keep the features whose counts depend most on the class.
 
-    In short: For counts (reads, words): what occurs more often in some classes than chance allows.
+    In short: For counts (reads, words): features that occur more often in some classes than
+    expected by chance.
 
-    X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``: the statistic
-    compares the sum of a feature in every class with the share that the class would have by
-    its size.
+    X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``. The statistic
+    compares the sum of a feature in every class with the sum expected from the size of the class.
 
     Parameters
     ----------
@@ -221,10 +222,10 @@ class ChiSquareSelector(BaseSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Chi-square statistic of the sums per class against the shares of the classes; for
-        counts of noise about the number of classes minus one.
+        Chi-square statistic of the sums per class against those expected from class sizes; about
+        the number of classes minus one for random counts.
     pvalues_ : ndarray of shape (n_features,)
-        Their p-values, uncorrected for the number of features.
+        P-values, not corrected for multiple testing.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -235,7 +236,7 @@ class ChiSquareSelector(BaseSelector):
     See Also
     --------
     sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
+    sparsieve.InfoGainSelector : Mutual information with the class.
 
     Examples
     --------
@@ -252,8 +253,8 @@ class ChiSquareSelector(BaseSelector):
     _accepts_regression: ClassVar[bool] = False
     _accepts_external: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
-        "Chi-square statistic of the sums per class against the shares of the classes; for counts "
-        "of noise about the number of classes minus one."
+        "Chi-square statistic of the sums per class against those expected from class sizes; "
+        "about the number of classes minus one for random counts."
     )
 
     def _fit(self, data: TrainingData) -> FeatureScores:

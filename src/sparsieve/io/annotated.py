@@ -3,46 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import suggestion
 from .._optional import require
 from ..validation.values import check_sparse
 from .arrays import as_real, without
 from .errors import DataError, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
-from .table import Table, check_unique, find_target, no_target, target_from_values
+from .roles import Roles, assembled, places_of
+from .table import Table, check_unique
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
 
 
-def read_h5ad(
-    path: Path,
-    target: str | None,
-    drop: Sequence[str],
-    layer: str | None = None,
-    *,
-    needs_target: bool = True,
-) -> Table:
-    """Read X or a layer, ``var_names`` and a column of ``obs``; see ``read_table``."""
+def read_h5ad(path: Path, roles: Roles, layer: str | None = None) -> Table:
+    """Read X or a layer, ``var_names`` and columns of ``obs``; see ``read_table``."""
     obs, var_names, X = _parts(path, layer)
     if X is None:
         raise DataError(f"{path.name} has no matrix X")
     annotations = [str(name) for name in obs.columns]
     names = tuple(str(name) for name in var_names)
     check_unique(names, f"var of {path.name}")
-    if target is None and not needs_target:
-        table = Table(as_real(X), no_target(X.shape[0]), names, "")
-        return without(table, drop, f"var of {path.name}", set(annotations))
-    label = find_target(annotations, target, f"obs of {path.name}")
-    y = target_from_values(obs.iloc[:, label], annotations[label], path.name)
-    table = Table(as_real(X), y, names, annotations[label])
-    left_out = set(annotations) - {annotations[label]}
-    return without(table, drop, f"var of {path.name}", left_out)
+    owner, n_columns = f"obs of {path.name}", len(annotations)
+    columns = [*annotations, "obs_names" if "obs_names" not in annotations else "(obs_names)"]
+    about = replace(roles, drop=(), sample_id=None, labels_only=True)
+    places = places_of(about, columns, owner, first=n_columns)
+    if roles.groups is not None and places.groups is None:
+        hint = suggestion(roles.groups, annotations, "its columns are")
+        raise DataError(f"{owner} has no column {roles.groups!r}{hint}")
+    values = {j: np.asarray(obs.index if j == n_columns else obs.iloc[:, j]) for j in places.texts}
+    table = assembled(about, places, columns, as_real(X), values, path.name)
+    left_out = set(annotations) - {table.target_name}
+    table = replace(table, feature_names=names)
+    return without(table, roles.drop, f"var of {path.name}", left_out)
 
 
 def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
@@ -77,7 +76,7 @@ def _sound(X: Any, owner: str) -> Any:
 
 def _check_layer(layer: str | None, known: Sequence[str], owner: str) -> None:
     if layer is not None and layer not in known:
-        raise DataError(f"{owner} has no layer {layer!r}; it has {listed(known) or 'none'}")
+        raise DataError(f"{owner} has no layer {layer!r}{suggestion(layer, known)}")
 
 
 def write_h5ad(

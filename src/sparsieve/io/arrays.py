@@ -13,14 +13,14 @@ import numpy as np
 from .._checks import listed
 from .errors import DataError, check_fits, explained, said
 from .inflated import opened_text
+from .roles import Places, Roles, assembled
 from .table import (
     Table,
-    check_dropped,
     check_unique,
-    no_target,
+    dropped_names,
+    not_a_column,
     numbered,
     target_from_values,
-    text_columns_error,
     text_of,
 )
 
@@ -30,9 +30,7 @@ _MAX_COLUMNS = 50_000_000  # each gets a name
 _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 
-def read_npz(
-    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
-) -> Table:
+def read_npz(path: Path, roles: Roles) -> Table:
     """Read arrays X and y of an .npz file; see ``read_table``."""
     if not zipfile.is_zipfile(path):
         raise DataError(f"{path.name} is not a readable .npz file")
@@ -40,7 +38,7 @@ def read_npz(
         with np.load(path, allow_pickle=False) as archive:
             # Arrays nobody asked for are not touched: they may be large or pickled.
             stored = list(archive.files)
-            wanted = set(stored) & {target, "X", *_TARGETS, *_NAMES, _CLASSES}
+            wanted = set(stored) & {roles.target, roles.groups, "X", *_TARGETS, *_NAMES, _CLASSES}
             sizes = {
                 info.filename.removesuffix(".npy"): info.file_size
                 for info in archive.zip.infolist()
@@ -56,21 +54,20 @@ def read_npz(
                 "plain arrays of numbers (and text labels as a string array)"
             ) from None
         raise DataError(f"{path.name} is not a readable .npz file: {said(error)}") from error
-    return _from_arrays(arrays, stored, target, drop, path.name, needs_target=needs_target)
+    return _from_arrays(arrays, stored, roles, path.name)
 
 
-def read_mat(
-    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
-) -> Table:
+def read_mat(path: Path, roles: Roles) -> Table:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
     from .matlab import mat_arrays
 
-    wanted = [name for name in (target, "X", *_TARGETS, *_NAMES, _CLASSES) if name is not None]
+    asked = (roles.target, roles.groups)
+    wanted = [name for name in (*asked, "X", *_TARGETS, *_NAMES, _CLASSES) if name is not None]
     try:
         arrays, stored = mat_arrays(path, wanted)
     except ValueError as error:
         raise DataError(f"{path.name} is not a readable .mat file: {error}") from None
-    return _from_arrays(arrays, stored, target, drop, path.name, needs_target=needs_target)
+    return _from_arrays(arrays, stored, roles, path.name)
 
 
 def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
@@ -90,37 +87,40 @@ def read_svmlight(path: Path, target: str | None, drop: Sequence[str]) -> Table:
     X = X[:, first:]
     name = target or "target"
     notes = (f"the features are called x0, x1, ...: x0 is number {first} in the file",)
-    y = target_from_values(y, name, path.name)
+    y = target_from_values(y, name, path.name, can_drop=False)
     return without(Table(X, y, numbered(X.shape[1]), name, notes), drop, path.name)
 
 
 def _from_arrays(
     arrays: Mapping[str, np.ndarray],
     stored: Sequence[str],
-    target: str | None,
-    drop: Sequence[str],
+    roles: Roles,
     owner: str,
-    *,
-    needs_target: bool,
 ) -> Table:
-    label = target or next((name for name in _TARGETS if name in arrays), "y")
-    has_target = needs_target or label in arrays
-    for name in ("X", label) if has_target else ("X",):
-        if name not in arrays:
+    label = roles.target or next((name for name in _TARGETS if name in arrays), "y")
+    has_target = roles.needs_target or label in arrays
+    for name in ("X", *[label] * has_target, roles.groups):
+        if name is not None and name not in arrays:
             raise DataError(f"{owner} has no array {name!r}; it holds {listed(stored) or 'none'}")
     X = arrays["X"]
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
         raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
-    if has_target:
-        y = target_from_values(arrays[label], label, owner)
-    else:
-        y, label = no_target(X.shape[0]), ""
-    if label in _TARGETS:
-        y = _named_classes(y, arrays.get(_CLASSES), owner)
-    if len(y) != X.shape[0]:
-        raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     if X.dtype.kind not in "biuf":
-        raise text_columns_error(["X"], owner)
+        raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
+    asked = {1: label if has_target else None, 2: roles.groups}
+    values = {j: arrays[name] for j, name in asked.items() if name is not None}
+    for j, column in values.items():
+        if not column.ndim:
+            raise not_a_column(asked[j] or "", owner)
+        values[j] = column = column.ravel() if 1 in column.shape[:2] else column
+        if np.shape(column)[:1] != X.shape[:1]:
+            raise DataError(
+                f"X of {owner} has {X.shape[0]} rows but {asked[j]} has {len(column)} values"
+            )
+    places = Places(1 if has_target else None, 2 if roles.groups else None, None, [])
+    table = assembled(roles, places, ["X", label, roles.groups or ""], as_real(X), values, owner)
+    if label in _TARGETS and has_target:
+        table = replace(table, y=_named_classes(table.y, arrays.get(_CLASSES), owner))
     names = numbered(X.shape[1])
     for key in _NAMES:
         if key in arrays and np.size(arrays[key]) == X.shape[1]:
@@ -129,7 +129,8 @@ def _from_arrays(
             except UnicodeDecodeError:
                 raise DataError(f"{key} of {owner} is text, but not UTF-8") from None
     check_unique(names, owner)
-    return without(Table(as_real(X), y, names, label), drop, owner, set(stored) - {label})
+    table = replace(table, feature_names=names)
+    return without(table, roles.drop, owner, set(stored) - {label})
 
 
 def _named_classes(y: np.ndarray, names: np.ndarray | None, owner: str) -> np.ndarray:
@@ -143,10 +144,10 @@ def _named_classes(y: np.ndarray, names: np.ndarray | None, owner: str) -> np.nd
 
 def without(table: Table, drop: Sequence[str], owner: str, left_out: Collection[str] = ()) -> Table:
     """The table less the dropped features; what is ``left_out`` anyway may be dropped too."""
-    check_dropped(drop, table.feature_names, owner, left_out)
-    if not set(drop) & set(table.feature_names):
+    dropped = dropped_names(drop, table.feature_names, owner, left_out)
+    if not dropped & set(table.feature_names):
         return table
-    kept = [j for j, name in enumerate(table.feature_names) if name not in set(drop)]
+    kept = [j for j, name in enumerate(table.feature_names) if name not in dropped]
     if not kept:
         raise DataError(f"every feature of {owner} is dropped; nothing is left to select from")
     if hasattr(table.X, "columns"):  # a design, which stays in its file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +9,16 @@ import numpy as np
 
 from .._optional import require
 from .errors import DataError, check_fits, explained
-from .table import (
-    MAX_CHARACTERS,
-    Table,
-    no_target,
-    not_a_column,
-    split_columns,
-    target_from_values,
-    text_columns_error,
-)
+from .roles import Roles, assembled, places_of
+from .table import MAX_CHARACTERS, Table, not_a_column, text_columns_error
 
 
-def read_parquet(
-    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
-) -> Table:
+def read_parquet(path: Path, roles: Roles) -> Table:
     """Read a Parquet file; see ``read_table``."""
     arrow = require("pyarrow", extra="data", purpose="read Parquet files")
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     # A text that is the same in every row takes next to nothing in the file: it is read once.
-    texts = None if target is None else [target]
+    texts = None if roles.target is None else [roles.target]
     with (
         explained(f"{path.name} is not a readable Parquet file"),
         parquet.ParquetFile(path, read_dictionary=texts) as file,  # quicker than read_table
@@ -38,9 +28,9 @@ def read_parquet(
         all_names = schema.names
         # The names pandas gives to a data frame's index when it writes one.
         index = [name for name in all_names if name.startswith("__index_level_")]
-        label, features = split_columns(
-            all_names, target, drop, path.name, left_out=index, needs_target=needs_target
-        )
+        first = all_names.index(index[0]) if index else 0
+        places = places_of(roles, all_names, path.name, index, first=first)
+        features = places.features
         if meta.num_rows == 0:
             raise DataError(f"{path.name} has columns but no rows")
         # Nothing is read but numbers and the target, and only if they fit.
@@ -50,30 +40,30 @@ def read_parquet(
             for j, kind in zip(features, kinds, strict=True)
             if not _is_numeric(arrow.types, kind)
         ]
-        if text:
-            raise text_columns_error(text, path.name)
-        wanted = [all_names[j] for j in (*features, *(() if label is None else (label,)))]
-        if label is not None and arrow.types.is_nested(schema.field(label).type):
-            raise not_a_column(wanted[-1], path.name)
+        encoded = [j for j in features if all_names[j] in set(text)] if text else []
+        if text and not roles.encode_text:
+            first_name = "" if places.sample_id is not None else all_names[0]
+            raise text_columns_error(text, path.name, first=first_name)
+        wanted = [all_names[j] for j in (*features, *places.texts)]
+        for j in (*places.texts, *encoded):
+            if arrow.types.is_nested(schema.field(j).type):
+                raise not_a_column(all_names[j], path.name)
         check_fits(8 * meta.num_rows * len(wanted), path.name)
         rows = file.read(columns=None if len(wanted) == len(all_names) else wanted)
-    notes = ("the index of the data frame was left out",) if index else ()
+    notes = ["the index of the data frame was left out"] * bool(index and places.sample_id != first)
     columns = dict(zip(rows.column_names, rows.columns, strict=True))
-    narrow = all(kind in (arrow.float32(), arrow.float16()) for kind in kinds)
-    X = np.empty((rows.num_rows, len(features)), dtype=np.float32 if narrow else np.float64)
-    for k, (j, kind) in enumerate(zip(features, kinds, strict=True)):
+    numeric = [(j, kind) for j, kind in zip(features, kinds, strict=True) if j not in encoded]
+    narrow = all(kind in (arrow.float32(), arrow.float16()) for _, kind in numeric)
+    X = np.empty((rows.num_rows, len(numeric)), dtype=np.float32 if narrow else np.float64)
+    for k, (j, kind) in enumerate(numeric):
         column = columns[all_names[j]]
         if arrow.types.is_boolean(kind):
             column = column.cast(arrow.int8())
         elif arrow.types.is_decimal(kind):
             column = column.cast(arrow.float64())
         X[:, k] = column.to_numpy()
-    names = tuple(all_names[j] for j in features)
-    if label is None:
-        return Table(X, no_target(len(X)), names, "", notes)
-    name = all_names[label]
-    y = target_from_values(plain_values(columns[name]), name, path.name)
-    return Table(X, y, names, name, notes)
+    values = {j: plain_values(columns[all_names[j]]) for j in (*places.texts, *encoded)}
+    return assembled(roles, places, all_names, X, values, path.name, notes)
 
 
 def _is_numeric(types: Any, kind: Any) -> bool:

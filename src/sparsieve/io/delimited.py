@@ -1,4 +1,4 @@
-"""CSV and TSV files, also very wide ones, without any extra package.
+"""CSV, TSV and Excel files, also very wide ones; text files without any extra package.
 
 Two parsers read the rows. The reference one, on the standard library, is the fastest there is
 for wide files (one row of 22,000 numbers is one call into C) and knows how to say what is wrong.
@@ -8,40 +8,26 @@ only there, and whatever it does not read as plain numbers goes to the reference
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
-import re
-import zlib
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .._checks import are_row_names
 from .._optional import available
 from .errors import DataError
 from .inflated import opened_text
-from .table import (
-    MISSING,
-    Table,
-    no_target,
-    numbered,
-    split_columns,
-    target_from_text,
-    text_columns_error,
-)
+from .layout import BROKEN, Layout, layout_of
+from .roles import Roles, assembled, places_of
+from .table import MISSING, Table, numbered, target_from_text, text_columns_error
 
-_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)
 _TRUTH = {"true": 1.0, "false": 0.0}
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_SAMPLE_LINES = 50
 _NAMES_OF_ROW_NAMES = ("", "Unnamed: 0")  # what they are called in the file and by pandas
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
@@ -50,201 +36,158 @@ _ARROW_BYTES = 8_000_000
 _ARROW_BYTES_PER_COLUMN = 4_000
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How the file is written: found in its first lines."""
-
-    names: tuple[str, ...]
-    delimiter: str
-    decimal: str
-    start: int  # where the first line begins, in bytes
-    offset: int  # and the one after it
-    header_lines: int
-    unnamed: bool = False  # the first column has no header
-    has_row_names: bool = False  # because it holds names of rows
-
-
-def read_delimited(
-    path: Path, target: str | None, drop: Sequence[str], *, needs_target: bool = True
-) -> Table:
-    """Read a CSV or TSV file; see ``read_table``."""
-    notes = []
+def read_delimited(path: Path, roles: Roles) -> Table:
+    """Read a text or Excel table; see ``read_table``."""
     with opened_text(path) as stream:
-        layout = _layout(stream, path)
-        if _has_no_header(layout, target, needs_target=needs_target):
+        notes = [*getattr(stream, "notes", ())]
+        layout = layout_of(stream, path)
+        if layout.decimal == ",":
+            notes.append("numbers are written with decimal commas")
+        if roles.transpose:
+            return _read_transposed(stream, layout, roles, path.name, notes)
+        if _has_no_header(layout, roles):
             notes.append("the first line holds numbers: the columns are called x0, x1, ...")
             names = numbered(len(layout.names))
             layout = replace(layout, names=names, offset=layout.start, header_lines=0)
         left_out: list[str] = []
         if layout.has_row_names:
-            notes.append("the first column has no name and was taken for row names: left out")
             left_out = [layout.names[0], *_NAMES_OF_ROW_NAMES]
-        elif layout.unnamed:
+        try:
+            places = places_of(roles, layout.names, path.name, left_out)
+        except DataError as error:
+            raise _other_layout(error, stream, layout, roles, path.name) from None
+        if places.sample_id != 0 and layout.has_row_names:
+            notes.append("the first column has no name and was taken for row names: left out")
+        elif places.sample_id != 0 and layout.unnamed:
             name = layout.names[0]
             notes.append(f"the first column has no name but holds values: it is called {name}")
-        if layout.decimal == ",":
-            notes.append("numbers are written with decimal commas")
-        try:
-            label, features = split_columns(
-                layout.names, target, drop, path.name, left_out, needs_target=needs_target
-            )
-        except DataError as error:
-            if all(_is_number(name) for name in layout.names):
-                raise DataError(
-                    f"{error} (is the line with the column names missing? then they are called "
-                    f"x0 to x{len(layout.names) - 1}, the target too)"
-                ) from None
-            raise
-        texts_of = features[0] if label is None else label
-        stream.seek(layout.offset)
+        texts_of = places.texts or places.features[:1]
         parsed = None
         if _arrow_pays(path, layout):
-            parsed = _parse_with_arrow(stream, layout, texts_of, features)
             stream.seek(layout.offset)
+            parsed = _parse_with_arrow(stream, layout, texts_of, places.features)
         if parsed is None:
-            parsed = _parse(stream, layout, texts_of, features, path.name)
-    X, texts = parsed
-    if not texts:
+            stream.seek(layout.offset)
+            parsed = _parse(stream, layout, texts_of, places.features, path.name)
+        if parsed.strange and roles.encode_text:
+            numbers = [j for j in places.features if j not in parsed.strange]
+            stream.seek(layout.offset)
+            texts_of = [*texts_of, *parsed.strange]
+            parsed = _parse(stream, layout, texts_of, numbers, path.name)
+    if parsed.strange:
+        found = sorted(parsed.strange)
+        example = parsed.strange[found[0]]
+        text = [layout.names[j] for j in found]
+        first = "" if places.sample_id is not None else layout.names[0]
+        raise text_columns_error(text, path.name, example, first=first)
+    if not parsed.texts[0]:
         raise DataError(f"{path.name} has column names but no rows")
-    names = tuple(layout.names[j] for j in features)
-    if label is None:
-        return Table(X, no_target(len(X)), names, "", tuple(notes))
-    target_name = layout.names[label]
-    y = target_from_text(texts, target_name, path.name)
-    return Table(X, y, names, target_name, tuple(notes))
-
-
-def _has_no_header(layout: _Layout, target: str | None, *, needs_target: bool) -> bool:
-    """Whether the first line is data: it holds numbers only, and the target has no name there."""
-    unnamed = target in numbered(len(layout.names)) and target not in layout.names
-    unneeded = target is None and not needs_target
-    return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
-
-
-# -- layout ----------------------------------------------------------------------------------
-
-
-def _layout(stream: BinaryIO, path: Path) -> _Layout:
-    try:
-        start, header = 0, _record(stream)
-        while header and not header.strip():
-            start, header = stream.tell(), _record(stream)
-        start += len(codecs.BOM_UTF8) * header.startswith(codecs.BOM_UTF8)
-        offset = stream.tell()
-        sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
-    except _BROKEN as error:
-        raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
-    text = _decoded(header, path.name).strip("\r\n")
-    if not text.strip():
-        raise DataError(f"{path.name} is empty")
-    header_lines = header.count(b"\n")
-    lines = [_decoded(line, path.name) for line in sample]
-    delimiter = _delimiter(text, lines, path)
-    names = tuple(name.strip() for name in _fields(text, delimiter))
-    if not names:
-        raise DataError(f"the first line of {path.name} cannot be split into column names")
-    layout = _Layout(names, delimiter, _decimal(lines, delimiter), start, offset, header_lines)
-    # R's write.table gives row names no header; pandas' to_csv gives them an empty one.
-    if lines and len(_fields(lines[0], delimiter)) == len(names) + 1:
-        names = ("", *names)
-    unnamed = len(names) > 1 and names[0] == ""
-    row_names = unnamed and are_row_names(_first_cells(lines, layout))
-    taken = set(names)
-    named = tuple(
-        name or (made_up if made_up not in taken else f"unnamed {made_up}")
-        for name, made_up in zip(names, numbered(len(names)), strict=True)
+    texts = dict(zip(texts_of, parsed.texts, strict=True))
+    if not places.texts:
+        del texts[places.features[0]]  # which only counted the rows
+    return assembled(
+        roles, places, layout.names, parsed.X, texts, path.name, notes, target_from_text
     )
-    return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names)
 
 
-def _first_cells(lines: list[str], layout: _Layout) -> list[str]:
-    """Of the first column in the first lines, with decimal points."""
-    cells = [fields[0] for line in lines if (fields := _fields(line, layout.delimiter))]
-    return [cell.replace(layout.decimal, ".") for cell in cells]
-
-
-def _record(stream: BinaryIO) -> bytes:
-    """One line, or several where a quoted field holds line breaks."""
-    record = stream.readline()
-    while record.count(b'"') % 2:
-        more = stream.readline()
-        if not more:
-            break
-        record += more
-    return record
-
-
-def _decoded(line: bytes, owner: str) -> str:
-    try:
-        return line.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{owner} is not UTF-8 text; save it as UTF-8") from None
-
-
-def _fields(record: str, delimiter: str) -> list[str]:
-    """The fields of one record; none where this delimiter leaves one longer than csv reads."""
-    try:
-        return next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
-    except csv.Error:
-        return []
-
-
-def _delimiter(header: str, lines: list[str], path: Path) -> str:
-    """What splits header and first row alike; if several do, the one into most columns."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    if ".tsv" in (suffix.lower() for suffix in path.suffixes) and "\t" in bare:
-        return "\t"
-
-    candidates = [delimiter for delimiter in ",;\t" if delimiter in bare]
-    if not candidates:
-        raise DataError(
-            f"{path.name} has no comma, semicolon or tab in its first line, so only one column; "
-            "at least one feature and the target are needed"
+def _other_layout(
+    error: DataError, stream: BinaryIO, layout: Layout, roles: Roles, owner: str
+) -> DataError:
+    """The error, or a better one where the file seems to be written in another way."""
+    if all(_is_number(name) for name in layout.names):
+        return DataError(
+            f"{error} (is the line with the column names missing? then they are called x0 to "
+            f"x{len(layout.names) - 1}, the target too)"
         )
+    if roles.target is None or roles.target in layout.names:
+        return error
+    stream.seek(layout.offset)
+    with suppress(csv.Error, UnicodeError, *BROKEN):
+        rows = csv.reader(_lines(stream), delimiter=layout.delimiter)
+        if any(row and row[0].strip() == roles.target for row in rows):
+            return DataError(
+                f"{owner} has no column {roles.target!r}, but a row of that name: if its features "
+                "are in rows and its samples in columns, add --transpose (transpose=True from "
+                "Python)"
+            )
+    return error
 
-    def fit(delimiter: str) -> tuple[bool, int]:
-        width = len(_fields(header, delimiter))
-        alike = bool(lines) and len(_fields(lines[0], delimiter)) in (width, width + 1)
-        return alike, width
 
-    return candidates[0] if len(candidates) == 1 else max(candidates, key=fit)
+def _read_transposed(
+    stream: BinaryIO, layout: Layout, roles: Roles, owner: str, notes: list[str]
+) -> Table:
+    """A file with a feature in every row: its name, then a value for every sample."""
+    ids, width = layout.names[1:], len(layout.names)
+    names = [layout.names[0]]
+    rows: list[Any] = [list(ids)]  # of numbers, or of texts
+    lines = _lines(stream, layout)
+    reader = csv.reader(lines, delimiter=layout.delimiter)
+    with _refusing_bad_text(reader, layout, owner):
+        for row in filter(None, reader):
+            if len(row) != width:
+                raise _uneven(row, layout.header_lines + reader.line_num, width, owner)
+            names.append(row[0].strip())
+            cells = row[1:]
+            if layout.decimal == ",":
+                cells = [cell.replace(",", ".") for cell in cells]
+            rows.append(_numbers(cells) or row[1:])
+    if len(names) == 1:
+        raise DataError(f"{owner} has column names but no rows")
+    roles = replace(roles, with_ids=True)
+    places = places_of(roles, names, owner)
+    strange = [j for j in places.features if isinstance(rows[j], list) and j != places.sample_id]
+    if strange and not roles.encode_text:
+        raise text_columns_error([names[j] for j in strange], owner)
+    kept = [rows[j] for j in places.features if j not in strange]
+    X = np.array(kept).T if kept else np.empty((len(ids), 0))
+    texts = {j: _texts(rows[j]) for j in (*places.texts, *strange)}
+    return assembled(
+        roles, places, names, np.ascontiguousarray(X), texts, owner, notes, target_from_text
+    )
 
 
-def _decimal(lines: list[str], delimiter: str) -> str:
-    """A comma if the first rows have decimal commas and no decimal points."""
-    if delimiter == "," or not any("," in line for line in lines):
-        return "."
-    fields = [field.strip() for line in lines for field in _fields(line, delimiter)]
-    commas = any(_DECIMAL_COMMA.fullmatch(field) for field in fields)
-    points = any(_DECIMAL_POINT.fullmatch(field) for field in fields)
-    return "," if commas and not points else "."
+def _texts(row: Any) -> list[str]:
+    """Cells as text; numbers as they would be written."""
+    return [f"{cell:.17g}" for cell in row] if isinstance(row, array) else list(row)
+
+
+def _has_no_header(layout: Layout, roles: Roles) -> bool:
+    """Whether the first line is data: it holds numbers only, and the target has no name there."""
+    target = roles.target
+    unnamed = target in numbered(len(layout.names)) and target not in layout.names
+    unneeded = target is None and not roles.needs_target
+    return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
 
 
 # -- rows ------------------------------------------------------------------------------------
 
 
+class _Parsed(NamedTuple):
+    """Numbers, the text of some columns, and text columns among the others, with an example."""
+
+    X: np.ndarray
+    texts: list[list[str]]
+    strange: dict[int, str]
+
+
 def _parse(
-    stream: BinaryIO, layout: _Layout, label: int, features: list[int], owner: str
-) -> tuple[np.ndarray, list[str]]:
+    stream: BinaryIO, layout: Layout, texts_of: list[int], features: list[int], owner: str
+) -> _Parsed:
     """The reference parser: row by row into one growing buffer."""
     values, texts = array("d"), []
     width = len(layout.names)
     strange: dict[int, str] = {}  # text columns with where they were found
-    remaining, pick = features, _getter(features)
-    # Closing the wrapper would close the caller's stream, so it is detached instead.
-    lines = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    remaining, pick, pick_texts = features, _getter(features), _getter(texts_of)
+    lines = _lines(stream, layout)
     reader = csv.reader(lines, delimiter=layout.delimiter)
-    try:
+    with _refusing_bad_text(reader, layout, owner):
         for row in reader:
             if not row:
                 continue
             line = layout.header_lines + reader.line_num
             if len(row) != width:
-                raise DataError(
-                    f"{owner} line {line} has {len(row)} field{'s' * (len(row) != 1)} but the "
-                    f"first line has {width}"
-                )
-            texts.append(row[label])
+                raise _uneven(row, line, width, owner)
+            texts.append(pick_texts(row))
             fields = pick(row)
             if layout.decimal == ",":
                 fields = [field.replace(",", ".") for field in fields]
@@ -264,19 +207,55 @@ def _parse(
                 if strange:
                     remaining = [j for j in features if j not in strange]
                     pick = _getter(remaining)
+    columns = [list(column) for column in zip(*texts, strict=True)] or [[] for _ in texts_of]
+    if strange:
+        return _Parsed(np.empty((0, 0)), columns, strange)
+    X = np.frombuffer(values, dtype=np.float64).reshape(len(texts), len(features))
+    return _Parsed(X, columns, {})
+
+
+def _lines(stream: BinaryIO, layout: Layout | None = None) -> io.TextIOWrapper:
+    """The text of the stream from here on, or from the line after the header."""
+    if layout is not None:
+        stream.seek(layout.offset)
+    return _Detached(stream, encoding="utf-8", newline="")
+
+
+class _Detached(io.TextIOWrapper):
+    """Text that leaves the stream of the caller open."""
+
+    def __del__(self) -> None:
+        with suppress(ValueError):
+            self.detach()
+
+
+def _uneven(row: list[str], line: int, width: int, owner: str) -> DataError:
+    return DataError(
+        f"{owner} line {line} has {len(row)} field{'s' * (len(row) != 1)} but the first line has "
+        f"{width}"
+    )
+
+
+@contextmanager
+def _refusing_bad_text(reader: Any, layout: Layout, owner: str) -> Iterator[None]:
+    try:
+        yield
     except UnicodeDecodeError:
         raise DataError(f"{owner} is not UTF-8 text; save it as UTF-8") from None
     except csv.Error as error:
         line = layout.header_lines + reader.line_num
         raise DataError(f"{owner} line {line} cannot be read: {error}") from None
-    except _BROKEN as error:
+    except BROKEN as error:
         raise DataError(f"{owner} is not a complete gzip file: {error}") from None
-    finally:
-        lines.detach()
-    if strange:
-        found = sorted(strange)
-        raise text_columns_error([layout.names[j] for j in found], owner, strange[found[0]])
-    return np.frombuffer(values, dtype=np.float64).reshape(len(texts), len(features)), texts
+
+
+def _numbers(cells: list[str]) -> array | None:
+    """All cells as numbers, or None where one is text."""
+    if not any("_" in cell for cell in cells):  # Python reads 1_2 as 12
+        with suppress(ValueError):
+            return array("d", map(float, cells))
+    found = [_number(cell) for cell in cells]
+    return None if None in found else array("d", found)  # type: ignore[type-var]
 
 
 def _getter(indices: list[int]) -> Any:
@@ -304,14 +283,14 @@ def _is_number(field: str) -> bool:
 # -- many rows -------------------------------------------------------------------------------
 
 
-def _arrow_pays(path: Path, layout: _Layout) -> bool:
+def _arrow_pays(path: Path, layout: Layout) -> bool:
     size = path.stat().st_size
     return size > _ARROW_BYTES and size > _ARROW_BYTES_PER_COLUMN * len(layout.names)
 
 
 def _parse_with_arrow(
-    stream: BinaryIO, layout: _Layout, label: int, features: list[int]
-) -> tuple[np.ndarray, list[str]] | None:
+    stream: BinaryIO, layout: Layout, texts_of: list[int], features: list[int]
+) -> _Parsed | None:
     """What ``_parse`` gives, or None where that has to look itself."""
     arrow, arrow_csv = available("pyarrow"), available("pyarrow.csv")
     if arrow is None or arrow_csv is None:
@@ -323,16 +302,17 @@ def _parse_with_arrow(
             read_options=arrow_csv.ReadOptions(column_names=names, block_size=16 << 20),
             parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter),
             convert_options=arrow_csv.ConvertOptions(
-                column_types={names[label]: arrow.string()},
-                include_columns=[names[j] for j in (*features, label)],
+                column_types={names[j]: arrow.string() for j in texts_of},
+                include_columns=list(dict.fromkeys(names[j] for j in (*features, *texts_of))),
                 null_values=sorted(MISSING),
                 decimal_point=layout.decimal,
             ),
         )
-    except (arrow.ArrowInvalid, *_BROKEN):
+    except (arrow.ArrowInvalid, *BROKEN):
         return None
     X = np.empty((rows.num_rows, len(features)))
-    for j, column in enumerate(rows.columns[:-1]):
+    for j, place in enumerate(features):
+        column = rows.column(names[place])
         kind = column.type
         if arrow.types.is_null(kind):
             X[:, j] = np.nan
@@ -340,4 +320,4 @@ def _parse_with_arrow(
             X[:, j] = column.to_numpy()
         else:
             return None
-    return X, rows.column(len(features)).to_pylist()
+    return _Parsed(X, [rows.column(names[j]).to_pylist() for j in texts_of], {})

@@ -9,9 +9,15 @@ from typing import BinaryIO, cast
 from ..memory import memory_limit
 from .errors import DataError
 
+EXCEL = (".xlsx", ".xlsm")
+
 
 def opened_text(path: Path) -> BinaryIO:
-    """The bytes of a file, inflated where its name ends in ``.gz``."""
+    """The bytes of a file, inflated where its name ends in ``.gz``; of an Excel file as CSV."""
+    if path.suffix.lower() in EXCEL:
+        from .excel import as_csv
+
+        return as_csv(path)
     return cast(BinaryIO, _Inflated(path)) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
@@ -35,7 +41,7 @@ class _Inflated(gzip.GzipFile):
         if self.tell() > self._most:
             raise DataError(
                 f"{self._path.name} inflates to more than the memory limit of "
-                f"{self._most / 2**30:.1f} GiB; if that is not amiss, unpack it or allow more with "
+                f"{self._most / 2**30:.1f} GiB; if that is right, unpack it or allow more with "
                 "--memory (sparsieve.set_memory from Python)"
             )
         return content

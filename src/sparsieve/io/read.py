@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
 from .delimited import read_delimited
 from .errors import DataError, said, shown
+from .inflated import EXCEL
+from .join import joined
+from .roles import Roles
 from .stored import (
     is_too_large,
     read_hdf5,
@@ -24,6 +28,7 @@ from .table import Table
 
 _READERS: dict[str, Callable[..., Table]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_delimited),
+    **dict.fromkeys(EXCEL, read_delimited),
     ".parquet": read_parquet,
     ".npz": read_npz,
     ".mat": read_mat,
@@ -40,8 +45,18 @@ _LARGE_READERS = {".parquet": read_large_parquet, ".h5ad": read_large_h5ad}
 
 READABLE_SUFFIXES = tuple(_READERS)
 
-# Files of these kinds can hold features alone.
-_TARGET_OPTIONAL = (read_delimited, read_parquet, read_h5ad, read_npz, read_mat)
+# Which readers know what a user says about columns and samples; the others take a target and
+# what to drop.
+_TABLES = (read_delimited, read_parquet, read_h5ad)
+_ABLE = {
+    "groups": (*_TABLES, read_npz, read_mat),
+    "sample_id": (read_delimited, read_parquet),
+    "target_file": _TABLES,
+    "transpose": (read_delimited,),
+    "drop_unlabelled": (*_TABLES, read_npz, read_mat),
+    "encode_text": (read_delimited, read_parquet),
+}
+_OPTIONS = {name: "--" + name.replace("_", "-") for name in _ABLE} | {"sample_id": "--id"}
 
 
 def read_table(
@@ -51,14 +66,21 @@ def read_table(
     *,
     layer: str | None = None,
     needs_target: bool = True,
+    groups: str | None = None,
+    target_file: str | os.PathLike[str] | None = None,
+    sample_id: str | None = None,
+    transpose: bool = False,
+    drop_unlabelled: bool = False,
+    encode_text: bool = False,
 ) -> Table:
     r"""Read a data file into features, target and names.
 
     Parameters
     ----------
     path : str or path-like
-        A .csv, .tsv or .txt file (comma, semicolon or tab; also .gz), .parquet, .npz, .mat,
-        svmlight (.svm, .svmlight, .libsvm; also .gz), .h5ad, .npy, .h5, .hdf5 or .zarr file.
+        A .csv, .tsv or .txt file (comma, semicolon or tab; also .gz), .xlsx (the first sheet),
+        .parquet, .npz, .mat, svmlight (.svm, .svmlight, .libsvm; also .gz), .h5ad, .npy, .h5,
+        .hdf5 or .zarr file.
         Of the last four, and of .parquet and .h5ad where :func:`sparsieve.set_memory` set a
         limit, a matrix that is too large to be loaded is left in its file; selectors read it in
         passes.
@@ -67,12 +89,28 @@ def read_table(
         .h5ad a column of ``obs``; for .npy another .npy file; for .h5 and .zarr the name of an
         array beside X ("y" when not given); svmlight files have it in front and need no name.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to leave out; ``"a,b"`` means two where no column has that name.
     layer : str or None, default=None
         Of .h5ad files: the layer to read; None is ``X``.
     needs_target : bool, default=True
         False: a text, .parquet, .h5ad, .npz or .mat file may be read without a target, all its
         columns as features. ``y`` of the table then has no columns.
+    groups : str or None, default=None
+        Column with the group of every sample, such as the donor; it is not a feature. For .npz and
+        .mat the name of an array, for .h5ad a column of ``obs``.
+    target_file : str, path-like or None, default=None
+        Another table with the target, joined by the names of the samples: the first column of
+        both files (``obs_names`` of .h5ad) or ``sample_id``. ``groups`` may be there too.
+    sample_id : str or None, default=None
+        Column with the names of the samples; it is not a feature.
+    transpose : bool, default=False
+        Whether the features of a text or Excel file are in rows: each line holds the name of a
+        feature (or of the target) and one value for every sample.
+    drop_unlabelled : bool, default=False
+        Whether to leave out samples whose target is missing.
+    encode_text : bool, default=False
+        Whether to turn text columns of up to 20 values into columns of zeros and ones, such as
+        ``sex=female``; missing texts become NaN.
 
     Returns
     -------
@@ -105,17 +143,82 @@ def read_table(
     """
     path = Path(path)
     check_readable(path)
-    if layer is not None and suffix_of(path) != ".h5ad":
-        raise DataError(f"{path.name} has no layers; only .h5ad files have")
     suffix = suffix_of(path)
+    if layer is not None and suffix != ".h5ad":
+        raise DataError(f"{path.name} has no layers; only .h5ad files have")
     reader = _READERS[suffix]
     if layer is None and suffix in _LARGE_READERS and is_too_large(path):
         reader = _LARGE_READERS[suffix]
+    asked = {
+        "groups": groups,
+        "target_file": target_file,
+        "sample_id": sample_id if target_file is None else None,  # which may be in the other file
+        "transpose": transpose,
+        "drop_unlabelled": drop_unlabelled,
+        "encode_text": encode_text,
+    }
+    _check_able(reader, asked, path)
+    roles = Roles(
+        target,
+        tuple(drop),
+        groups,
+        sample_id,
+        needs_target=needs_target,
+        with_ids=sample_id is not None or target_file is not None,
+        drop_unlabelled=drop_unlabelled,
+        encode_text=encode_text,
+        transpose=transpose,
+    )
+    if target_file is not None:
+        labels_file = Path(target_file)
+        labels = _labels(labels_file, roles)
+        if reader is read_h5ad and sample_id not in (None, labels.id_name):
+            raise DataError(f"{labels_file.name} has no column {sample_id!r} of sample ids")
+        roles = replace(
+            roles,
+            target=None,
+            needs_target=False,
+            groups=groups if labels.groups is None else None,
+            id_optional=labels.id_name == sample_id,
+        )
+        features = _read(reader, path, roles, layer)
+        return joined(features, labels, path.name, labels_file.name)
+    return _read(reader, path, roles, layer)
+
+
+def _labels(path: Path, roles: Roles) -> Table:
+    """The target in a file of its own."""
+    check_readable(path)
+    reader = _READERS[suffix_of(path)]
+    if reader not in (read_delimited, read_parquet):
+        raise DataError(
+            "the target file must be a table (.csv, .tsv, .txt, .xlsx or .parquet), got "
+            f"{path.name}"
+        )
+    only = replace(roles, needs_target=True, transpose=False, drop=(), labels_only=True)
+    return _read(reader, path, only, None)
+
+
+def _check_able(reader: Callable[..., Table], asked: Mapping[str, Any], path: Path) -> None:
+    for name, value in asked.items():
+        if value and reader not in _ABLE[name]:
+            kinds = [suffix for suffix in READABLE_SUFFIXES if _READERS[suffix] in _ABLE[name]]
+            large = reader in _LARGE_READERS.values()
+            raise DataError(
+                f"{_OPTIONS[name]} ({name}= from Python) cannot be used with {path.name}"
+                + (", which is larger than the memory limit" if large else "")
+                + f"; it is for {', '.join(kinds)} files"
+                + (" that fit" if large else "")
+            )
+
+
+def _read(reader: Callable[..., Table], path: Path, roles: Roles, layer: str | None) -> Table:
+    """The table, with one sentence where that fails."""
     options: dict[str, Any] = {} if layer is None else {"layer": layer}
-    if target is None and not needs_target and reader in _TARGET_OPTIONAL:
-        options["needs_target"] = False
+    knows_roles = reader in _ABLE["groups"]
+    given = (roles,) if knows_roles else (roles.target, roles.drop)
     try:
-        return _matched(reader(path, target, drop, **options), path.name)
+        return _matched(reader(path, *given, **options), path.name)
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except MemoryError as error:

@@ -20,14 +20,14 @@ from .arrays import as_real, without
 from .columnar import plain_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
+from .roles import Roles, places_of
 from .table import (
     MAX_CHARACTERS,
     Table,
-    check_dropped,
     check_unique,
+    dropped_names,
     find_target,
     numbered,
-    split_columns,
     target_from_values,
     text_of,
 )
@@ -87,14 +87,16 @@ def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> T
         file = open_parquet(str(path), None if target is None else [target])
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
-        label, features = split_columns(names, target, [*drop, *index], path.name)
+        roles = Roles(target, (*drop, *index))
+        places = places_of(roles, names, path.name)
+        label, features = places.label, places.features
         assert label is not None
         values = plain_values(file.read(columns=[names[label]]).column(0))
     try:
         source = ParquetRows(file, [names[j] for j in features], str(path))
     except (TypeError, ValueError) as error:
         raise DataError(f"{path.name}: {error}") from None
-    y = target_from_values(values, names[label], path.name)
+    y = target_from_values(values, names[label], path.name, can_drop=False)
     return Table(FileDesign(source), y, tuple(source.names), names[label])
 
 
@@ -110,7 +112,7 @@ def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Tabl
         data = anndata.read_h5ad(path, backed="r")
     annotations = [str(name) for name in data.obs.columns]
     label = find_target(annotations, target, f"obs of {path.name}")
-    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name)
+    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name, can_drop=False)
     names = tuple(str(name) for name in data.var_names)
     return _table(data, y, names, annotations[label], drop, path.name)
 
@@ -169,7 +171,7 @@ def _table(
     from ..design import RowBlockedDesign, external_design
 
     check_unique(names, owner)
-    check_dropped(drop, names, owner)
+    dropped_names(drop, names, owner)
     if len(y) != X.shape[0]:
         raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     try:
@@ -184,4 +186,6 @@ def _table(
         raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
     else:
         made = as_real(np.asarray(X[:]))
-    return without(Table(made, target_from_values(y, label, owner), names, label), drop, owner)
+    return without(
+        Table(made, target_from_values(y, label, owner, can_drop=False), names, label), drop, owner
+    )

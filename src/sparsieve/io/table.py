@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import listed, suggestion
 from .errors import DataError, TargetNeededError
 
 # How text files spell a missing value; compared after stripping blanks.
@@ -36,6 +35,12 @@ class Table:
         Name of the target.
     notes : tuple of str
         What the reader decided on its own and a user should know.
+    groups, ids : ndarray of str of shape (n_samples,) or None
+        The group and the name of every sample, where they were asked for.
+    id_name : str
+        The column of the names.
+    text_groups : tuple of tuples of int
+        Columns of zeros and ones that were made of one text column; missing texts are NaN.
 
     See Also
     --------
@@ -55,17 +60,31 @@ class Table:
     feature_names: tuple[str, ...]
     target_name: str
     notes: tuple[str, ...] = ()
+    groups: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    id_name: str = ""
+    text_groups: tuple[tuple[int, ...], ...] = ()
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
         taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
-        return Table(taken(np.asarray(indices)), self.y, names, self.target_name, self.notes)
+        return replace(self, X=taken(np.asarray(indices)), feature_names=names, text_groups=())
+
+    def rows(self, indices: Sequence[int] | np.ndarray) -> Table:
+        """The table with these samples only, in this order."""
+        some: dict[str, Any] = {
+            name: None if values is None else values[indices]
+            for name, values in (("y", self.y), ("groups", self.groups), ("ids", self.ids))
+        }
+        return replace(self, X=self.X[indices], **some)
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Every feature and then the target as a dense column by name."""
+        """The ids, where there are any, every feature and the target as dense columns by name."""
         X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
         columns = {name: X[:, j] for j, name in enumerate(self.feature_names)}
+        if self.ids is not None and self.id_name not in columns:
+            columns = {self.id_name: self.ids, **columns}
         targets = {self.target_name: self.y}
         if self.y.ndim == 2:
             targets = {f"{self.target_name}{j}": column for j, column in enumerate(self.y.T)}
@@ -82,54 +101,34 @@ def rows_of(columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def split_columns(
-    names: Sequence[str],
-    target: str | None,
-    drop: Sequence[str],
-    owner: str,
-    left_out: Collection[str] = (),
-    *,
-    needs_target: bool = True,
-) -> tuple[int | None, list[int]]:
-    """(position of the target, positions of the features) among the named columns.
-
-    What is ``left_out`` anyway may be dropped too. The target has no position where none is named
-    and none is needed.
-    """
-    label = None
-    if target is not None or needs_target:
-        label = find_target(names, target, owner)
-    else:
-        check_unique(names, owner)
-    check_dropped(drop, names, owner, left_out)
-    if target in drop:
-        raise DataError(f"column {target!r} cannot be dropped: it is the target")
-    dropped = {*drop, *left_out}
-    features = [j for j, name in enumerate(names) if j != label and name not in dropped]
-    if not features:
-        besides = "" if label is None else f" besides the target {target!r}"
-        raise DataError(f"{owner} has no column{besides} to select from")
-    return label, features
-
-
 def find_target(names: Sequence[str], target: str | None, owner: str) -> int:
     """Position of the target among the named columns."""
     check_unique(names, owner)
     if target is None:
-        raise TargetNeededError(f"say which column of {owner} is the target: {listed(names)}")
+        raise TargetNeededError(f"name the column of {owner} to predict: {listed(names)}")
     if target not in names:
-        raise DataError(f"{owner} has no column {target!r}{_hint(target, names)}")
+        raise DataError(
+            f"{owner} has no column {target!r}{suggestion(target, names, 'its columns are')}"
+        )
     return list(names).index(target)
 
 
-def check_dropped(
+def dropped_names(
     drop: Sequence[str], names: Sequence[str], owner: str, left_out: Collection[str] = ()
-) -> None:
-    """Refuse to drop what is neither a column nor ``left_out`` anyway."""
-    known = {*names, *left_out}
-    for name in drop:
-        if name not in known:
-            raise DataError(f"{owner} has no column {name!r} to drop{_hint(name, names)}")
+) -> set[str]:
+    """The columns to drop; a text with commas that is no name of a column means several.
+
+    Refused is what is neither a column nor ``left_out`` anyway.
+    """
+    known, dropped = {*names, *left_out}, set()
+    for text in drop:
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        for name in parts:
+            if name not in known:
+                hint = suggestion(name, names, "its columns are")
+                raise DataError(f"{owner} has no column {name!r} to drop{hint}")
+        dropped.update(parts)
+    return dropped
 
 
 def check_unique(names: Sequence[str], owner: str) -> None:
@@ -142,13 +141,17 @@ def check_unique(names: Sequence[str], owner: str) -> None:
         )
 
 
-def text_columns_error(names: Sequence[str], owner: str, example: str = "") -> DataError:
-    """The sentence for feature columns that are not numbers."""
+def text_columns_error(
+    names: Sequence[str], owner: str, example: str = "", *, first: str = ""
+) -> DataError:
+    """The sentence for feature columns that are not numbers; ``first`` is the first column."""
     several = len(names) > 1
+    is_id = f"; if {first!r} names the samples, add --id {first} (sample_id= from Python)"
     return DataError(
         f"{owner} has {'text columns' if several else 'a text column'} besides the target: "
         f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
-        "(drop=[...] from Python) or encode as numbers"
+        "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
+        f"(encode_text=True from Python){is_id * (first in names)}"
     )
 
 
@@ -174,15 +177,19 @@ def _check_short(length: int, name: str, owner: str) -> None:
         )
 
 
-def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
-    """A target from typed values (None or NaN where missing)."""
+def target_from_values(values: Any, name: str, owner: str, *, can_drop: bool = True) -> np.ndarray:
+    """A target from typed values (None or NaN where missing).
+
+    ``can_drop`` is whether ``drop_unlabelled`` is an answer to missing ones.
+    """
     values = np.array(values, dtype=object) if isinstance(values, list) else np.asarray(values)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
     try:
         if values.dtype.kind == "O":
             flat = values.ravel().tolist()
-            _check_none_missing([_is_missing(value) for value in flat], name, owner)
+            gaps = [not isinstance(value, str) and is_missing(value) for value in flat]
+            _check_none_missing(gaps, name, owner, can_drop=can_drop)
             texts = [value for value in flat if isinstance(value, str | bytes)]
             _check_short(max(map(len, texts), default=0), name, owner)
             values = np.array(values.tolist())
@@ -197,7 +204,8 @@ def target_from_values(values: Any, name: str, owner: str) -> np.ndarray:
     if values.ndim not in (1, 2) or 0 in values.shape[1:] or values.dtype.kind in "cV":
         raise not_a_column(name, owner)
     if values.dtype.kind == "f":
-        _check_none_missing(np.isnan(values.reshape(len(values), -1)).any(axis=1), name, owner)
+        gaps = np.isnan(values.reshape(len(values), -1)).any(axis=1)
+        _check_none_missing(gaps, name, owner, can_drop=can_drop)
         whole = np.isfinite(values).all() and (values == np.trunc(values)).all()
         if whole and np.abs(values).max(initial=0) < 2**53:
             return values.astype(np.int64)
@@ -209,19 +217,25 @@ def not_a_column(name: str, owner: str) -> DataError:
     return DataError(f"target {name!r} of {owner} is not a column of numbers or text")
 
 
-def _is_missing(value: Any) -> bool:
-    """None, NaN, and pandas' NA and NaT (which do not compare)."""
+def is_missing(value: Any) -> bool:
+    """Empty text and its like, None, NaN, and pandas' NA and NaT (which do not compare)."""
+    if isinstance(value, str):
+        return value.strip() in MISSING
+    if isinstance(value, np.ndarray):
+        return any(map(is_missing, value.tolist()))
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _check_none_missing(missing: Any, name: str, owner: str) -> None:
+def _check_none_missing(missing: Any, name: str, owner: str, *, can_drop: bool = True) -> None:
     rows = np.flatnonzero(missing)
     if not len(rows):
         return
     times = len(rows)
     raise DataError(
         f"target {name!r} of {owner} is missing in {times} row{'s' * (times != 1)} (first in data "
-        f"row {rows[0] + 1}); fill in or remove {'that row' if times == 1 else 'those rows'}"
+        f"row {rows[0] + 1}); fill it in, or leave out such rows"
+        + " with --drop-unlabelled (drop_unlabelled=True from Python)"
+        * can_drop
     )
 
 
@@ -238,13 +252,3 @@ def no_target(n_samples: int) -> np.ndarray:
 def numbered(n_features: int) -> tuple[str, ...]:
     """Names for columns that have none: x0, x1, ... as scikit-learn does."""
     return tuple(f"x{j}" for j in range(n_features))
-
-
-def _hint(name: str, names: Sequence[str]) -> str:
-    # Tens of thousands of gene names take difflib seconds: look among the most alike in length.
-    candidates = names if len(names) <= 5000 else [n for n in names if abs(len(n) - len(name)) <= 2]
-    folded = {candidate.casefold(): candidate for candidate in reversed(candidates[:50_000])}
-    close = difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)
-    if close:
-        return f"; did you mean {' or '.join(repr(folded[match]) for match in close)}?"
-    return f"; its columns are {listed(names)}"

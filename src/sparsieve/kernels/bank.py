@@ -45,7 +45,7 @@ class KernelBank(Savable):
     centred : bool
         False leaves H out.
     max_memory : int
-        Bytes that kernel matrices may take.
+        Maximum memory for kernel matrices, in bytes.
     """
 
     values: Annotated[Floats, "features", "samples"]
@@ -231,13 +231,13 @@ class KernelBank(Savable):
         largest, heaviest = float(np.abs(self.values).max(initial=0.0)), float(self.weights.max())
         if not largest <= MAX_MAGNITUDE:
             raise ValueError(
-                f"kernels of single features need values of moderate size, got {largest:.3g}; use "
-                "standardize=True or scale X"
+                f"X has values of up to {largest:.3g}, too large for kernels of single features; "
+                "use standardize=True or rescale X"
             )
         if not heaviest <= MAX_MAGNITUDE:
             raise ValueError(
-                f"sample and class weights need moderate sizes, got {heaviest:.3g}; divide them "
-                "by their mean"
+                f"sample_weight times class_weight reaches {heaviest:.3g}, which is too large; "
+                "divide the weights by their mean"
             )
 
     def _plan_expansions(self) -> None:
@@ -363,7 +363,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
     """Refuse what overflowed, or what a user's function made of these data, in words."""
     if not np.isfinite(values).all():
         raise ValueError(
-            "the kernel values are not finite on these data; use standardize=True, or a smaller "
+            "the kernel values are not finite for this X; use standardize=True, or a smaller "
             "gamma or degree, or a kernel function that is finite everywhere"
         )
     return values

@@ -115,7 +115,7 @@ def feature_kernel(kernel, *, gamma=None, coef0=None, degree=2) -> FeatureKernel
     gamma, coef0 : float or None
         None: 0.1 and -0.01 for "sigmoid", 1 for "rbf", 1 and 1 for "poly".
     degree : int
-        Of "poly".
+        Degree of the "poly" kernel.
 
     Returns
     -------

@@ -7,24 +7,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from ..design.dense import DenseDesign
-from ..design.sparse import SparseDesign
-from ..selectors.base import BaseSelector, TrainingData
+from ..selectors.adapter import as_selector
+from ..selectors.around import AroundSelectors, weights_for
+from ..selectors.base import BaseSelector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
-from ..validation.capabilities import is_scale_free
 from ..validation.containers import plain_vector
 from ..validation.external import is_tensor
 from ..validation.target import Target, with_task
 from .progress import CallbackSupportMixin
 
 
-class MetaSelector(CallbackSupportMixin, BaseSelector):
+class MetaSelector(CallbackSupportMixin, AroundSelectors):
     """Base of selectors that ask other selectors; says of itself what those can take."""
 
     # Callbacks of scikit-learn belong to a session, not to what was learnt.
@@ -38,51 +36,40 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
         yield all(getattr(one, "n_features_in_", 0) == self.n_features_in_ for one in fitted)
         yield hasattr(getattr(self, "estimator_", self), "n_features_in_")
 
-    def _selector(self) -> Any:
+    def _selector(self) -> BaseSelector:
         """The one selector that is asked, as given or by default."""
+        return self._members()[0]
+
+    def _given(self) -> list:
+        """The selectors as they were given, or by default."""
         selector = getattr(self, "selector", None)
-        return weighted(RidgeForwardSelector()) if selector is None else selector
+        return [weighted(RidgeForwardSelector()) if selector is None else selector]
 
     def _members(self) -> list:
         """The selectors that will see X; other estimators say their needs in their own messages."""
-        return [self._selector()]
+        return [as_selector(member) for member in self._given()]
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__
-        for member in self._members():
-            if isinstance(member, type) or not hasattr(member, "fit"):
-                given = member.__name__ if isinstance(member, type) else repr(member)
+        for member in self._given():
+            try:
+                as_selector(member)
+            except TypeError as error:
+                if hasattr(member, "fit"):
+                    raise TypeError(f"{owner}: {error}") from None
                 wrapped = (
                     "[RidgeForwardSelector(10)]" if self._takes_several else "FisherSelector()"
                 )
                 raise TypeError(
-                    f"{owner} was given {given} where a selector is expected; write for example "
+                    f"{owner} was given {member!r} where a selector is expected; write for example "
                     f"{owner}({wrapped})"
-                )
+                ) from None
 
     @property
     def task(self) -> str:
         """How the wrapped selectors read y."""
         tasks = {getattr(member, "task", "auto") for member in self._members()} - {"auto"}
         return tasks.pop() if len(tasks) == 1 else "auto"
-
-    @property
-    def _accepts_regression(self) -> bool:  # type: ignore[override]
-        return not any(for_classes_only(member) for member in self._members())
-
-    @property
-    def _needs_numbers(self) -> bool:  # type: ignore[override]
-        return any(for_numbers_only(member) for member in self._members())
-
-    @property
-    def _accepts_device(self) -> bool:  # type: ignore[override]
-        return all(
-            isinstance(member, BaseSelector)
-            and (member._accepts_device or member._accepts_external)
-            for member in self._members()
-        )
-
-    _accepts_several_targets: ClassVar[bool] = True  # members say themselves what they take
 
     @property
     def _holder_of_task(self) -> str:  # type: ignore[override]
@@ -93,27 +80,6 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
         """The parameter that holds the members, with the task set in every one."""
         return {"selector": with_task(self._selector(), task)}
 
-    def _input_tags(self):
-        return [get_tags(member).input_tags for member in self._members()]
-
-    @property
-    def _accepts_sparse(self):  # type: ignore[override]
-        return all(tags.sparse for tags in self._input_tags())
-
-    @property
-    def _accepts_nan(self):  # type: ignore[override]
-        return all(tags.allow_nan for tags in self._input_tags())
-
-    @property
-    def _scale_free(self):  # type: ignore[override]
-        return all(map(is_scale_free, self._members()))
-
-    def _training_data(self, X, y, sample_weight) -> TrainingData:
-        is_column = getattr(y, "shape", ())[1:] == (1,)
-        if is_column and not get_tags(self).target_tags.multi_output:
-            y = column_or_1d(y, warn=True)
-        return super()._training_data(X, y, sample_weight)
-
     def _router(self, **members: tuple[Any, str]) -> MetadataRouter:
         """Who gets metadata of ``fit``: by name, a member and the method that takes them."""
         router = MetadataRouter(owner=self).add_self_request(self)
@@ -121,47 +87,6 @@ class MetaSelector(CallbackSupportMixin, BaseSelector):
             mapping = MethodMapping().add(caller="fit", callee=method)
             router.add(method_mapping=mapping, **{name: member})
         return router
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = any(t.positive_only for t in self._input_tags())
-        of_targets = [get_tags(member).target_tags for member in self._members()]
-        tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
-        return tags
-
-
-def for_classes_only(member: Any) -> bool:
-    """Whether a selector, or the end of a pipeline, cannot take numbers as its target."""
-    last = member[-1] if isinstance(member, Pipeline) else member
-    if isinstance(last, BaseSelector):
-        return not last._accepts_regression
-    return is_classifier(last)
-
-
-def for_numbers_only(member: Any) -> bool:
-    """Whether an estimator, or the end of a pipeline, is one of scikit-learn's regressors."""
-    last = member[-1] if isinstance(member, Pipeline) else member
-    return not isinstance(last, BaseSelector) and is_regressor(last)
-
-
-def arrays_of(data: TrainingData) -> tuple:
-    """(X, y) of validated data as an estimator of scikit-learn takes them."""
-    design: Any = data.design
-    target = data.target
-    if isinstance(design, SparseDesign):
-        X = design.matrix
-    elif isinstance(design, DenseDesign):
-        X = design.array
-    elif design.is_on_device and design.tensor.device == design.device:
-        X = design.tensor
-    else:
-        raise TypeError(
-            f"a selector around other selectors takes NumPy arrays, SciPy sparse matrices and "
-            f"tensors, not a {type(design).__name__}; convert X first"
-        )
-    if target.classes is not None:
-        return X, target.classes[target.codes]
-    return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
 
 
 def jobs_for(X: Any, n_jobs: int | None) -> int | None:
@@ -181,24 +106,6 @@ def weighted(estimator):
     return estimator
 
 
-def weights_for(estimator, sample_weight) -> dict:
-    """Arguments of ``fit`` that hand over the weights, also to the steps of a pipeline."""
-    if sample_weight is None:
-        return {}
-    if isinstance(estimator, Pipeline):
-        names = [n for n, step in estimator.steps if has_fit_parameter(step, "sample_weight")]
-        arguments = {f"{name}__sample_weight": sample_weight for name in names}
-    else:
-        takes = has_fit_parameter(estimator, "sample_weight")
-        arguments = {"sample_weight": sample_weight} if takes else {}
-    if not arguments:
-        raise ValueError(
-            f"sample_weight was given but {type(estimator).__name__}.fit does not take it; leave "
-            "it out, or say who gets it with scikit-learn's metadata routing"
-        )
-    return arguments
-
-
 def check_weighted_classes(params: dict, target: Target) -> None:
     """Refuse weights that leave one class, before a fold complains about its part of them."""
     weights = plain_vector("sample_weight", params.get("sample_weight"))
@@ -207,8 +114,8 @@ def check_weighted_classes(params: dict, target: Target) -> None:
     left = np.unique(target.codes[np.asarray(weights) > 0])
     if len(left) < 2:
         raise ValueError(
-            f"sample_weight leaves {len(left)} class{'es' * (len(left) != 1)} with a positive "
-            "weight; at least 2 classes are needed to select features that tell them apart"
+            f"sample_weight leaves only {len(left)} class{'es' * (len(left) != 1)} with a "
+            "positive weight; at least 2 classes are needed"
         )
 
 

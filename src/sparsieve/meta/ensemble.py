@@ -16,76 +16,84 @@ from .._checks import check_choice, check_integer, resolve_count
 from .._saved import Ints
 from ..scoring.folds import one_by_one
 from ..scoring.selections import ranking_of, reaching
-from ..selectors.base import BaseSelector, Count, FeatureScores, TrainingData
+from ..selectors.around import weights_for
+from ..selectors.base import Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.target import with_task
 from .aggregate import AGGREGATIONS
-from .base import MetaSelector, arrays_of, jobs_for, weights_for
+from .base import MetaSelector, jobs_for
 
 DEFAULT_COUNT = 10
 _MEANINGS = {
-    "mean": "Mean rank over the selectors, turned so that 1 is best and 1 / n_features worst.",
-    "median": "Median rank over the selectors, turned so that 1 is best and 1 / n_features worst.",
-    "borda": "Points from the selectors: each gives n_ranked to its best feature, one less to the "
-    "next.",
-    "rra": "Minus log10 of rho: how unlikely such good ranks would be if all were random.",
+    "mean": (
+        "Mean rank over the selectors, rescaled so that 1 is the best and 1 / n_features the worst."
+    ),
+    "median": (
+        "Median rank over the selectors, rescaled so that 1 is the best and 1 / n_features "
+        "the worst."
+    ),
+    "borda": (
+        "Borda points: each selector gives n_ranked points to its best feature, one less to "
+        "the next, and so on."
+    ),
+    "rra": "Minus log10 of rho: how unlikely such good ranks would be by chance.",
 }
 
 
 class EnsembleSelector(MetaSelector):
-    """Rank features by what several selectors agree on.
+    """Combine the rankings of several selectors.
 
     Parameters
     ----------
     selectors : list of estimators or of (name, estimator) pairs, or None, default=None
-        Selectors of this package, or estimators that have ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. Parameters of named ones are
-        ``name__parameter`` in ``set_params`` and searches. None is :class:`RidgeForwardSelector`
-        with its default ridge and with one of 3, and :class:`L21Selector`.
+        Selectors of this package or their names, or selectors, models and functions of others that
+        rank features, see :class:`SelectorAdapter`. Parameters of named ones are
+        ``name__parameter`` in ``set_params`` and searches. None means :class:`RidgeForwardSelector`
+        with ridge 1 and with ridge 3, and :class:`L21Selector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     aggregation : {"mean", "median", "borda", "rra"}, default="borda"
-        Mean rank; median rank; points for the first ``n_ranked`` of every selector; or robust
-        rank aggregation, which asks how unlikely the ranks of a feature would be by chance and
-        lets a few good ranks outweigh bad ones.
+        Mean rank; median rank; Borda points for the first ``n_ranked`` features of every selector;
+        or robust rank aggregation, which tests how unlikely the ranks of a feature are by chance,
+        so that a few good ranks can outweigh bad ones.
     n_ranked : int or None, default=None
-        Number of features that every selector is asked for, the others being ranked by rougher
-        means, and the number that get points with "borda". None is twice the number to keep,
-        or all features where there are fewer.
+        Number of features that every selector ranks precisely, and that get points with "borda".
+        None means twice the number to keep, or all features if there are fewer.
     n_jobs : int or None, default=None
-        Number of parallel jobs; None is 1 and -1 is all cores.
+        Number of parallel jobs; None means 1 and -1 means all cores.
 
     Attributes
     ----------
     rankings_ : ndarray of shape (n_selectors, n_features)
-        The ranking by every selector.
+        Ranking of every selector.
     selectors_ : list of estimators
         The fitted selectors.
     named_selectors_ : Bunch
-        Those of them that have names, by name.
+        Fitted selectors that have names, by name.
     scores_ : ndarray of shape (n_features,)
-        For "mean" and "median" 1 - (rank - 1) / n_features, for "borda" the points, for "rra"
-        minus log10 of rho.
+        1 - (rank - 1) / n_features for "mean" and "median", points for "borda", and minus log10 of
+        rho for "rra".
     p_values_ : ndarray of shape (n_features,)
-        With "rra", rho times the number of selectors, at most 1: a bound of the chance of such
-        ranks if all rankings were random and independent. Selectors that see the same data are
-        not independent, so small values show agreement rather than truth.
+        With "rra", rho times the number of selectors, at most 1: an upper bound on the p-value if
+        all rankings were random and independent. Selectors fitted on the same data are not
+        independent, so small values show agreement, not significance.
     ranking_ : ndarray of shape (n_features,)
-        By score, then by mean rank.
+        Rank of every feature, 1 for the best. Ties are broken by mean rank.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
 
     See Also
     --------
-    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.StabilitySelection : Keeps features that are selected on most random halves of the
+        samples.
     sparsieve.compare : Several methods on the same folds.
 
     Notes
     -----
-    Do not expect better predictions: an ensemble mostly predicts like its better members. What it
-    offers is steadier selections. With the first 10, 20 and 50 features (linear SVM, five folds)
-    the default differed from its best member, RidgeForwardSelector alone, by +0.2 points of
+    Do not expect better predictions: an ensemble mostly predicts as well as its better members. Its
+    benefit is more stable selections. With the first 10, 20 and 50 features (linear SVM, five
+    folds) the default differed from its best member, RidgeForwardSelector alone, by +0.2 points of
     accuracy (standard error 0.5) on the 18 data sets it was chosen on, and by -0.6 (0.3) on 14
     others, where Nogueira's stability was 0.49 instead of 0.42. No ensemble that was tried
     predicted better: RidgeForwardSelector and L21Selector with equal votes lost 1.0 (0.4) points,
@@ -135,7 +143,7 @@ class EnsembleSelector(MetaSelector):
             return [(None, member) for member in defaults]
         return [m if _is_pair(m) else (None, m) for m in self.selectors]
 
-    def _members(self) -> list:
+    def _given(self) -> list:
         return [member for _, member in self._pairs()]
 
     def _with_members(self, members: Sequence[Any]) -> list:
@@ -152,7 +160,7 @@ class EnsembleSelector(MetaSelector):
         return {name: member for name, member in self._pairs() if name} if is_list else {}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with ``deep`` also named selectors and what those are made with."""
+        """Get parameters by name; with ``deep`` also those of named selectors."""
         params = super().get_params(deep=False)
         if deep:
             for name, member in self._named.items():
@@ -163,7 +171,7 @@ class EnsembleSelector(MetaSelector):
         return params
 
     def set_params(self, **params: Any) -> EnsembleSelector:
-        """Set parameters; a name of a selector puts another in its place."""
+        """Set parameters; the name of a selector replaces that selector."""
         if "selectors" in params:  # names mean the members that will be there
             self.selectors = params.pop("selectors")
         named = self._named
@@ -182,7 +190,7 @@ class EnsembleSelector(MetaSelector):
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         return _MEANINGS[self.aggregation]
 
     def _check_parameters(self) -> None:
@@ -201,7 +209,7 @@ class EnsembleSelector(MetaSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         members = self._members()
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(
@@ -210,18 +218,17 @@ class EnsembleSelector(MetaSelector):
             for member in members
         )
         self.selectors_ = list(one_by_one(fits, jobs_for(X, self.n_jobs)))
-        self.rankings_ = np.array(
-            [ranking_of(fitted, n_features, n_ranked) for fitted in self.selectors_]
-        )
+        _check_ranking(self.selectors_)
+        self.rankings_ = np.array([ranking_of(fitted, n_ranked) for fitted in self.selectors_])
         scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
         if self.aggregation == "rra":
             self.p_values_ = np.minimum(1.0, len(members) * 10.0**-scores)
-        reached = [m.n_ranked_ for m in self.selectors_ if isinstance(m, BaseSelector)]
+        reached = [member.n_ranked_ for member in self.selectors_]
         return FeatureScores(
             scores,
             n_kept=DEFAULT_COUNT,
             ties=-self.rankings_.mean(axis=0),
-            complete=min(reached, default=n_features) >= n_features,
+            complete=min(reached) >= n_features,
         )
 
     def _list_length(self, n_features: int) -> int:
@@ -230,10 +237,19 @@ class EnsembleSelector(MetaSelector):
             return min(2 * count, n_features)
         if self.n_ranked > n_features:
             raise ValueError(
-                f"n_ranked={self.n_ranked} is larger than the {n_features} features of X; ask "
-                f"for at most {n_features}"
+                f"n_ranked={self.n_ranked} is larger than the {n_features} features of X; pass at "
+                f"most {n_features}"
             )
         return int(self.n_ranked)
+
+
+def _check_ranking(fitted: Sequence[Any]) -> None:
+    for member in fitted:
+        if not getattr(member, "is_ranking", True):
+            raise ValueError(
+                f"{member.guest_name} only selects features and does not rank them, so an ensemble "
+                "cannot count with it; leave it out"
+            )
 
 
 def _is_pair(member: Any) -> bool:
@@ -246,5 +262,5 @@ def _check_names(names: list[str], taken: Iterable[str]) -> None:
         raise ValueError(f"two selectors are called {repeated[0]!r}; give each its own name")
     for name in names:
         if "__" in name or name in taken:
-            why = "holds two underscores" if "__" in name else "is a parameter of the ensemble"
+            why = "contains two underscores" if "__" in name else "is a parameter of the ensemble"
             raise ValueError(f"a selector cannot be called {name!r}, which {why}; rename it")

@@ -8,20 +8,18 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Bools, Maybe
 from ..scoring.engine import columns_of
+from ..scoring.scorers import one_score
+from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
-from .base import (
-    MetaSelector,
-    for_numbers_only,
-)
+from .base import MetaSelector
 
 
 def _model_has(name: str):
@@ -50,7 +48,7 @@ class FinalModel(MetaSelector):
         """Complete what was loaded from a file."""
         if hasattr(self, "support_"):
             model = getattr(self, "estimator_", None) or self._models()[1]
-            self.scorer_ = check_scoring(model, self.scoring)
+            self.scorer_ = one_score(self.scoring, model).scorer
 
     @property
     def _scale_free(self):  # type: ignore[override]
@@ -70,8 +68,8 @@ class FinalModel(MetaSelector):
         check_is_fitted(self)
         if not hasattr(self, "estimator_"):
             raise NotFittedError(
-                "this SelectorCV was made by at(k) and has no model for its columns; set "
-                "ks=[k] and fit it"
+                "this SelectorCV was made by at(k) and has no model for its columns; fit a "
+                "SelectorCV with ks=[k] instead"
             )
         if is_tensor(X):
             check_same_features(self, X)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
+from sklearn.utils.validation import _check_method_params
 
+from ..scoring.engine import score_columns
+from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
 from ..validation.target import Target
 
@@ -40,16 +43,26 @@ class GuessTest:
         """Whether a score is better than a guess."""
         return bool(self.p_value <= LEVEL and score > guess)
 
-    def sentence(self, score: float, guess: float, metric: str = "score") -> str:
-        """What a reader must know where the test is not passed, else nothing."""
+    def sentence(
+        self,
+        score: float,
+        guess: float,
+        metric: str = "score",
+        shown: Callable[[float], str] = "{:.3f}".format,
+        better: str = "higher",
+    ) -> str:
+        """What a reader must know where the test is not passed, else nothing.
+
+        Larger scores are better; ``shown`` writes them, and ``better`` is for what it writes.
+        """
         if self.passed(score, guess):
             return ""
-        level = f"{metric} {guess:.3f}"
+        level = f"{metric} {shown(guess)}"
         if self.p_value <= LEVEL:
             return (
-                f"The {metric} of held-out samples, {score:.3f}, is no higher than that of a guess "
-                f"without features ({guess:.3f}), though predictions do follow the target: look at "
-                "every class on its own."
+                f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
+                f"guess without features ({shown(guess)}), although predictions are related to the "
+                "target: look at every class separately."
             )
         if not self.enough:
             return (
@@ -57,8 +70,8 @@ class GuessTest:
                 f"than a guess without features ({level})."
             )
         return (
-            f"Nothing predicts better than a guess without features ({level}), by a test at the "
-            "level of 5 %: there may be nothing to find."
+            f"Nothing predicts better than a guess without features ({level}) at the 5 % "
+            "significance level: there may be nothing to find."
         )
 
 
@@ -144,6 +157,40 @@ def score_without_features(target: Target) -> float:
     if target.codes is None:
         return 0.0
     return float(np.bincount(target.codes).max() / len(target.codes))
+
+
+def gain_without_features(
+    score: Score,
+    y: np.ndarray,
+    folds: Sequence[Any],
+    task: str,
+    score_params: Mapping[str, Any] | None = None,
+) -> float | None:
+    """Mean gain over the folds of a model that knows no feature; None where it has no score.
+
+    It predicts the most frequent class, with the shares of the classes as probabilities, or the
+    mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.guess import gain_without_features
+    >>> from sparsieve.scoring.folds import make_folds
+    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> y = np.arange(40) % 2
+    >>> score = scorers_of("roc_auc", "classification")["roc_auc"]
+    >>> gain_without_features(score, y, make_folds(y, 5, seed=0), "classification")
+    0.5
+    """
+    how: dict[str, Any] = {"models": {"": None}, "metrics": [score], "predict": False}
+    X, found = np.empty((len(y), 0)), []
+    for train, test in folds:
+        params = _check_method_params(y, score_params or {}, indices=test)
+        parts = X[train], y[train], X[test], y[test], {0: np.arange(0)}
+        scored = score_columns(*parts, task=task, score_params=params, **how)
+        found.append(scored.scores["", 0][score.name])
+    known = np.array(found)[np.isfinite(found)]
+    return float(score.turned(known.mean())) if len(known) else None
 
 
 def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None) -> np.ndarray:

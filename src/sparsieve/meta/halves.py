@@ -46,26 +46,24 @@ class SampleUnits:
             counts = np.bincount(labels)
             if (counts >= 2).sum() < 2:
                 raise ValueError(
-                    "StabilitySelection halves the samples: at least two classes of y need two "
-                    "samples each"
+                    "StabilitySelection splits the samples into halves, so at least two classes "
+                    "of y need two samples each"
                 )
             if not _in_proportion(counts) and n_samples > 4:
                 warn_user(
-                    "classes of y are too small to be halved: the samples are, without regard to "
-                    "their classes"
+                    "some classes of y are too small to be split evenly, so the halves are not "
+                    "stratified by class"
                 )
             return cls(labels, None, n_samples, labels)
         groups = np.asarray(plain_vector("groups", groups))
         if groups.ndim != 1:
-            raise ValueError(
-                f"groups must name one group for each sample, got shape {groups.shape}"
-            )
+            raise ValueError(f"groups must have one entry per sample, got shape {groups.shape}")
         check_consistent_length(target.Y, groups)
         names, members = np.unique(groups, return_inverse=True)
         if len(names) < 4:
             raise ValueError(
-                f"StabilitySelection halves the groups, but there are {len(names)}; give at least "
-                "4, or leave groups out"
+                f"StabilitySelection splits the groups into halves, but there are {len(names)}; "
+                "give at least 4, or leave groups out"
             )
         if labels is None:
             return cls(None, members, len(names), None)
@@ -73,8 +71,8 @@ class SampleUnits:
         np.add.at(table, (members, labels), 1)
         if ((table > 0).sum(axis=0) >= 2).sum() < 2:
             raise ValueError(
-                "StabilitySelection halves the groups: at least two classes need samples in two "
-                "groups each"
+                "StabilitySelection splits the groups into halves, so at least two classes of y "
+                "need samples in two groups each"
             )
         return cls(table.argmax(axis=1), members, len(names), labels)
 
@@ -91,7 +89,8 @@ class SampleUnits:
             ):
                 return first, second
         raise ValueError(
-            "no halves of the groups with two classes in both were found; join some groups"
+            "groups cannot be split into halves that both contain two classes of y; merge some "
+            "groups"
         )
 
     def _learnable(self, rng: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
+from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
@@ -23,34 +24,38 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class HeldOutCheck:
-    """What samples that neither selection nor model has seen say of a selection.
+    """How well a selection predicts samples that were held out from selection and fitting.
 
     Attributes
     ----------
-    metric : {"accuracy", "R squared"}
+    measure : Score
+        What was measured; ``measure.label`` is its name.
     score : float
-        Mean over the folds.
+        Mean over the folds, in the units of the score: an error is positive.
     low, high : float
-        Ends of its 95 % interval.
+        95 % confidence interval of the score.
     guess : float or None
-        Score without any feature; None where it is not known.
+        Score of guessing without features; None if not known.
     p_value : float or None
-        Of the test whether predictions are better than that.
+        P-value of the test whether predictions are better than guessing.
     beats_guess : bool or None
-        Whether they are, at the level of 5 %.
+        Whether they are, at the 5 % level.
     stability : float
-        Nogueira's index of the features that the folds select: 1 for the same in every fold, about
-        0 for a draw at random; NaN where all features are kept.
+        Nogueira's stability index of the features selected in the folds: 1 if every fold selects
+        the same ones, about 0 for random selections; NaN if all features are kept.
     n_folds : int
     warning : str
-        One sentence where nothing predicts better than a guess, or samples are too few to tell.
+        One sentence if predictions are no better than guessing, or there are too few samples to
+        tell; otherwise empty.
+    model : str
+        What predicted: "ridge model" if nothing else was asked for.
     chosen_here : bool
-        Whether the same folds chose the number of features, which makes the score a little too
-        good.
+        Whether the same folds were used to choose the number of features, which makes the score
+        slightly optimistic.
 
     See Also
     --------
-    sparsieve.select : Selection in one line, the number of features found.
+    sparsieve.select : Select features in one line.
 
     Examples
     --------
@@ -63,7 +68,7 @@ class HeldOutCheck:
     True
     """
 
-    metric: str
+    measure: Score
     score: float
     low: float
     high: float
@@ -73,47 +78,53 @@ class HeldOutCheck:
     stability: float
     n_folds: int
     warning: str = ""
+    model: str = "ridge model"
     chosen_here: bool = False
 
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
         """From a fitted search over one number of features or many."""
-        is_classes = getattr(search, "classes_", None) is not None
-        found = search.cv_results_
+        measure, found = search.measure, search.cv_results_
+        if search.scoring is None:  # scikit-learn's models score themselves by these two
+            is_classes = getattr(search, "classes_", None) is not None
+            measure = next(iter(scorers_of("accuracy" if is_classes else "r2", "").values()))
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
-        scores = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        scores = measure.turned(gains[np.isfinite(gains)])
         error = float(found["error_test_score"][row])
-        low, high = _interval(scores, error, search.n_samples_, is_classes)
+        low, high = score_interval(scores, error, search.n_samples_, measure)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         np.put_along_axis(supports, search.selected_in_folds_, True, axis=1)
         return cls(
-            metric="accuracy" if is_classes else "R squared",
+            measure=measure,
             score=float(scores.mean()),
             low=low,
             high=high,
-            guess=search.guess_,
+            guess=None if search.guess_ is None else float(measure.turned(search.guess_)),
             p_value=search.p_value_,
             beats_guess=search.beats_guess_,
             stability=float(nogueira_stability(supports).value),
             n_folds=search.n_splits_,
             warning=search.nothing_found,
+            model=search.model_words,
             chosen_here=len(search.ks_) > 1,
         )
 
     def shown(self, value: float) -> str:
-        """A score as a reader wants it."""
-        return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:z.3f}"
+        """Format a score."""
+        return self.measure.shown(value)
 
     def sentence(self) -> str:
-        """Score, interval, level of a guess and stability on one line."""
-        name = "accuracy" if self.metric == "accuracy" else "R²"
-        guess = "" if self.guess is None else f", a guess {self.shown(self.guess)}"
-        stable = "the list holds all features"
+        """Score, confidence interval, score of guessing and stability in one sentence."""
+        name = self.measure.title
+        lower = "lower is better, " * self.measure.lower_is_better
+        guess = "" if self.guess is None else f", a guess without features {self.shown(self.guess)}"
+        stable = "all features were selected"
         if math.isfinite(self.stability):
-            stable = f"stability of the list {self.stability:z.2f} (1: the same in every fold)"
-        chosen = " that also chose the number of features" * self.chosen_here
+            stable = f"stability {self.stability:z.2f} (1 means the same features in every fold)"
+        chosen = " (also used to choose the number of features)" * self.chosen_here
         return (
-            f"On held-out samples: {name} {self.shown(self.score)} (95 % interval "
+            f"On held-out samples: {name} {self.shown(self.score)} ({lower}95 % interval "
             f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
             f"{self.n_folds} folds{chosen}."
         )
@@ -121,7 +132,7 @@ class HeldOutCheck:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "metric": "r2" if self.metric == "R squared" else self.metric,
+            "metric": self.measure.name,
             "score": self.score,
             "interval": [self.low, self.high],
             "guess": self.guess,
@@ -142,6 +153,7 @@ def held_out_check(
     task: str,
     prepare: Any = None,
     groups: Any = None,
+    scoring: Any = None,
 ) -> HeldOutCheck:
     """Repeat a selection of ``n_kept`` features in every fold, with a ridge model on top.
 
@@ -155,6 +167,7 @@ def held_out_check(
         cv=n_folds,
         n_repeats=N_REPEATS,
         prepare=prepare,
+        scoring=scoring,
     )
     search.fit(X, y, groups=groups)
     return HeldOutCheck.of(search)
@@ -173,10 +186,10 @@ def _possible(y: Any, groups: Any, is_classes: bool) -> int:
     if most < 2:
         if is_classes and len(y) > 4:
             raise ValueError(
-                f"classes of {sizes[-2]:,} and {sizes[-1]:,} samples (the two largest) are too "
-                "small to hold some of them out"
+                f"the two largest classes have only {sizes[-2]:,} and {sizes[-1]:,} samples, too "
+                "few to hold some out"
             )
-        raise ValueError(f"{len(y)} samples are too few to hold some of them out")
+        raise ValueError(f"{len(y)} samples are too few to hold some out")
     return int(min(N_FOLDS, most))
 
 
@@ -201,7 +214,7 @@ def checked(
     how : str
         How to ask for it, for the sentence.
     **options : dict
-        ``task``, ``prepare`` and ``groups`` of :func:`held_out_check`.
+        ``task``, ``prepare``, ``groups`` and ``scoring`` of :func:`held_out_check`.
 
     Returns
     -------
@@ -211,10 +224,12 @@ def checked(
     """
     expected = N_FOLDS * N_REPEATS * (fit_seconds or 0.0)
     if expected > MAX_SECONDS:
-        return None, f"Not checked on held-out samples, which takes about {expected:.0f} s: {how}."
+        return None, (
+            f"Not checked on held-out samples, which takes about {expected:.0f} s: {how}."
+        )
     n_kept = int(selector.get_support().sum())
     if n_kept == 0:
-        return None, "Not checked on held-out samples: nothing was kept to predict with."
+        return None, "Not checked on held-out samples, because no feature was selected."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples said them
         try:
@@ -224,15 +239,20 @@ def checked(
             return None, f"Not checked on held-out samples: {reason}."
 
 
-def _interval(
-    scores: np.ndarray, error: float, n_samples: int, is_classes: bool
+def score_interval(
+    scores: np.ndarray, error: float, n_samples: int, measure: Score
 ) -> tuple[float, float]:
-    """Student's by the corrected standard error; of accuracies no narrower than Wilson's."""
+    """95 % interval of a mean over splits.
+
+    Student's by the corrected standard error; of accuracies no narrower than Wilson's.
+    """
     mean = float(scores.mean())
     width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(scores) - 1, 1))) * error
     low, high = mean - width, mean + width
-    if not is_classes:
-        return low, min(high, 1.0)
+    if measure.own != "accuracy":
+        if measure.lower_is_better:
+            return max(low, -measure.most), high
+        return low, min(high, measure.most)
     z = float(norm.ppf(0.5 + _CONFIDENCE / 2)) ** 2 / n_samples
     middle = (mean + z / 2) / (1 + z)
     half = math.sqrt(z * mean * (1 - mean) + z * z / 4) / (1 + z)

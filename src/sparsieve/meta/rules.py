@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .._text import counted
 from ..scoring.folds import error_over_splits
+from ..scoring.scorers import Score
 
 # A number of features is as good as the top when it is behind by no more than one standard error of
 # the paired difference, and fewer features by no more than this share of what the curve rises.
@@ -38,23 +40,31 @@ class CountCurve:
         Score on every split; larger is better.
     test_share : float
         Samples to test on per sample to train on, 1/4 for five folds.
+    score : Score or None
+        What was measured, for the text; errors are negative in ``scores`` and not in the text.
     """
 
     ks: np.ndarray
     scores: np.ndarray
     test_share: float = 0.25
+    score: Score | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
             raise ValueError(
-                "some scores of the cross-validation are NaN or infinite; choose folds with more "
-                "samples or another scoring"
+                "some cross-validation scores are NaN or infinite; use fewer folds in cv or "
+                "another scoring"
             )
 
     @cached_property
     def means(self) -> np.ndarray:
         """Mean score over the splits at every number."""
         return self.scores.mean(axis=1)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The means as a reader wants them."""
+        return self.means if self.score is None else self.score.turned(self.means)
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
@@ -85,13 +95,16 @@ class CountCurve:
         """From the lowest mean to the highest."""
         return float(self.means[self.top] - self.means.min())
 
-    def results(self) -> dict[str, Any]:
-        """Scores as ``cv_results_`` of scikit-learn holds them."""
-        means = self.means
+    def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
+        """Scores as ``cv_results_`` of scikit-learn holds them.
+
+        ``scores`` are those of all splits, where some that are NaN do not count.
+        """
+        means, shown = self.means, self.scores if scores is None else scores
         return {
             "param_k": self.ks.copy(),
             "params": [{"k": int(k)} for k in self.ks],
-            **{f"split{i}_test_score": column for i, column in enumerate(self.scores.T)},
+            **{f"split{i}_test_score": column for i, column in enumerate(shown.T)},
             "mean_test_score": means,
             "std_test_score": self.scores.std(axis=1),
             "rank_test_score": 1 + (means[None, :] > means[:, None] + 1e-12).sum(axis=1),
@@ -206,29 +219,31 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     A ``warning`` comes first. Every score in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
+    title, end = ("score", "highest") if curve.score is None else curve.score.in_text
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     return f"{warning} " * bool(warning) + (
-        f"The mean score over {n_splits} fold{'s' * (n_splits != 1)} is highest, "
-        f"{shown(curve, curve.means[curve.top])}{error * (n_splits > 1)}, at "
-        f"{curve.ks[curve.top]} features; {_as_good(curve)}. Chosen by rule: {rules}."
+        f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
+        f"{counted(curve.ks[curve.top], 'feature')}: "
+        f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}. "
+        f"Number of features by rule: {rules}."
     )
 
 
 def _at(curve: CountCurve, index: int) -> str:
     """A number of features and the mean score there."""
-    return f"{curve.ks[index]} ({shown(curve, curve.means[index])})"
+    return f"{curve.ks[index]:,} ({shown(curve, curve.values[index])})"
 
 
 def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
     if first == last:
-        return "no other number tried is as good"
+        return "no other number that was tried is as good"
     ends = f"{_at(curve, first)} to {_at(curve, last)}"
-    why = "behind by no more than one standard error of the paired differences"
+    why = "within one standard error of the paired differences"
     if not curve.errors[first : last + 1].any():
         why = "with the same score on every fold"
-    return f"anything from {ends} features is as good, {why}"
+    return f"any number from {ends} features is as good, {why}"
 
 
 def shown(curve: CountCurve, value: float) -> str:

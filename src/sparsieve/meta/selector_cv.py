@@ -9,30 +9,31 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import check_scoring
+from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
+from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_user
 from .._saved import Bools, Maybe
-from ..preprocessing.prepare import preparation
-from ..scoring.engine import SCORE, FoldScores, columns_of, fitted_on, score_fold
+from ..preprocessing.prepare import preparation, takes_gaps
+from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
+from ..scoring.models import TASKS
 from ..scoring.ridge_path import default_estimator, default_scoring
-from ..scoring.selections import at_number, features_at, fit_selection, n_always_kept, ranking_of
-from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..scoring.scorers import Score, finite_folds, one_score, scorers_of
+from ..scoring.selections import fit_selection, n_always_kept
+from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
 from ..validation.target import with_task
 from .base import (
     MetaSelector,
-    arrays_of,
     check_weighted_classes,
     jobs_for,
     routed,
     weighted,
 )
 from .final_model import FinalModel
-from .guess import against_guess_by_votes, score_without_features
+from .guess import against_guess_by_votes, gain_without_features, score_without_features
 from .progress import followed, with_callbacks
 from .rules import RULES, CountCurve, choices, describe
 from .trials import numbers_to_try, search_folds, splitter
@@ -43,76 +44,79 @@ MODEL = "estimator"  # what the one model is called in the scores of a fold
 class SelectorCV(FinalModel):
     """Choose the number of features by cross-validation.
 
-    The selector is fitted once on every training fold, and for all k the estimator is fitted on
-    the features of its ``at(k)``: the curve over k costs one selection per fold. A rule then
-    picks k, the selector is fitted on all samples, and the estimator on the selected columns, so
-    that the result both transforms and predicts. Features are never chosen with the samples that
-    score them.
+    The selector is fitted once on every training fold, and the estimator is fitted on the features
+    of its ``at(k)`` for every k, so the whole curve costs one selection per fold. A rule then
+    chooses k, the selector is fitted on all samples and the estimator on the selected columns, so
+    that the result can both transform and predict. Features are never selected using the samples on
+    which they are scored.
 
     Parameters
     ----------
-    selector : estimator or None, default=None
-        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit; also at the end of a pipeline. Its own
-        ``n_features_to_select`` is replaced. None is :class:`RidgeForwardSelector`.
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. Its own ``n_features_to_select`` is
+        replaced. None means :class:`RidgeForwardSelector`.
     estimator : estimator or None, default=None
-        The model that scores the selections. None is ridge regression on standardised columns
-        with a strength of a tenth of the number of samples (``RidgeClassifier`` for classes),
-        whose scores at all k come from one factorisation per fold where selections are nested.
+        The model that scores the selections. None means ridge regression (``RidgeClassifier`` for
+        classes) on standardised columns, with a ridge of a tenth of the number of samples.
     ks : "auto" or array-like of int, default="auto"
-        Numbers of features to try; "auto" takes up to 20 between 1 and 100, evenly spaced in
-        logarithm.
+        Numbers of features to try; "auto" tries up to 20 log-spaced values between 1 and 100.
     rule : {"best", "one_se", "elbow"}, default="best"
-        Which k to take from the curve. A k is as good as the highest mean score if it is behind
-        by no more than one standard error of the paired differences over the folds, fewer
-        features also by no more than an eighth of what the curve rises; so must be all k between
-        it and the highest. "best" lies nine tenths of the way from the fewest of these to the
-        most, in logarithm: where the top of a flat curve lies is a matter of chance, and on
-        average more features predict better. It passes over k that can gain no more than 1 % of
-        the rise on fewer features, and where no k is clearly better than a guess without features
-        it is what "one_se" takes. "one_se" is the fewest that are as good. "elbow" is the k where
-        the curve bends most, seen from the line between its start and its top.
+        How to choose k. A k is as good as the highest mean score if it is within one standard error
+        of the paired differences over the folds (for fewer features, also within an eighth of the
+        rise of the curve), and so are all k between it and the highest. "one_se" takes the smallest
+        such k. "best" lies nine tenths of the way from the smallest to the largest such k on a log
+        scale: the position of the maximum of a flat curve is a matter of chance, and on average
+        more features predict better. It skips k that can gain no more than 1 % of the rise over
+        fewer features, and equals "one_se" if no k is significantly better than guessing without
+        features. "elbow" takes the k at which the curve bends most, measured from the line between
+        its start and its top.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; where ``fit``
-        gets ``groups``, these stay together. A splitter or an iterable of (train, test) is used
-        as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
+        to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
-        selector, so the default is 20 of them, and one for all samples.
+        selector: by default 20 fits, and one on all samples.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None is the score of the estimator.
+        The score that chooses the number of features, as in scikit-learn: a name such as
+        "roc_auc", "f1_macro" or "neg_log_loss", or ``scorer(estimator, X, y)``, where larger is
+        better. None uses the estimator's own score. Scores of class probabilities, such as
+        "neg_log_loss", make softmax regression the default estimator. A fold on which the score
+        is not defined is left out of the means, with a warning.
     random_state : int, RandomState instance or None, default=0
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
-        Number of parallel jobs; None is 1 and -1 is all cores.
+        Number of parallel jobs; None means 1 and -1 means all cores.
     verbose : int, default=0
-        1 prints every iteration; here a line per fold.
-    prepare : "log-cpm", transformer or None, default=None
-        What is done to X first, fitted on the training part of every fold: "log-cpm" is
-        :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns. ``transform`` and
-        ``predict`` then take X as it was given, and select from what is made of it.
+        1 prints a line per iteration; here per fold.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
+        on the training part of every fold. It must keep the columns. ``transform`` and ``predict``
+        then prepare X in the same way.
 
     Attributes
     ----------
     best_k_ : int
-        The number of features that ``rule`` chose.
+        Number of features chosen by ``rule``.
     best_score_ : float
         Mean score at ``best_k_``.
     k_by_rule_ : dict
-        The number of features each rule would choose.
+        Number of features that each rule would choose.
     plateau_ : tuple of int
         The smallest and the largest number of features that are as good as the highest mean
         score, see ``rule``.
     beats_guess_ : bool or None
-        Whether predictions of held-out samples are better than a guess without features, by a
-        test at the level of 5 % that no choice of k enters; None where that is not known, with an
-        ``estimator`` or ``scoring`` of your own.
+        Whether predictions on held-out samples are significantly better (at the 5 % level) than
+        guessing without features; the test does not depend on the choice of k. None if not known,
+        that is, with your own ``estimator``.
     p_value_ : float or None
-        Of that test.
+        P-value of that test.
     guess_ : float or None
-        Score of a guess without features: the share of the largest class, or 0 for R squared.
+        Score of guessing without features: the share of the largest class, 0 for R squared, and
+        with ``scoring`` the mean over the folds of a model without features.
     selected_in_folds_ : ndarray of int of shape (n_splits, best_k)
-        The ``best_k_`` features that every fold selects, best first.
+        The ``best_k_`` features selected in every fold, best first.
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
@@ -121,18 +125,18 @@ class SelectorCV(FinalModel):
         means, with the samples that training parts share taken into account: Nadeau and Bengio
         2003), one value per k; ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
         selection and of all its models.
-    selector_ : estimator
-        The selector fitted on all samples.
+    selector_ : BaseSelector
+        The selector fitted on all samples; a guest is inside a :class:`SelectorAdapter`.
     estimator_ : estimator
         The model fitted on the selected columns of all samples.
     scores_, ranking_ : ndarray of shape (n_features,)
-        Of ``selector_``; where it has only a ranking, the scores are the ranks read backwards.
+        Those of ``selector_``.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     scorer_ : callable
-        What scored the models.
+        Scorer used.
     prepare_ : transformer or None
-        What ``prepare`` stands for, fitted on all samples.
+        The transformer given by ``prepare``, fitted on all samples.
     n_splits_ : int
         Number of folds.
     n_samples_ : int
@@ -140,7 +144,7 @@ class SelectorCV(FinalModel):
 
     See Also
     --------
-    sparsieve.AccuracyCurveDisplay : Draws the scores, with ``from_estimator(search)``.
+    sparsieve.AccuracyCurveDisplay : Plots the scores, with ``from_estimator(search)``.
 
     Notes
     -----
@@ -148,15 +152,14 @@ class SelectorCV(FinalModel):
     with ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
     Weights count in the scores only where the scorer requests them, as in scikit-learn.
 
-    On 16 data sets that no setting was chosen on (linear SVM on samples held out), "best" kept 60
+    On 16 data sets not used to choose any setting (linear SVM on held-out samples), "best" kept 60
     features on average and was 0.8 points of accuracy (standard error 0.6) below always keeping
     100; "one_se" kept 36 and was 2.4 (0.9) below, no better than always keeping 30 (2.1, 1.0).
-    Keeping fewer features costs accuracy: rules that take the smallest k within two paired
-    standard errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42
-    features.
+    Keeping fewer features costs accuracy: rules that take the smallest k within two paired standard
+    errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42 features.
 
-    Without an ``estimator`` the object does not know before ``fit`` whether it classifies, so
-    ``cross_val_score`` around it needs ``cv=StratifiedKFold()`` to get stratified folds.
+    Without an ``estimator`` it is not known before ``fit`` whether this is a classifier, so
+    ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get stratified folds.
 
     With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` follow
     every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
@@ -174,10 +177,10 @@ class SelectorCV(FinalModel):
     >>> bool(search.score(X, y) > 0.9)
     True
     >>> print(search.summary())
-    The mean score over 20 folds is highest, 0.955 (standard error 0.011), at 12 features;
-    anything from 5 (0.954) to 30 (0.953) features is as good, behind by no more than one
-    standard error of the paired differences. Chosen by rule: best 25 (0.954), one_se 5 (0.954),
-    elbow 2 (0.942). Kept: 5 (rule 'one_se').
+    The mean score over 20 folds is highest with 12 features: 0.955 (standard error 0.011); any
+    number from 5 (0.954) to 30 (0.953) features is as good, within one standard error of the
+    paired differences. Number of features by rule: best 25 (0.954), one_se 5 (0.954), elbow 2
+    (0.942). Kept: 5 (rule 'one_se').
     """
 
     _splits_samples = True  # fit takes ``groups``
@@ -211,7 +214,7 @@ class SelectorCV(FinalModel):
         self.verbose = verbose
         self.prepare = prepare
 
-    selector_: BaseEstimator
+    selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
     prepare_: Maybe[BaseEstimator | None]
     best_k_: int
@@ -229,24 +232,32 @@ class SelectorCV(FinalModel):
         if estimator is None:
             is_classes = data is not None and data.target.task != "regression"
             n_samples = data.design.shape[0] if data else 1
-            estimator = weighted(default_estimator(is_classes, n_samples))
+            score = None if self.scoring is None else one_score(self.scoring, None)
+            needed = score is not None and not score.suits(RidgeClassifier())
+            needed &= data is None or is_classes
+            estimator = weighted(default_estimator(is_classes, n_samples, probabilities=needed))
         return self._selector(), estimator
+
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return super()._accepts_nan or takes_gaps(preparation(self.prepare))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("rule", self.rule, RULES)
+        preparation(self.prepare)  # which refuses what is none
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
-        """Score all numbers of features on every fold, choose one, fit on all samples.
+        """Score all numbers of features on every fold, choose one and fit on all samples.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels or targets.
+            Class labels or real-valued targets.
         **params : dict
             ``groups`` for the splitter and ``sample_weight`` for the models.
 
@@ -264,16 +275,17 @@ class SelectorCV(FinalModel):
         selector, estimator = self._models(data)
         check_weighted_classes(given, data.target)
         self.ks_ = numbers_to_try(self.ks, data.design.shape[1], n_always_kept(selector))
-        self.scorer_ = check_scoring(estimator, self.scoring)
+        score = one_score(self.scoring, estimator)
+        self.scorer_ = score.scorer
         arguments = routed(
             self,
             given,
             weighted_members={"selector": selector, "estimator": estimator},
             direct={"groups": ("splitter", "split")},
         )
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         if self.prepare is not None and is_tensor(X):
-            raise TypeError("prepare= needs X in the memory of the host; pass X.cpu().numpy()")
+            raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)
         selector = with_task(selector, task)
@@ -286,30 +298,49 @@ class SelectorCV(FinalModel):
             "need_all": True,
             "models": {MODEL: estimator},
             "dense": self.estimator is None,
-            "scorer": self.scorer_,
+            "task": task,
+            "metrics": [score],
+            "predict": self.estimator is None and self.scoring is not None and task in TASKS,
         }
-        if self.estimator is None and self.scoring is None:
+        if self.scoring is not None:
+            score.check_target(y, task)
+            score.check_model(estimator, type(estimator).__name__, "give another estimator")
+        elif self.estimator is None:
             how |= default_scoring(estimator, data.target, folds)
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
         results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
         self.n_splits_, self.n_samples_ = len(folds), X.shape[0]
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
-        metric = how.get("metrics", [SCORE])[0]
-        scores = np.array([result.curve(MODEL, metric) for result in results]).T
-        curve = CountCurve(self.ks_, scores, test_share)
+        name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
+        values = np.array([result.curve(MODEL, name) for result in results]).T
+        reasons = [result.failures.get(name, "") for result in results]
+        known, missing = finite_folds(score, values, reasons)
+        if missing:
+            warn_user(missing)
+        scores = score.turned(values)
+        asked = None if self.scoring is None else score
+        curve = CountCurve(self.ks_, scores[:, known], test_share, asked)
         self.guess_ = self.p_value_ = self.beats_guess_ = None
         self._warning = ""
-        if all(result.predictions for result in results):
-            target, groups = data.target, arguments.splitter.split.get("groups")
+        target, groups = data.target, arguments.splitter.split.get("groups")
+        if self.scoring is not None and task in TASKS:
+            sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
+            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"])
+        elif all(result.predictions for result in results):
+            self.guess_ = score_without_features(target)
+        if self.guess_ is not None and all(result.predictions for result in results):
             predicted = [list(result.predictions.values()) for result in results]
             test = against_guess_by_votes(predicted, target, folds, groups)
             top = float(curve.means[curve.top])
-            self.guess_, self.p_value_ = score_without_features(target), test.p_value
+            self.p_value_ = test.p_value
             self.beats_guess_ = test.passed(top, self.guess_)
             named = "R squared" if task == "regression" else "accuracy"
-            self._warning = test.sentence(top, self.guess_, named)
-        self._choose(curve, results)
+            said = (
+                (named,) if self.scoring is None else (score.title, score.shown_gain, score.better)
+            )
+            self._warning = test.sentence(top, self.guess_, *said)
+        self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
@@ -321,16 +352,13 @@ class SelectorCV(FinalModel):
 
     def _set_selection(self, fitted: Any, k: int) -> None:
         """Keep the features that a selector fitted on all samples has at k."""
-        n_features = self.n_features_in_
-        self.selector_ = at_number(fitted, k)
-        self.ranking_ = ranking_of(self.selector_, n_features)
-        kept = features_at(fitted, [k], n_features)[k]
-        self.support_ = np.isin(np.arange(n_features), kept)
-        backwards = n_features + 1.0 - self.ranking_
-        self.scores_ = np.asarray(getattr(self.selector_, "scores_", backwards), dtype=np.float64)
+        self.selector_ = fitted.at(k)
+        self.scores_ = np.asarray(self.selector_.scores_, dtype=np.float64)
+        self.ranking_, self.support_ = self.selector_.ranking_, self.selector_.support_
 
-    def _choose(self, curve: CountCurve, results: list[FoldScores]) -> None:
-        self.cv_results_ = curve.results()
+    def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
+        """Keep the curve and what the rules take; ``scores`` are those of all folds."""
+        self.cv_results_ = curve.results(scores)
         seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
         for name, mean in zip(("fit", "score"), seconds, strict=True):
             self.cv_results_[f"mean_{name}_time"] = np.full(len(self.ks_), mean)
@@ -342,28 +370,50 @@ class SelectorCV(FinalModel):
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_ = np.array([r.columns[self.best_k_] for r in results])
         self._description = describe(curve, chosen, self._warning)
+        if curve.score is not None and self.model_words.startswith("softmax"):
+            needs = f"{curve.score.title} needs probabilities"
+            self._description += f" Softmax regression predicts: {needs}."
+
+    @property
+    def measure(self) -> Score:
+        """The score that chooses the number of features: its name, and how values are shown."""
+        if self.scoring is None and self.estimator is None:
+            task = "regression" if getattr(self, "classes_", None) is None else "classification"
+            return next(iter(scorers_of(None, task).values()))
+        return one_score(self.scoring, self._models()[1])
+
+    @property
+    def model_words(self) -> str:
+        """What predicts the held-out samples, in words."""
+        if self.estimator is not None:
+            return type(self.estimator).__name__
+        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
+        return "softmax regression model" if needs_probabilities else "ridge model"
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
-        fitted = getattr(self, "selector_", None)
-        if fitted is not None and not hasattr(fitted, "scores_"):
-            return "The ranks read backwards: the best feature has the largest number."
-        return getattr(fitted or self._models()[0], "score_meaning", self._score_meaning)
+        """One sentence that explains ``scores_``."""
+        fitted = getattr(self, "selector_", None) or self._models()[0]
+        return getattr(fitted, "score_meaning", self._score_meaning)
+
+    @property
+    def n_ranked_(self) -> int:
+        """The largest number of features that :meth:`at` can be asked for."""
+        return self.selector_.n_ranked_
 
     @property
     def nothing_found(self) -> str:
-        """A sentence for the user where no number of features beats a guess, else nothing."""
+        """One sentence if no number of features beats guessing, otherwise empty."""
         check_is_fitted(self)
         return self._warning
 
     def summary(self) -> str:
-        """Say in words how the score depends on the number of features."""
+        """Describe in words how the score depends on the number of features."""
         check_is_fitted(self)
         return fill(f"{self._description} Kept: {self.best_k_} (rule {self.rule!r}).", 92)
 
     def transform(self, X: Any) -> Any:
-        """Reduce X, prepared if ``prepare`` says so, to the selected features."""
+        """Reduce X to the selected features, after applying ``prepare`` if given."""
         check_is_fitted(self)
         if getattr(self, "prepare_", None) is None:
             return super().transform(X)
@@ -375,14 +425,14 @@ class SelectorCV(FinalModel):
         Parameters
         ----------
         n_features : int, float or None
-            A number up to the largest of ``ks`` (or any, where the selector ranks all features),
-            a fraction, or None for the number that the rule chose.
+            A number up to the largest of ``ks`` (any number if the selector ranks all features), a
+            fraction, or None for the number chosen by the rule.
 
         Returns
         -------
         selector : SelectorCV
-            A fitted copy with another ``support_``. It transforms but does not predict, because
-            its model was fitted on other columns.
+            A fitted copy with another ``support_``. It can transform but not predict, because its
+            model was fitted on other columns.
         """
         check_is_fitted(self)
         count = resolve_count(n_features, len(self.ranking_), self.best_k_)
@@ -395,11 +445,11 @@ class SelectorCV(FinalModel):
     # -- scikit-learn --------------------------------------------------------------------
 
     def get_metadata_routing(self):
-        """Who gets ``groups``, ``sample_weight`` and other metadata."""
+        """Metadata routing, as in scikit-learn."""
         selector, estimator = self._models()
         return self._router(
             selector=(selector, "fit"),
             estimator=(estimator, "fit"),
             splitter=(splitter(self.cv, self.n_repeats, self.random_state), "split"),
-            scorer=(check_scoring(estimator, self.scoring), "score"),
+            scorer=(one_score(self.scoring, estimator).scorer, "score"),
         )

@@ -19,7 +19,6 @@ from ..scoring.selections import ranking_of, reaching
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from .base import (
     MetaSelector,
-    arrays_of,
     check_weighted_classes,
     jobs_for,
     routed,
@@ -34,23 +33,24 @@ DEFAULT_FALSE_POSITIVES = 1.0
 
 @dataclass(frozen=True)
 class StabilityPath(Savable):
-    """Share of runs that keep a feature, over the number of features a run keeps.
+    """Selection probabilities as a function of the number of features per run.
 
     Attributes
     ----------
     ks : ndarray of shape (n_ks,)
         1, 2, ..., the number of features per run.
     features : ndarray of shape (n_seen,)
-        Features that any run kept, by index; the others were never kept.
+        Indices of the features selected in any run.
     probabilities : ndarray of shape (n_seen, n_ks)
         Selection probabilities.
     threshold : float
-        What a feature must reach at the last k.
+        Selection probability required at the last k.
 
     See Also
     --------
-    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
-    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+    sparsieve.StabilitySelection : Keeps features that are selected on most random halves of the
+        samples.
+    sparsieve.StabilityPathDisplay : Plots selection probabilities.
 
     Examples
     --------
@@ -69,81 +69,84 @@ class StabilityPath(Savable):
 
 
 class StabilitySelection(MetaSelector):
-    """Keep the features that a selector chooses on most halves of the samples.
+    """Stability selection: keep features that are selected on most random halves of the samples.
 
-    The samples are cut into two halves at random, many times (Shah and Samworth's complementary
-    pairs), with the classes in proportion; the selector keeps a few features of every half, and
-    those that are kept by at least a share ``threshold`` of all runs are kept in the end. The
-    expected number of features kept by mistake has a bound, see ``bound``.
+    The samples are split at random into two stratified halves, many times (Shah and Samworth's
+    complementary pairs). The selector is run on every half, and features selected in at least a
+    fraction ``threshold`` of all runs are kept. The expected number of false positives is bounded,
+    see ``bound``.
 
-    Of the number of features per run, the threshold and the expected number of false positives,
-    any two give the third; give two, one or none of them.
+    Any two of the number of features per run, the threshold and the expected number of false
+    positives determine the third; give two, one or none of them.
 
     Parameters
     ----------
-    selector : estimator or None, default=None
-        A selector of this package, or an estimator that has ``ranking_``, ``scores_``,
-        ``feature_importances_`` or ``coef_`` after fit. None is :class:`RidgeForwardSelector`.
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. None means
+        :class:`RidgeForwardSelector`.
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps what reaches the threshold, which may
-        be nothing; no bound holds for a number, which keeps the most probable features.
+        Number or fraction of features to keep. None keeps the features that reach the threshold,
+        possibly none. A number keeps the features with the highest probabilities, without an error
+        bound.
     n_features_per_run : int or None, default=None
-        Number of features every run keeps; None is the largest with ``error_bound_`` at most
-        ``expected_false_positives``, but at least 1.
+        Number of features selected in every run. None means the largest number with
+        ``error_bound_`` at most ``expected_false_positives``, but at least 1.
     threshold : float or None, default=None
-        Share of the runs, above 0.5. None is the smallest that keeps ``error_bound_`` at most
-        ``expected_false_positives`` where ``n_features_per_run`` is given, 0.75 elsewhere.
+        Fraction of the runs, above 0.5. None means 0.75, or, if ``n_features_per_run`` is given,
+        the smallest value with ``error_bound_`` at most ``expected_false_positives``.
     expected_false_positives : float or None, default=None
-        Largest ``error_bound_`` allowed. None is 1 where it is needed.
+        Largest ``error_bound_`` allowed. None means 1 where it is needed.
     bound : {"unimodal", "worst_case", "r_concave"}, default="unimodal"
-        "worst_case" assumes nothing; the others assume a regular shape of the distribution of
-        how often an unlikely feature is kept, and are smaller: "unimodal" by about half,
-        "r_concave" several times.
+        "worst_case" makes no assumptions. The others assume a regular distribution of how often an
+        uninformative feature is selected and are tighter: "unimodal" by about half, "r_concave"
+        several times.
     n_subsamples : int, default=100
         Number of half-samples, an even number.
     n_jobs : int or None, default=None
-        Number of parallel jobs; None is 1 and -1 is all cores.
+        Number of parallel jobs; None means 1 and -1 means all cores.
     random_state : int, RandomState instance or None, default=0
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
-        1 prints every iteration; here a line per pair of halves, with the time left.
+        1 prints a line per iteration; here per pair of halves, with the time left.
 
     Attributes
     ----------
     selection_probabilities_ : ndarray of shape (n_features,)
-        Share of the runs that kept each feature.
+        Fraction of the runs in which each feature was selected.
     threshold_ : float
-        The threshold used.
+        Threshold used.
     n_features_per_run_ : int
-        The number of features per run used.
+        Number of features per run used.
     error_bound_ : float
-        Bound of the expected number of features that reach the threshold although a single run
-        keeps them with a chance of at most ``n_features_per_run_ / n_features``. Noise is among
-        those as long as the selector does not prefer it to chance.
+        Upper bound on the expected number of false positives: features that reach the threshold
+        although a single run selects them with probability at most ``n_features_per_run_ /
+        n_features``, as for noise.
     error_bounds_ : dict
-        The same under each assumption.
+        The bound under each assumption.
     stability_path_ : StabilityPath
         Selection probabilities over the number of features per run;
-        :class:`~sparsieve.StabilityPathDisplay` draws it.
+        :class:`~sparsieve.StabilityPathDisplay` plots it.
     scores_ : ndarray of shape (n_features,)
-        Selection probability: the share of the runs on half the samples that kept the feature.
+        Selection probability: the fraction of runs on half the samples in which the feature was
+        selected.
     ranking_ : ndarray of shape (n_features,)
-        By probability, then by mean rank over the runs.
+        Rank of every feature, 1 for the best. Ties are broken by mean rank over the runs.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
 
     See Also
     --------
-    sparsieve.StabilityPathDisplay : Shares of runs as lines.
+    sparsieve.StabilityPathDisplay : Plots selection probabilities.
     sparsieve.SelectorCV : Chooses the number of features by cross-validation.
-    sparsieve.EnsembleSelector : Ranks by what several selectors agree on.
+    sparsieve.EnsembleSelector : Combines the rankings of several selectors.
 
     Notes
     -----
-    ``sample_weight`` is handed to the selector; a sample of weight two does not count as two
-    samples when halves are drawn. With ``groups`` (patients, say, with several samples each) the
-    halves are of groups, and so are the runs that the bounds speak of: samples of one group are
-    never in both halves of a pair.
+    ``sample_weight`` is passed to the selector; it does not affect how halves are drawn. With
+    ``groups`` (for example patients with several samples each), groups are split instead of
+    samples: samples of one group are never in both halves of a pair.
 
     With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` follow
     every pair: ``StabilitySelection().set_callbacks(ProgressBar()).fit(X, y)``.
@@ -167,12 +170,13 @@ class StabilitySelection(MetaSelector):
     >>> stable.n_features_per_run_, stable.error_bound_ <= 0.5
     (9, True)
     >>> stable.summary().partition(",")[0]
-    '2 of 200 features were kept by at least 0.75 of the 100 runs on half the data'
+    '2 of 200 features were selected in at least 75 % of the 100 runs on half the data'
     """
 
     _keeps_one: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "Selection probability: the share of the runs on half the samples that kept the feature."
+        "Selection probability: the fraction of runs on half the samples in which the feature "
+        "was selected."
     )
 
     n_features_per_run_: int
@@ -215,7 +219,8 @@ class StabilitySelection(MetaSelector):
         check_integer("n_subsamples", self.n_subsamples, minimum=2, maximum=MAX_REPEATS)
         if self.n_subsamples % 2:
             raise ValueError(
-                f"n_subsamples must be even, because halves come in pairs, got {self.n_subsamples}"
+                "n_subsamples must be even, because halves are drawn in pairs, got "
+                f"{self.n_subsamples}"
             )
         check_real("threshold", self.threshold, optional=True)
         if self.threshold is not None and not 0.5 < self.threshold <= 1:
@@ -232,23 +237,23 @@ class StabilitySelection(MetaSelector):
             if self.threshold is not None and self.expected_false_positives is not None:
                 raise ValueError(
                     "n_features_per_run, threshold and expected_false_positives were all given, "
-                    "but two of them give the third; leave one out"
+                    "but two of them determine the third; leave one out"
                 )
 
     @with_callbacks
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, *, groups: Any = None, **params: Any
     ) -> StabilitySelection:
-        """Run the selector on all halves and count.
+        """Run the selector on all halves and count how often each feature is selected.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels or targets.
+            Class labels or real-valued targets.
         groups : array-like of shape (n_samples,), default=None
-            Samples of a group stay in one half.
+            Samples of a group stay in the same half.
         **params : dict
             ``sample_weight`` for the selector.
 
@@ -277,7 +282,7 @@ class StabilitySelection(MetaSelector):
         bounds = {name: f(q, n_features, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
         self.error_bound_ = bounds[self.bound]
-        X, y = arrays_of(data)
+        X, y = data.arrays()
         selector = reaching(selector, q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (
@@ -300,8 +305,8 @@ class StabilitySelection(MetaSelector):
         stable = int((probabilities >= self.threshold_ - 1e-9).sum())
         if stable == 0 and self.n_features_to_select is None:
             warn_user(
-                f"no feature was kept by a share of {self.threshold_:.3g} of the runs; the most "
-                f"stable one reached {probabilities.max():.3g}"
+                f"no feature was selected in at least {100 * self.threshold_:.3g} % of the runs; "
+                f"the most stable one reached {100 * probabilities.max():.3g} %"
             )
         mean_rank = sum(ranks for _, ranks in runs) / self.n_subsamples
         return FeatureScores(probabilities, n_kept=stable, ties=-mean_rank)
@@ -313,8 +318,7 @@ class StabilitySelection(MetaSelector):
         if q is not None:
             if q > p:
                 raise ValueError(
-                    f"n_features_per_run={q} is larger than the {p} features of X; ask for at "
-                    f"most {p}"
+                    f"n_features_per_run={q} is larger than the {p} features of X; pass at most {p}"
                 )
             if threshold is not None or allowed is None:
                 return int(q), threshold or DEFAULT_THRESHOLD
@@ -326,34 +330,34 @@ class StabilitySelection(MetaSelector):
         if q == 0 and allowed is not None:
             least = bound(1, p, threshold, n_pairs)
             raise ValueError(
-                f"expected_false_positives={allowed} cannot be kept at threshold {threshold:.3g} "
-                f"with {p} features: one feature per run already has a bound of {least:.3g}; "
-                "raise one of them"
+                f"expected_false_positives={allowed} cannot be guaranteed at threshold "
+                f"{threshold:.3g} with {p} features: even one feature per run gives a bound of "
+                f"{least:.3g}; increase one of them"
             )
         return max(q, 1), threshold
 
     def summary(self) -> str:
-        """Say in words what was kept how often, and how much of it may be a mistake."""
+        """Describe in words what was selected, and how many false positives to expect."""
         check_is_fitted(self)
         n_features, q = len(self.selection_probabilities_), self.n_features_per_run_
         stable = int((self.selection_probabilities_ >= self.threshold_ - 1e-9).sum())
         said = (
-            f"{stable} of {n_features} features were kept by at least {self.threshold_:.3g} of "
-            f"the {self.n_subsamples} runs on half the data, each of which keeps {q}. The expected "
-            f"number of them that a run keeps no more often than chance would is at most "
-            f"{self.error_bounds_['worst_case']:.3g} whatever the data, "
-            f"{self.error_bounds_['unimodal']:.3g} and {self.error_bounds_['r_concave']:.3g} where "
-            "the shares of runs are spread as is usual (unimodal, r-concave)."
+            f"{stable} of {n_features} features were selected in at least "
+            f"{100 * self.threshold_:.3g} % of the {self.n_subsamples} runs on half the data, "
+            f"each of which selected {q}. The expected number of false positives is at most "
+            f"{self.error_bounds_['worst_case']:.2g} without assumptions, "
+            f"{self.error_bounds_['unimodal']:.2g} if selection frequencies are unimodal, and "
+            f"{self.error_bounds_['r_concave']:.2g} if they are r-concave."
         )
         if self.n_features_to_select is not None:
             said += (
-                f" {int(self.support_.sum())} features were asked for; no bound holds for those "
-                "below the threshold."
+                f" {int(self.support_.sum())} features were requested; the bounds do not apply to "
+                "those below the threshold."
             )
         return said
 
     def get_metadata_routing(self):
-        """Who gets ``sample_weight`` and other metadata."""
+        """Metadata routing, as in scikit-learn."""
         return self._router(selector=(self._selector(), "fit"))
 
 
@@ -369,9 +373,9 @@ def _smallest_threshold(bound, q: int, p: int, n_pairs: int, allowed: float) -> 
 
     if bound(q, p, 1.0, n_pairs) > allowed:
         raise ValueError(
-            f"expected_false_positives={allowed} cannot be kept with {q} features per run out of "
-            f"{p}: even a threshold of 1 has a bound of {bound(q, p, 1.0, n_pairs):.3g}; lower "
-            "n_features_per_run"
+            f"expected_false_positives={allowed} cannot be guaranteed with {q} features per run "
+            f"out of {p}: even a threshold of 1 gives a bound of {bound(q, p, 1.0, n_pairs):.3g}; "
+            "lower n_features_per_run"
         )
     return threshold(_largest(lambda s: bound(q, p, threshold(s), n_pairs) <= allowed, n_pairs - 1))
 
@@ -386,7 +390,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
         model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
-        ranking = ranking_of(model, X.shape[1], q)
+        ranking = ranking_of(model, q)
         tops.append(np.argsort(ranking)[:q])
         ranks += ranking
     return np.array(tops), ranks

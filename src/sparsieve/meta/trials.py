@@ -55,8 +55,8 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
                 isinstance(fold, tuple | list | np.ndarray) and len(fold) == 2 for fold in cv
             ):
                 raise ValueError(
-                    "cv is a list of something else than pairs (train, test) of places of samples; "
-                    "give such pairs, a number of folds or a splitter of scikit-learn"
+                    "cv must be a number of folds, a scikit-learn splitter or a list of (train, "
+                    "test) pairs of sample indices"
                 )
         return check_cv(cv, None if target is None else target.codes)
     is_classes = target is not None and target.task == "classification"
@@ -66,14 +66,14 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
         if largest < 3 and len(target.codes) > 2:
             # A class in equal shares would leave no two samples of any class to learn from.
             warn_user(
-                "no class of y has more than two samples: folds are made without regard to "
-                "classes, and classes that are held out as a whole cannot be predicted"
+                "no class of y has more than two samples, so folds are not stratified, and a "
+                "class that is held out completely cannot be predicted"
             )
             kind, n_splits = RepeatedKFold, min(n_splits, len(target.codes))
         elif largest < n_splits:
             warn_user(
-                f"cv={n_splits} asks for more folds than the largest class has samples; "
-                f"{largest} folds are made"
+                f"cv={n_splits} exceeds the number of samples in the largest class, so {largest} "
+                "folds are used"
             )
             n_splits = largest
     return kind(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
@@ -99,8 +99,9 @@ def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
             sound.append((train, test))
     if not sound:
         raise ValueError(
-            f"the {len(codes)} samples of X cannot be divided: whatever is held out, fewer than "
-            "two classes of y or no class of two samples are left to learn from; give more samples"
+            f"the {len(codes)} samples of X are too few for cross-validation: every training part "
+            "would have fewer than two classes of y, or no class with two samples; give more "
+            "samples"
         )
     return sound
 
@@ -113,7 +114,9 @@ def is_learnable(counts: np.ndarray) -> bool:
 def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
     """Folds of a user's own: pairs of samples to train and to test on, by place or by mask."""
     if not folds:
-        raise ValueError("cv gives no folds; give at least one pair (train, test) of samples")
+        raise ValueError(
+            "cv yields no folds; give at least one (train, test) pair of sample indices"
+        )
     places = []
     for number, fold in enumerate(folds):
         try:
@@ -123,8 +126,8 @@ def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
             sound = False
         if not sound:
             raise ValueError(
-                f"fold {number} of cv is no pair (train, test) of places of samples between 0 and "
-                f"{n_samples - 1}; give a number of folds, a splitter of scikit-learn or such pairs"
+                f"fold {number} of cv is not a (train, test) pair of sample indices between 0 and "
+                f"{n_samples - 1}; pass a number of folds, a scikit-learn splitter or such pairs"
             )
         places.append((train, test))
     if sentence := overlap(places, n_samples):

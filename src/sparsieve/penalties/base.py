@@ -10,7 +10,7 @@ import numpy as np
 class Penalty(Protocol):
     """A function of the whole coefficient matrix W (n_features x n_outputs).
 
-    Only ``value`` is required. What else a solver needs it asks for by ``require``:
+    Only ``value`` is required. Solvers check for further methods with ``require``:
 
     - ``prox(V, step)``: the minimiser of ||W - V||^2 / 2 + step * penalty(W);
     - ``dual_norms(G)``: per row, the regularisation parameter at which it enters where 2 X'R is G;
@@ -21,18 +21,18 @@ class Penalty(Protocol):
 
     See Also
     --------
-    sparsieve.penalties.require : Says what a penalty lacks.
+    sparsieve.penalties.require : Checks that a penalty has the methods a solver needs.
     """
 
     def value(self, W) -> float: ...
 
 
 def require(penalty, *capabilities: str, solver: str) -> None:
-    """Name the capability that a solver needs and a penalty lacks.
+    """Raise an error if a penalty lacks a method that a solver needs.
 
     See Also
     --------
-    sparsieve.penalties.Penalty : What a penalty can do.
+    sparsieve.penalties.Penalty : Interface of a penalty.
     """
     for capability in capabilities:
         if not hasattr(penalty, capability):
@@ -47,16 +47,16 @@ def row_norms(W) -> np.ndarray:
 
     See Also
     --------
-    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.penalties.L21 : Sum of row norms.
     """
     return np.sqrt(np.einsum("ij,ij->i", W, W))
 
 
 def critical_strength(G: np.ndarray) -> float:
-    """The smallest strength of an l2,1 norm that keeps W = 0, where the gradient there is G.
+    """Smallest strength of an l2,1 norm at which W = 0 is optimal, given the gradient G there.
 
     See Also
     --------
-    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.penalties.L21 : Sum of row norms.
     """
     return float(row_norms(G).max(initial=0.0))

@@ -18,8 +18,8 @@ class ExclusiveL21(L21):
 
     See Also
     --------
-    sparsieve.penalties.L21 : Adds row norms.
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.penalties.L21 : Sum of row norms.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
     """
 
     beta: float
@@ -30,7 +30,7 @@ class ExclusiveL21(L21):
         return float(self.alpha * row_norms(W).sum() + self.beta * np.vdot(lengths, lengths))
 
     def prox(self, V, step):
-        """Exact proximal map: rows shorter than ``alpha * step`` vanish, weak entries with them."""
+        """Exact proximal map; rows shorter than ``alpha * step`` become zero."""
         from ._row_kernels import shrink_rows
 
         out = np.array(V, dtype=np.float64, order="C")

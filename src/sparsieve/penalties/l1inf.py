@@ -15,7 +15,7 @@ class L1Inf:
 
     See Also
     --------
-    sparsieve.penalties.L21 : Adds row norms.
+    sparsieve.penalties.L21 : Sum of row norms.
     sparsieve.LInfSelector : A penalty on the largest coefficient of every row.
     """
 

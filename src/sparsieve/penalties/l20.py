@@ -15,8 +15,8 @@ class L20:
 
     See Also
     --------
-    sparsieve.penalties.L21 : Adds row norms.
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.penalties.L21 : Sum of row norms.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     """
 
     lam: float
@@ -26,7 +26,7 @@ class L20:
         return float(self.lam * np.count_nonzero(W.any(axis=1)))
 
     def prox(self, V, step):
-        """Keep the rows longer than sqrt(2 lam step) as they are and drop the others."""
+        """Keep rows longer than sqrt(2 lam step) unchanged and set the others to zero."""
         return np.where(self._is_long(V, step)[:, None], V, np.zeros((), dtype=V.dtype))
 
     def kept(self, V, step) -> np.ndarray:

@@ -15,8 +15,8 @@ class L21:
 
     See Also
     --------
-    sparsieve.penalties.SquaredL21 : Squares the sum of row norms.
-    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.penalties.SquaredL21 : Square of the sum of row norms.
+    sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
     """
 
     alpha: float

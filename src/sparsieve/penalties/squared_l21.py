@@ -15,8 +15,8 @@ class SquaredL21:
 
     See Also
     --------
-    sparsieve.penalties.L21 : Adds row norms.
-    sparsieve.RLSRSelector : One budget for the weights of all features, also without some labels.
+    sparsieve.penalties.L21 : Sum of row norms.
+    sparsieve.RLSRSelector : Rescaled least squares, optionally semi-supervised.
     """
 
     alpha: float

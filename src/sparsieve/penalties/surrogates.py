@@ -27,7 +27,7 @@ class Surrogate(Savable, ABC):
 
     See Also
     --------
-    sparsieve.penalties.surrogate : Looks a surrogate up by name.
+    sparsieve.penalties.surrogate : Returns a surrogate by name.
     """
 
     @property
@@ -145,9 +145,9 @@ def surrogate(name: str, theta: float = 5.0) -> Surrogate:
     Parameters
     ----------
     name : {"exp", "log", "capped_l1", "scad", "l1"}
-        Which surrogate; "scad" has a = 3.7.
+        Name of the surrogate; "scad" uses a = 3.7.
     theta : float, default=5.0
-        Steepness: the larger, the closer to counting. "l1" has none and does not look at it.
+        Steepness; larger values come closer to counting. Ignored by "l1".
 
     Returns
     -------
@@ -155,8 +155,8 @@ def surrogate(name: str, theta: float = 5.0) -> Surrogate:
 
     See Also
     --------
-    sparsieve.penalties.Surrogate : What is returned.
-    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
+    sparsieve.penalties.Surrogate : The result.
+    sparsieve.L0SVMSelector : Linear SVM with a penalty on the number of features.
 
     Examples
     --------

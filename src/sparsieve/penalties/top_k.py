@@ -17,7 +17,7 @@ class TopKGap:
 
     See Also
     --------
-    sparsieve.penalties.L20 : Counts rows.
+    sparsieve.penalties.L20 : Number of nonzero rows.
     """
 
     k: int

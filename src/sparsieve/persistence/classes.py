@@ -70,7 +70,7 @@ def rebuilt(name: str, fields: dict[str, Any], written_by: str) -> Any:
     cls = _class_named(name)
     if cls is None:
         raise SavedFileError(
-            f"it names the class {name[:60]!r}, which this version does not load; it was written "
+            f"it contains the class {name[:60]!r}, which this version cannot load; it was written "
             f"by sparsieve {written_by}"
         )
     if hasattr(cls, "get_params") or not issubclass(cls, Savable):
@@ -82,8 +82,8 @@ def rebuilt(name: str, fields: dict[str, Any], written_by: str) -> Any:
     else:
         if set(fields) != set(_parameters(cls)):
             raise SavedFileError(
-                f"its {cls.__name__.lstrip('_')} is not that of this version; it was written by "
-                f"sparsieve {written_by}: fit and save it anew"
+                f"its {cls.__name__.lstrip('_')} differs from that of this version; it was "
+                f"written by sparsieve {written_by}: fit and save it again"
             )
         _agree(cls, has_declared_types(cls, fields, {}))
         instance = cls(**fields)
@@ -124,10 +124,10 @@ def _with_parameters(cls: type, fields: dict[str, Any], written_by: str) -> dict
         if name not in parameters and not fitted:
             raise SavedFileError(
                 f"its {cls.__name__} has {name[:60]!r}, which this version does not know; it was "
-                f"written by sparsieve {written_by}: fit and save it anew"
+                f"written by sparsieve {written_by}: fit and save it again"
             )
     if fields.get("memory") is not None:
-        raise SavedFileError(f"its {cls.__name__} has a memory, which could hold code")
+        raise SavedFileError(f"its {cls.__name__} has a cache (memory), which could contain code")
     missing = {name: default for name, default in parameters.items() if name not in fields}
     if inspect.Parameter.empty in missing.values():
         raise SavedFileError(f"its {cls.__name__} lacks {', '.join(missing)}")
@@ -137,5 +137,6 @@ def _with_parameters(cls: type, fields: dict[str, Any], written_by: str) -> dict
 def _agree(cls: type, holds: Any) -> None:
     if not holds:
         raise SavedFileError(
-            f"the parts of its {cls.__name__.lstrip('_')} contradict each other; fit and save anew"
+            f"the parts of its {cls.__name__.lstrip('_')} contradict each other; fit and save it "
+            "again"
         )

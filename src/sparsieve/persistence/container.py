@@ -31,8 +31,8 @@ def packed(document: dict[str, Any], pools: dict[str, np.ndarray]) -> bytes:
     text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
     if len(text) > MAX_DOCUMENT_BYTES:
         raise TypeError(
-            f"the estimator has too many parts beside its arrays to be saved ({len(text):,} bytes "
-            f"of JSON, at most {MAX_DOCUMENT_BYTES:,}); save the selectors inside one by one"
+            f"the estimator has too many parts to be saved ({len(text):,} bytes of JSON, at most "
+            f"{MAX_DOCUMENT_BYTES:,}); save the selectors inside one by one"
         )
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -48,10 +48,12 @@ def packed(document: dict[str, Any], pools: dict[str, np.ndarray]) -> bytes:
 def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """(document, arrays) of the bytes of a file."""
     if not data.startswith(b"PK\x03\x04") or len(data) < _CHECKSUM:
-        raise SavedFileError("it is not a file that sparsieve.save wrote")
+        raise SavedFileError("it was not written by sparsieve.save")
     whole = memoryview(data)[:-_CHECKSUM]
     if hashlib.sha256(whole).hexdigest().encode("ascii") != data[-_CHECKSUM:]:
-        raise SavedFileError("its checksum is wrong: it is incomplete, damaged or of another kind")
+        raise SavedFileError(
+            "its checksum is wrong: it is incomplete, damaged or a different kind of file"
+        )
     members = _members(data)
     if DOCUMENT not in members or len(members[DOCUMENT]) > MAX_DOCUMENT_BYTES:
         raise SavedFileError(f"its {DOCUMENT} is missing or too large")
@@ -65,12 +67,12 @@ def _members(data: bytes) -> dict[str, bytes]:
     known = {DOCUMENT, *(f"{kind}.npy" for kind in NUMBER_TYPES)}
     # Looked at before the archive is read: its list of members could fill the memory.
     if _length_of_list(data) > _MAX_ENTRY_BYTES * len(known):
-        raise SavedFileError("it has members that no such file has")
+        raise SavedFileError("it has unexpected members")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         infos = archive.infolist()
         names = [info.filename for info in infos]
         if not set(names) <= known or len(set(names)) < len(names):
-            raise SavedFileError("it has members that no such file has")
+            raise SavedFileError("it has unexpected members")
         for info in infos:
             is_plain = info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1
             if not is_plain or info.file_size != info.compress_size:
@@ -84,7 +86,7 @@ def _length_of_list(data: bytes) -> int:
     """Bytes of the archive's list of members: Python's reader takes all, whatever their number."""
     end = len(data) - _CHECKSUM - 22
     if data[end : end + 4] != b"PK\x05\x06":
-        raise SavedFileError("its end is not where it belongs")
+        raise SavedFileError("it has extra data at its end")
     if data[end - 20 : end - 16] == b"PK\x06\x07":  # more than four gigabytes
         return int(struct.unpack_from("<Q", data, end - 36)[0])
     return int(struct.unpack_from("<I", data, end + 12)[0])
@@ -99,5 +101,5 @@ def _plain_array(name: str, member: bytes) -> np.ndarray:
     wanted = NUMBER_TYPES[name[:-4]]
     rest = memoryview(member)[stream.tell() :]
     if dtype != wanted or len(shape) != 1 or shape[0] * wanted.itemsize != len(rest):
-        raise SavedFileError(f"its {name} is not what its name says")
+        raise SavedFileError(f"its {name} does not contain the type of array that its name says")
     return np.frombuffer(rest, dtype=wanted).astype(wanted.newbyteorder("="))

@@ -68,7 +68,7 @@ class Decoder:
             return np.str_(value)
         value = self.decode(value, depth + 1)
         if not isinstance(value, bool | int | float):
-            raise SavedFileError("a number in it is none")
+            raise SavedFileError("a number in it is invalid")
         return NUMBER_TYPES[kind].newbyteorder("=").type(value)
 
     def _from_dtype(self, content: Any, depth: int) -> np.dtype:
@@ -85,7 +85,7 @@ class Decoder:
         if letters.size == 0:
             return np.empty(shape, dtype=f"U{width}")
         if letters.max() > 0x10FFFF:
-            raise SavedFileError("a text in it has impossible letters")
+            raise SavedFileError("a text in it has invalid characters")
         return np.ascontiguousarray(letters).view(f"U{width}").reshape(shape)
 
     def _from_words(self, content: Any, depth: int) -> np.ndarray:
@@ -107,7 +107,7 @@ class Decoder:
         for i, item in enumerate(items):
             made[i] = self.decode(item, depth + 1)
             if not isinstance(made[i], _SCALARS):
-                raise SavedFileError("an array in it holds what no array may")
+                raise SavedFileError("an array in it has invalid contents")
         return made.reshape(shape)
 
     def _from_sparse(self, content: Any, depth: int) -> Any:

@@ -100,12 +100,16 @@ def _refusal(value: Any, where: str) -> str:
     cls = type(value)
     if callable(value) and hasattr(value, "__name__"):
         return (
-            f"cannot save {where}: it is a function, and a file that cannot run code cannot hold "
-            "one; use a name instead, or pickle"
+            f"cannot save {where}: it is a function, which a file that cannot run code cannot "
+            "contain; use a name instead, or pickle"
         )
     if isinstance(value, np.ndarray):
-        return f"cannot save {where}: it is an array of {value.dtype}; numbers and text can be"
+        return (
+            f"cannot save {where}: it is an array of {value.dtype}; only numbers and text can "
+            "be saved"
+        )
     return (
-        f"cannot save {where}: it is a {cls.__name__} of {cls.__module__.partition('.')[0]}, which "
-        "is not among the classes that a file may hold; save the selector inside alone, or pickle"
+        f"cannot save {where}: it is a {cls.__name__} of {cls.__module__.partition('.')[0]}, "
+        "which is not among the classes that can be saved; save only the selector inside, or "
+        "pickle"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 class SavedFileError(ValueError):
-    """A file is no saved estimator, is damaged, or comes from another version.
+    """Raised if a file is not a saved estimator, is damaged, or comes from another version.
 
     See Also
     --------
-    sparsieve.load : Reads what ``save`` wrote.
-    sparsieve.save : Writes a fitted estimator to a file that cannot run code.
+    sparsieve.load : Loads a saved estimator.
+    sparsieve.save : Saves an estimator to a file that cannot run code.
 
     Examples
     --------

@@ -31,20 +31,20 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     estimator : estimator
-        A selector or classifier of this package, fitted or not, also one around others; a
-        scikit-learn pipeline of such and of simple linear models.
+        A selector or classifier of this package, fitted or not, including those that wrap others,
+        or a scikit-learn pipeline of these and of simple linear models.
     path : str or path-like
-        Where to; a file of this name is replaced once the new one is complete.
+        File to write; an existing file is replaced once the new one is complete.
 
     See Also
     --------
-    load : Reads it.
+    load : Loads a saved estimator.
 
     Notes
     -----
-    The file is a zip archive of JSON and plain arrays with a version and a checksum. Functions,
-    such as a kernel or a scorer of your own, cannot be in it, nor can estimators of other
-    packages or forests, nearest neighbours and kernel machines of scikit-learn.
+    The file is a zip archive of JSON and plain arrays with a version and a checksum. It cannot
+    contain functions, such as your own kernel or scorer, estimators of other packages, or
+    scikit-learn's forests, nearest neighbours and kernel machines.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(estimator, BaseEstimator) or name_of(type(estimator)) is None:
         raise TypeError(
-            f"save takes an estimator of sparsieve, got {type(estimator).__name__}; a result of "
-            "select() has it as its selector"
+            f"save needs an estimator of sparsieve, got {type(estimator).__name__}; for a result "
+            "of select(), pass its .selector"
         )
     encoder = Encoder()
     document = {
@@ -79,30 +79,30 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> Any:
-    """Load what :func:`save` wrote, from anyone: no code in the file is ever run.
+    """Load an estimator written by :func:`save`; safe for files from others, as no code is run.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     max_bytes : int, default=4294967296
-        Larger files are refused; loading takes up to three times the file's size of memory.
+        Refuse larger files; loading needs memory of up to three times the file size.
 
     Returns
     -------
     estimator : estimator
-        As it was when it was saved.
+        The estimator as it was saved.
 
     Raises
     ------
     SavedFileError
-        With one sentence about what is wrong with the file; a ValueError.
+        A ValueError that says what is wrong with the file.
     OSError
-        Where it cannot be read at all.
+        If the file cannot be read.
 
     See Also
     --------
-    save : Writes it.
+    save : Saves an estimator.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     except SavedFileError as error:
         raise SavedFileError(f"cannot load {shown(path)}: {error}") from None
     except MemoryError:
-        raise SavedFileError(f"cannot load {shown(path)}: the memory does not suffice") from None
+        raise SavedFileError(f"cannot load {shown(path)}: there is not enough memory") from None
     except (ImportError, OSError, Warning):
         raise  # not of the file
     except Exception as error:  # a damaged file can make anything of the reader
@@ -150,16 +150,16 @@ def _estimator(document: dict[str, Any], pools: dict[str, Any]) -> Any:
     version = document.get("version")
     written_by = str(document.get("sparsieve"))[:40]
     if document.get("format") != FORMAT or type(version) is not int or version < 1:
-        raise SavedFileError("it does not say that it holds an estimator")
+        raise SavedFileError("it is not marked as a saved estimator")
     if version != VERSION:
-        remedy = "install a newer one" if version > VERSION else "fit and save it anew"
+        remedy = "install a newer version" if version > VERSION else "fit and save it again"
         raise SavedFileError(
             f"it is of format {version} and was written by sparsieve {written_by}; this is "
             f"sparsieve {__version__}, which reads format {VERSION}: {remedy}"
         )
     estimator = Decoder(pools, written_by).decode(document["estimator"])
     if not isinstance(estimator, BaseEstimator):
-        raise SavedFileError("it does not hold an estimator")
+        raise SavedFileError("it does not contain an estimator")
     _warn_of_scikit_learn(estimator, str(document.get("scikit-learn"))[:40])
     return estimator
 
@@ -169,6 +169,6 @@ def _warn_of_scikit_learn(estimator: Any, version: str) -> None:
     is_theirs = type(inside).__module__.startswith("sklearn.")
     if is_theirs and version.split(".")[:2] != sklearn.__version__.split(".")[:2]:
         warn_user(
-            f"the {type(inside).__name__} in this file was saved with scikit-learn {version}, this "
-            f"is {sklearn.__version__}; compare its predictions with earlier ones"
+            f"the {type(inside).__name__} in this file was saved with scikit-learn {version}, but "
+            f"this is {sklearn.__version__}; check that its predictions are unchanged"
         )

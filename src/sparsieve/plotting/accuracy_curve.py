@@ -7,7 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .base import Display, beside, count_axis, fitted_attribute, in_legend, line_style, plain
+from .._checks import check_integer
+from ..report.alt_text import alt_text
+from ..report.elements import Chart, chart_of
+from ..report.selection_charts import curve_chart
+from ..report.wording import capitalised
+from ..scoring.folds import seed_of
+from .base import (
+    Display,
+    beside,
+    count_axis,
+    fitted_attribute,
+    in_legend,
+    line_colour,
+    line_style,
+    plain,
+    wrapped,
+)
+from .chart_display import Source
+from .parts import is_narrow
 
 _MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
 
@@ -67,6 +85,8 @@ class AccuracyCurveDisplay(Display):
         The rule that was followed; it is marked by a solid line.
     title : str, default=""
         Shown above the axes.
+    note : str, default=""
+        A caption.
 
     Attributes
     ----------
@@ -97,18 +117,40 @@ class AccuracyCurveDisplay(Display):
     chosen: dict[str, int] = field(default_factory=dict)
     rule: str | None = None
     title: str = ""
+    note: str = ""
     lines_: Any = field(init=False)
     bands_: Any = field(init=False)
     marks_: Any = field(init=False)
 
     @classmethod
-    def from_estimator(cls, search: Any, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
-        """Draw the curve of a fitted :class:`~sparsieve.SelectorCV`.
+    def from_estimator(
+        cls,
+        search: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        cv: int = 5,
+        groups: Any = None,
+        random_state: Any = 0,
+        ax: Any = None,
+        **line_kw: Any,
+    ) -> AccuracyCurveDisplay:
+        """Draw the curve of a fitted search, or score a fitted selector in every fold.
 
         Parameters
         ----------
-        search : SelectorCV
-            Fitted.
+        search : SelectorCV or selector
+            Fitted. A search has its scores already; with any other selector give X and y.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features), default=None
+            The data that a selector was fitted on; the selection is repeated in every fold.
+        y : array of shape (n_samples,), default=None
+            The target it was fitted on.
+        cv : int, default=5
+            Number of folds, with X and y.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Samples of a group are held out together, with X and y.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the folds, with X and y.
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
         **line_kw : dict
@@ -118,17 +160,77 @@ class AccuracyCurveDisplay(Display):
         -------
         display : AccuracyCurveDisplay
         """
-        results = fitted_attribute(
-            search, "cv_results_", cls, "fit a SelectorCV around it to score numbers of features"
-        )
+        if X is not None:
+            check_integer("cv", cv, minimum=2)
+            how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
+            source = Source.of(search, X, y, None, cls, **how)
+            return cls._of_source(source).plot(ax=ax, **line_kw)
+        return cls._of_search(search).plot(ax=ax, **line_kw)
+
+    @classmethod
+    def _of_search(cls, search: Any) -> AccuracyCurveDisplay:
+        """The curve of a search; not drawn yet."""
+        hint = "give X and y too, or fit a SelectorCV around it"
+        results = fitted_attribute(search, "cv_results_", cls, hint)
         if "param_k" not in results:
             raise ValueError(
                 f"{type(search).__name__} was not searched over numbers of features; use SelectorCV"
             )
         error = results["error_test_score"] if search.n_splits_ > 1 else None
-        curve = ScoreCurve("mean score", results["param_k"], results["mean_test_score"], error)
-        display = cls([curve], _score_name(search), dict(search.k_by_rule_), search.rule)
-        return display.plot(ax=ax, **line_kw)
+        mean = search.measure.turned(results["mean_test_score"])
+        curve = ScoreCurve("mean score", results["param_k"], mean, error)
+        note = _caption(search, error is not None)
+        chosen, named = dict(search.k_by_rule_), search.measure.label
+        title = f"{capitalised(named)} over the number of features"
+        return cls([curve], named, chosen, search.rule, title, note)
+
+    @classmethod
+    def _of_source(cls, source: Source) -> AccuracyCurveDisplay:
+        """Curves of the models of a report; not drawn yet."""
+        n_kept = len(source.kept.order)
+        chart = curve_chart(source.assessment, n_kept)
+        assert chart is not None  # or there would have been a reason
+        rows = source.assessment.rows
+        curves = [
+            ScoreCurve(
+                model,
+                *(
+                    np.array([row[key] for row in rows if row["model"] == model])
+                    for key in ("k", "mean", "error")
+                ),
+            )
+            for model in dict.fromkeys(row["model"] for row in rows)
+        ]
+        chosen = {"selected": n_kept}
+        named = chart.columns["y"].title
+        return cls(curves, named, chosen, "selected", chart.title, chart.note)
+
+    @property
+    def chart(self) -> Chart:
+        """The curves as a chart of a report."""
+        rows = [
+            (curve.label, int(k), float(mean), float(error) if curve.error is not None else None)
+            for curve in self.curves
+            for k, mean, error in zip(
+                curve.ks,
+                curve.mean,
+                curve.mean if curve.error is None else curve.error,
+                strict=True,
+            )
+        ]
+        titles = {"series": "", "x": "number of features", "y": self.score_name, "error": "error"}
+        title = self.title or f"{capitalised(self.score_name)} over the number of features"
+        return chart_of(title, "lines", rows, titles, self.note)
+
+    @property
+    def caption(self) -> str:
+        """What to know when looking at it, in a sentence or two."""
+        return self.note
+
+    @property
+    def alt_text(self) -> str:
+        """The chart in words, for readers who cannot see it."""
+        return alt_text(self.chart)
 
     def plot(self, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
         """Draw.
@@ -151,6 +253,7 @@ class AccuracyCurveDisplay(Display):
             style = {
                 "marker": ".",
                 "linestyle": line_style(i),
+                "color": line_colour(i),
                 "label": in_legend(curve.label),
                 **line_kw,
             }
@@ -167,7 +270,10 @@ class AccuracyCurveDisplay(Display):
         self._mark(ax)
         count_axis(ax, "number of features")
         spread = " (mean ± standard error)" if self.bands_ else ""
-        ax.set(ylabel=f"{plain(self.score_name)}{spread}", title=plain(self.title))
+        ax.set(
+            ylabel=f"{plain(self.score_name)}{spread}",
+            title="" if is_narrow(ax) else wrapped(self.title, 46),
+        )
         if len(self.curves) > _MAX_INSIDE_LEGEND:
             beside(ax)
         else:
@@ -185,9 +291,11 @@ class AccuracyCurveDisplay(Display):
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
 
 
-def _score_name(search: Any) -> str:
-    if isinstance(search.scoring, str):
-        return search.scoring.replace("_", " ")
-    if search.scoring is None and search.estimator is None:  # our own ridge models
-        return "accuracy" if hasattr(search, "classes_") else "R²"
-    return "score"
+def _caption(search: Any, has_error: bool) -> str:
+    band = (
+        "; the band is one standard error to either side, corrected for overlapping training sets"
+    ) * has_error
+    return (
+        f"Mean over {search.n_splits_} folds{band}. Vertical lines are the numbers of features "
+        f"that each rule chooses; the solid one ({search.rule}) was used."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._optional import require
+from ..report.colours import PALETTE_SIZE, PALETTES
 
 LONGEST_NAME = 40
 ROW_HEIGHT = 0.24  # inches, so that the names of a long list do not touch
 LEFT_OUT = "lightgrey"  # what is shown for comparison only
 _STYLES = ("-", "--", ":", "-.")
-_COLOURS = 10  # of Matplotlib's cycle; further lines differ by their style
 _TICKS = [digit * 10**power for power in range(8) for digit in (1, 2, 5)]
 
 
@@ -25,14 +26,16 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def _begin(self, ax: Any, n_rows: int = 0) -> Any:
+    def _begin(self, ax: Any, n_rows: int = 0, width: float | None = None) -> Any:
         """The axes to draw on: those given, or those of a new figure, high enough for its rows."""
         if ax is None:
             pyplot = require("matplotlib.pyplot", extra="report", purpose="draw")
             # Constrained layout leaves space for feature names, however long.
             ax = pyplot.subplots(layout="constrained")[1]
-            width, height = ax.figure.get_size_inches()
-            ax.figure.set_size_inches(width, max(height, ROW_HEIGHT * n_rows + 1))
+            usual, height = ax.figure.get_size_inches()
+            if n_rows:  # no thick bars where there are few
+                height = max(min(height, 0.45 * n_rows + 1.5), ROW_HEIGHT * n_rows + 1)
+            ax.figure.set_size_inches(width or usual, height)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -55,6 +58,11 @@ def plain(name: Any) -> str:
     if len(text) > LONGEST_NAME:
         text = text[: LONGEST_NAME - 1] + "…"
     return text.replace("$", r"\$")
+
+
+def wrapped(text: str, n_characters: int) -> str:
+    """A title or a label on as many lines as it needs, shown as it is."""
+    return "\n".join(wrap(str(text), n_characters)).replace("$", r"\$")
 
 
 def in_legend(name: Any) -> str:
@@ -128,7 +136,12 @@ def log_axis(ax: Any) -> None:
 
 def line_style(place: int) -> str:
     """Solid for the first round through the colours, then dashed, ..."""
-    return _STYLES[place // _COLOURS % len(_STYLES)]
+    return _STYLES[place // PALETTE_SIZE % len(_STYLES)]
+
+
+def line_colour(place: int) -> str:
+    """The colour of a line, as in reports."""
+    return PALETTES["light"][place % PALETTE_SIZE]
 
 
 def grey_lines(ax: Any, x: np.ndarray, values: np.ndarray) -> Any:

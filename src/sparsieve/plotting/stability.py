@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .base import Display, beside, fitted_attribute, grey_lines, in_legend, line_style, names_of
+from .base import (
+    Display,
+    beside,
+    fitted_attribute,
+    grey_lines,
+    in_legend,
+    line_colour,
+    line_style,
+    names_of,
+)
 
 _NAMED = 15  # lines that the legend names, the most probable first
 
@@ -115,7 +124,8 @@ class StabilityPathDisplay(Display):
         order = np.argsort(-last, kind="stable")[: int(stable.sum())]
         for place, i in enumerate(order):
             label = in_legend(self.names[i]) if place < _NAMED else None
-            style = {"label": label, "linestyle": line_style(place)}
+            look = {"linestyle": line_style(place), "color": line_colour(place)}
+            style = {"label": label, **look}
             self.lines_ += ax.plot(self.ks, self.probabilities[i], **{**style, **line_kw})
         label = f"threshold {self.threshold:.3g}"
         ax.axhline(self.threshold, linestyle="--", color="grey", lw=1, label=label)

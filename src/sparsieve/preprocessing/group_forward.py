@@ -19,47 +19,48 @@ from .groups import group_labels
 
 
 class GroupForwardSelector(Savable, Capabilities, SelectorMixin, BaseEstimator):
-    r"""Keep whole groups of columns, one group after the other.
+    r"""Forward selection of whole groups of columns.
 
-    The columns that :func:`~sparsieve.make_preprocessor` makes of one category, or of a number
-    and its gaps, mean something together. Every step adds the group that lowers the error of a
-    ridge regression most, beyond what as many columns of noise would; a group is kept wholly or
-    not at all.
+    The columns that :func:`~sparsieve.make_preprocessor` makes from one category, or from a number
+    and its missing values, belong together. Every step adds the group that lowers the error of a
+    ridge regression most, beyond what the same number of noise columns would; a group is kept as a
+    whole or not at all.
 
     Parameters
     ----------
     n_groups_to_select : int or None, default=None
-        How many groups to keep. None keeps groups as long as one explains more than the best of
-        as many groups of noise would be expected to, and at least one.
+        Number of groups to keep. None keeps adding groups while the next one explains more than
+        expected from the best of the same number of noise groups; at least one is kept.
     groups : "names" or array-like of shape (n_features,), default="names"
-        Label of the group of every column. "names" takes what stands before ``=`` in the names of
-        the columns; without names every column is a group.
+        Group label of every column. "names" uses the part of the column name before ``=``; without
+        names every column is a group.
     ridge : float, default=0.01
         Ridge relative to the number of samples.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_features,)
-        Mask of the kept columns.
+        Mask of the selected columns.
     selected_groups_ : list
-        Labels of the kept groups, the best first.
+        Labels of the selected groups, best first.
     groups_ : list
         Labels of all groups, in the order in which they appear in X.
     group_scores_ : ndarray of shape (n_groups,)
-        Share of the target that a group explained when it entered, less what noise would; for
-        those left out, what they would explain as the next one. Noise scores around zero, however
-        many columns it has.
+        Fraction of the target that the group explained when it was added, minus what noise would
+        explain; for groups that were not selected, the fraction they would explain if added next.
+        Noise scores around zero for any number of columns.
     group_ranking_ : ndarray of shape (n_groups,)
-        1 for the best.
+        Rank of every group, 1 for the best.
     scores_, ranking_ : ndarray of shape (n_features,)
-        Of the group of every column.
+        Score and rank of the group of every column.
 
     See Also
     --------
-    sparsieve.make_preprocessor : Makes the columns and their names.
+    sparsieve.make_preprocessor : Converts a data frame to numeric columns.
 
     Notes
     -----
@@ -116,14 +117,14 @@ class GroupForwardSelector(Savable, Capabilities, SelectorMixin, BaseEstimator):
         self.task = task
 
     def fit(self, X: Any, y: Any) -> GroupForwardSelector:
-        """Choose groups of the columns of X by what they say about y.
+        """Select groups of columns of X by how informative they are about y.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers without gaps.
+            Numbers without missing values.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels or real targets.
+            Class labels or real-valued targets.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class GroupForwardSelector(Savable, Capabilities, SelectorMixin, BaseEstimator):
             check_integer("n_groups_to_select", self.n_groups_to_select)
         data = training_data(self, X, y)
         if not isinstance(data.design, DenseDesign):
-            raise TypeError("GroupForwardSelector takes NumPy arrays and data frames")
+            raise TypeError("GroupForwardSelector needs X as a NumPy array or data frame")
         values = data.design.array
         numbers, self.groups_ = group_labels(
             self.groups, values.shape[1], getattr(self, "feature_names_in_", None)
@@ -159,10 +160,11 @@ class GroupForwardSelector(Savable, Capabilities, SelectorMixin, BaseEstimator):
 
     @property
     def score_meaning(self) -> str:
-        """What ``group_scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``group_scores_``."""
         return (
-            "Share of the target that a group explained when it entered, less what noise with as "
-            "many columns would; for those left out, what they would explain as the next one."
+            "Fraction of the target that the group explained when it was added, minus what the "
+            "same number of noise columns would explain; for groups that were not selected, the "
+            "fraction they would explain if added next."
         )
 
     def _get_support_mask(self) -> np.ndarray:

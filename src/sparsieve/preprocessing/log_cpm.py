@@ -14,37 +14,37 @@ from .._saved import Savable, is_finite, is_nonnegative
 
 
 class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    r"""Logarithm of counts per library size.
+    r"""Normalise counts by their sample totals and take logarithms.
 
-    Samples of counts (reads per gene, words per document) differ in how much was counted, and a
-    few columns hold most of it. Every sample is divided by its total, brought to the size of
-    a usual one, and put on a logarithmic scale. Zeros stay zeros, so sparse matrices stay sparse.
+    Samples of counts (reads per gene, words per document) differ in their totals, and a few columns
+    contain most of the counts. Every sample is scaled to the same total and put on a logarithmic
+    scale. Zeros stay zeros, so sparse matrices stay sparse.
 
     Parameters
     ----------
     scale : "median" or float, default="median"
-        The total that all samples are brought to. "median" is the median total of the samples
-        seen by ``fit``; 1e6 gives counts per million.
+        Total to which all samples are scaled. "median" means the median total of the samples seen
+        by ``fit``; 1e6 gives counts per million.
 
     Attributes
     ----------
     scale_ : float
-        The total that all samples are brought to.
+        Total to which all samples are scaled.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, where X has names.
+        Names of the features, if X has names.
 
     See Also
     --------
-    sparsieve.diagnose : Recognises raw counts.
-    sparsieve.select : Prepares them with ``prepare="log-cpm"``.
+    sparsieve.diagnose : Detects raw counts.
+    sparsieve.select : Applies this with ``prepare="log-cpm"``.
 
     Notes
     -----
     A count :math:`c` of a sample with total :math:`t` becomes :math:`\log(1 + c\,s / t)`; samples
-    without any counts stay zero. Only :math:`s` is learnt, so that new samples need nothing
-    but their own counts, of all features.
+    without any counts stay zero. Only :math:`s` is learnt, so new samples need only their own
+    counts of all features.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.scale = scale
 
     def fit(self, X: Any, y: Any = None) -> LogCPM:
-        """Learn the usual total.
+        """Learn the total to scale to.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X_new : ndarray or sparse matrix of shape (n_samples, n_features)
-            In the precision of X.
+            Transformed counts, in the precision of X.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -121,8 +121,8 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         values = X.data if sparse.issparse(X) else X
         if values.size and values.min() < 0:
             raise ValueError(
-                f"Negative values in data passed to {type(self).__name__}: counts are zero or "
-                "more; leave out the preparation if the values are on a log scale already"
+                f"Negative values in data passed to {type(self).__name__}: counts must be zero or "
+                "more; do not use it if the values are already on a log scale"
             )
         return X
 

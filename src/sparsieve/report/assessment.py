@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
+from sklearn.utils.validation import check_array
 
 from ..meta.guess import GuessTest, against_guess, mean_votes
 from ..meta.rules import CountCurve, choices, describe
@@ -16,6 +17,7 @@ from ..scoring import nogueira_stability
 from ..scoring.engine import ALL_FEATURES, score_fold
 from ..scoring.folds import each_fold, make_folds, possible_folds
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
+from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
 from ..validation.target import with_task
 
@@ -92,9 +94,9 @@ class Assessment:
         return [row for row in self.rows if row["k"] == k]
 
     @property
-    def best(self) -> dict | None:
-        """The row of the model that does best at the number of the selection."""
-        return max(self.at(self.n_kept), key=lambda row: row["mean"], default=None)
+    def main(self) -> dict | None:
+        """The row of the first model at the number of the selection."""
+        return next(iter(self.at(self.n_kept)), None)
 
     def confusion_at(self, k: int) -> np.ndarray | None:
         """Held-out samples by true and predicted class; None for numbers or another k."""
@@ -119,9 +121,9 @@ class Assessment:
 
     def doubt(self, guess: float) -> str:
         """A sentence where nothing is better than a guess of that score, else nothing."""
-        if self.guess_test is None or self.best is None:
+        if self.guess_test is None or self.main is None:
             return ""
-        return self.guess_test.sentence(self.best["mean"], guess, self.metric)
+        return self.guess_test.sentence(self.main["mean"], guess, self.metric)
 
     def flatness(self, model: str, guess: float) -> str:
         """How much the number of features matters to a model, in words; empty for one number.
@@ -135,7 +137,16 @@ class Assessment:
 
 
 def assess(
-    selector: Any, X: Any, y: Any, *, n_kept: int, is_regression: bool, n_folds: int, seed: int
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_kept: int,
+    is_regression: bool,
+    n_folds: int,
+    seed: int,
+    prepare: Any = None,
+    groups: Any = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -151,18 +162,24 @@ def assess(
         At most; every class needs a sample in every fold.
     seed : int
         Of the folds.
+    prepare : transformer or None, default=None
+        Fitted to the training part of every fold.
+    groups : array of shape (n_samples,) or None, default=None
+        Samples of a group stay together.
 
     Returns
     -------
     assessment : Assessment
     """
+    groups = None if groups is None else np.asarray(groups)
     if len(y) > MAX_SAMPLES:
         samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MAX_SAMPLES])
         X, y = X[samples], y[samples]
+        groups = None if groups is None else groups[samples]
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
-    folds = _folds(y, is_regression, n_folds, seed)
+    folds = _folds(y, is_regression, n_folds, seed, groups)
     if isinstance(folds, str):
         return Assessment(reason=folds)
     counts = counts_to_try(n_kept, X.shape[1])
@@ -174,6 +191,7 @@ def assess(
                 score_fold,
                 *(with_task(selector, task if np.ndim(y) == 1 else "auto"), X, y),
                 ks=counts,
+                prepare=prepare,
                 task=task,
                 models=SHOWN_MODELS[task],
                 metrics=DEFAULT_METRICS[task][:1],
@@ -220,7 +238,7 @@ def assess(
             k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
         },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(votes, mean_votes([y], classes), folds),
+        guess_test=against_guess(votes, mean_votes([y], classes), folds, groups),
     )
 
 
@@ -246,7 +264,20 @@ def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -
     ]
 
 
-def _folds(y: Any, is_regression: bool, n_folds: int, seed: int) -> Any:
+def unprepared(X: Any) -> Any:
+    """X as it was given, gaps included, for a transformer that learns inside the folds."""
+    return check_array(X, accept_sparse="csr", dtype=(float, np.float32), ensure_all_finite=False)
+
+
+def _folds(y: Any, is_regression: bool, n_folds: int, seed: int, groups: Any = None) -> Any:
+    if groups is not None:
+        n_folds = min(n_folds, len(np.unique(groups)))
+        if n_folds < 2:
+            return "all samples are in one group, so no part of the data can be held out"
+        made = Folds(n_folds, 1, grouped=True).splits(
+            y, groups, seed=seed, stratified=not is_regression
+        )
+        return [(split.train, split.test) for split in made]
     if is_regression:
         if len(y) < 2 * n_folds:
             return f"{len(y)} samples are too few for {n_folds} folds"

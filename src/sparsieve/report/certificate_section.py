@@ -27,11 +27,14 @@ def certificate_section(certificate: Any, n_kept: int) -> Section | None:
     sizes = certificate.n_features.tolist()
     text = [
         certificate.sentence(n_kept if n_kept in sizes else None),
-        "The proof is about the training objective that the search minimises (squared error plus "
-        "ridge on the data it saw), not about accuracy on new samples. A wide gap means that "
-        "better features may exist or that the bound is weak, as it is with little ridge.",
+        "The proof is about the training objective (squared error plus ridge penalty), not about "
+        "accuracy on new samples. A wide gap means that better features may exist, or that the "
+        "bound is weak, as it is with a small ridge penalty.",
     ]
-    curves = {"reached": certificate.objective, "no selection goes below": certificate.lower_bound}
+    curves = {
+        "this selection": certificate.objective,
+        "lower bound for any selection": certificate.lower_bound,
+    }
     shares = certificate.share.tolist()
     chart = chart_of(
         "Training objective and its proven lower bound",
@@ -44,10 +47,10 @@ def certificate_section(certificate: Any, n_kept: int) -> Section | None:
         {
             "x": "number of features",
             "y": "training objective",
-            "share": "explains at least, of what any as many could",
+            "share": "share of the best set's fit, at least",
             "series": "",
         },
-        "The closer the two lines, the less another selection of the same size could add.",
+        "The closer the two lines, the less another set of the same size could improve.",
         digits={"y": 6},
         log_x=max(sizes) > 20,
     )

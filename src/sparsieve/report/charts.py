@@ -16,10 +16,14 @@ bars                 x (length), y (name); series (colour), error. Options: log_
 heatmap              x, y (names), value; strip (a class or number for every x, drawn in the row
                      of y that the option strip names). Options: diverging (zero in the middle),
                      span, domain, labels (a field written into the cells), strip_names
-distribution         x (number), y (name), jitter (from 0 to 1, added by the page)
+distribution         x (number), y (name of a class, which has its colour), jitter (from 0 to 1,
+                     added by the page)
 dots                 x, y (names), series ("selected" or "left out"): who is in which set
 critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
 ==================== ==========================================================================
+
+The option series_names gives the order of series, and so their colours; x_label says what is along
+an axis that is too crowded for names.
 """
 
 from __future__ import annotations
@@ -27,18 +31,22 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from .colours import LEVEL, MEANT
 from .elements import Chart
 from .encodings import (
     LEGEND,
-    MEANT,
+    POINTED,
+    SHORTENED,
     around,
     band,
     band_shown,
+    bands_on_demand,
     category,
     colour,
     faded,
     names,
     quantity,
+    shapes,
     tooltip,
 )
 
@@ -113,6 +121,10 @@ def _lines(chart: Chart) -> dict:
             },
         }
     )
+    if bands_on_demand(chart):
+        points = {"type": "point", "opacity": 0, "size": 60}
+        pointed = {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip(chart)}
+        layers.append({"mark": points, "encoding": pointed, "params": [POINTED]})
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
         layers[0]["params"] = [LEGEND]
     if chart.options.get("marker") is None:
@@ -146,6 +158,7 @@ def _points(chart: Chart) -> dict:
             "x": quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
             "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
             **colour(chart),
+            **shapes(chart),
             **faded(chart),
             "tooltip": tooltip(chart),
         },
@@ -171,7 +184,10 @@ def _distribution(chart: Chart) -> dict:
     """Every value as a dot over the box of its class; the page adds the boxes."""
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False}}
     x["title"] = chart.columns["x"].title
-    part = partial(_part, {"x": x, "y": names(chart, "y")})
+    classes = list(chart.options.get("series_names") or dict.fromkeys(chart.columns["y"].values))
+    shade = {"field": "y", "type": "nominal", "scale": category(classes), "legend": None}
+    y = {**names(chart, "y"), "scale": {"domain": classes}}
+    part = partial(_part, {"x": x, "y": y, "color": shade})
     offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
     end = {"field": "x2"}
     return {
@@ -232,7 +248,7 @@ def _bars(chart: Chart) -> dict:
         )
     if chart.options.get("line") is not None:
         level = {"datum": chart.options["line"], "type": "quantitative"}
-        dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "#d05a2f"}
+        dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": LEVEL}
         layers.append({"mark": dashed, "encoding": {"x": level}})
     return {"height": {"step": step}, "layer": layers}
 
@@ -265,7 +281,8 @@ def _heatmap(chart: Chart) -> dict:
 def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
     """Numbers in the cells of a map, in the ink that its colour asks for."""
     middle = sum(chart.options["domain"]) / 2
-    text = {"field": chart.options["labels"], "type": "quantitative"}
+    kind = "quantitative" if chart.columns[chart.options["labels"]].is_numeric else "nominal"
+    text = {"field": chart.options["labels"], "type": kind}
 
     def written(where: str, style: str) -> dict:
         return {
@@ -340,8 +357,10 @@ def _labels_across(chart: Chart) -> dict:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
     if len(names) > _MAX_LABELS:
-        return {"labels": False, "ticks": False}
-    shown = {"labelLimit": _LABEL, "labelOverlap": "greedy"}  # fewer names in a narrow window
+        shown = chart.options.get("x_label")
+        return {"labels": False, "ticks": False, **({"title": shown} if shown else {})}
+    # Fewer names in a narrow window.
+    shown = {"labelLimit": _LABEL, "labelOverlap": "greedy", "labelExpr": SHORTENED}
     if sum(len(name) + 2 for name in names) < 60:
         return {"labelAngle": 0, "labelSeparation": 2, **shown}
     # The boxes of slanted labels overlap: what counts is a line of text between their starts.

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..preprocessing.prepare import described
 from ..scoring.models import MODEL_WORDS
 from .comparison_sections import (
     agreement_section,
     alike_section,
     left_out_section,
-    scores_section,
+    numbers_section,
+    picture,
     stability_section,
+    standing_section,
     times_section,
 )
 from .elements import Table, table_of
+from .method_table import method_rows
 from .page import Report
 from .provenance import how_made
-from .wording import counted, ended
+from .wording import counted, ended, listed_names
 
 
 def comparison_report(comparison: Any, *, title: str | None = None, command: str = "") -> Report:
@@ -55,20 +59,19 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     n_methods = len(comparison.methods)
     verdict = comparison.verdict
     figures = {
-        "methods": str(n_methods),
-        "samples": f"{n_samples:,}",
-        "compared at": f"{comparison.k} of {n_features:,} features",
-        "without any feature": verdict.shown(verdict.guess),
+        "features in the data": f"{n_features:,}",
+        "guess without features": verdict.shown(verdict.guess),
     }
     if comparison.all_features is not None:
         every = float(comparison.all_features[comparison.metric].mean())
-        figures["with all features"] = verdict.shown(every)
+        figures[f"{verdict.title}, all features"] = verdict.shown(every)
     sections = [
-        scores_section(comparison),
+        standing_section(comparison, *method_rows(comparison)),
         agreement_section(comparison),
         alike_section(comparison),
         stability_section(comparison),
         times_section(comparison),
+        numbers_section(comparison),
         left_out_section(comparison),
         how_made(
             None,
@@ -81,10 +84,11 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     ]
     return Report(
         title=title or f"{counted(n_methods, 'method')} compared on {counted(n_samples, 'sample')}",
-        headline=comparison.recommendation,
+        headline=verdict.sentences()[0],
         sections=[section for section in sections if section is not None],
         figures=figures,
         warnings=_warnings(comparison),
+        picture=picture(comparison),
     )
 
 
@@ -92,35 +96,36 @@ def _warnings(comparison: Any) -> list[str]:
     found = [ended(note) for note in (*comparison.leaks, *comparison.notes)]
     if comparison.left_out:
         methods = counted(len(comparison.left_out), "method")
-        found.append(f"{methods} failed and count in nothing that is shown here.")
+        found.append(f"{methods} failed and are not shown: see the table of failures.")
     warned = [name for name, result in comparison.methods.items() if result.warnings]
     if warned:
-        found.append(f"Fits of {', '.join(warned)} warned: see the table of warnings.")
+        found.append(f"{listed_names(warned)} gave warnings: see the table of warnings.")
     return found
 
 
 def _procedure(comparison: Any) -> list[str]:
     model = MODEL_WORDS[comparison.model]
     return [
-        f"{_splits(comparison)}; the same for every method. On every split each method selects "
-        f"from the training part alone, a {model} is fitted to its k features, scaled by the "
-        "training part, and scored on the samples held out.",
-        f"Methods are compared at {counted(comparison.k, 'feature')}: the number that the mean of "
-        "their curves favours, which makes the scores themselves, but hardly the differences "
-        "between methods, a little too good.",
-        "Standard errors are of means over splits of one data set and allow for training parts "
-        "that overlap (Nadeau and Bengio). A method counts as lower than the best where a t-test "
-        "of the differences on the same splits says so, and as better than a guess where its score "
-        "is higher and its held-out predictions, on average over all numbers of features, follow "
-        "the target more closely than shuffled ones. Tests are at the level of 5 % together, by "
-        "Holm's correction: the former for all pairs of methods, the latter for all methods.",
+        f"{_splits(comparison)}, the same for every method. In every split, each method selects on "
+        f"the training samples only; a model ({model}) is fitted to its features, scaled by the "
+        "training samples, and scored on the held-out samples.",
+        f"Methods are compared at {counted(comparison.k, 'feature')}, the number with the best "
+        "mean over all methods. This choice makes the scores slightly too good, but hardly affects "
+        "the differences between methods.",
+        "Standard errors are corrected for overlapping training sets (Nadeau and Bengio). A method "
+        "is significantly lower than the best by a two-sided t-test on the same splits, with "
+        "Bonferroni's correction for all pairs of methods. A method is better than a guess if its "
+        "score is higher and a permutation test of its held-out predictions, averaged over all "
+        "numbers of features, is significant, with Holm's correction for all methods. The level is "
+        "5 %.",
     ]
 
 
 def _splits(comparison: Any) -> str:
     if comparison.random_state is None:
-        return f"{counted(comparison.n_folds, 'split')}, as given"
-    return f"{comparison.n_folds} folds, drawn {counted(comparison.n_repeats, 'time')}"
+        return f"{counted(comparison.n_folds, 'split')} given by the user"
+    again = "" if comparison.n_repeats == 1 else f", repeated {comparison.n_repeats} times"
+    return f"{comparison.n_folds}-fold cross-validation{again}"
 
 
 def _cv_arguments(comparison: Any) -> str:
@@ -146,14 +151,14 @@ def _methods(comparison: Any) -> Table:
 
 def _code(comparison: Any) -> str:
     names = ", ".join(repr(name) for name in [*comparison.methods, *comparison.left_out])
-    made = comparison.prepare
+    made, scoring = comparison.prepare, [score.asked for score in comparison.scoring.values()]
     return "\n".join(
         (
             "import sparsieve",
             "",
             "found = sparsieve.compare(",
             f"    X, y, [{names}],",
-            f"    ks={comparison.ks}, model={comparison.model!r}, metric={comparison.metric!r},",
+            f"    ks={comparison.ks}, model={comparison.model!r}, scoring={scoring},",
             *([f"    prepare={_made_by(made)},"] if made is not None else []),
             _cv_arguments(comparison),
             ")",
@@ -163,5 +168,8 @@ def _code(comparison: Any) -> str:
 
 
 def _made_by(prepare: Any) -> str:
+    named = described(prepare)
+    if isinstance(named, str | list):
+        return repr(named)
     ours = type(prepare).__module__.startswith("sparsieve.")
     return f"sparsieve.{prepare!r}" if ours else repr(prepare)

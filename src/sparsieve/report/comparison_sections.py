@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,11 @@ _MAX_NAMED = 12  # features in the label of a combination
 _MAX_LISTED = 30_000
 
 
-def scores_section(comparison: Any) -> Section:
-    """Scores over the number of features, and the differences at the one compared at."""
+def picture(comparison: Any) -> Chart:
+    """Scores over the number of features, or of the one number."""
+    title = comparison.verdict.title
+    if len(comparison.ks) == 1:
+        return _bars(comparison, title)
     rows: list[tuple] = []
     for metric in comparison.guess:
         for name in comparison.verdict.means:
@@ -31,29 +36,37 @@ def scores_section(comparison: Any) -> Section:
             ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
             rows += [(metric_name(metric), label, k, mean, error) for k in ends]
     several = len(comparison.guess) > 1
-    title = metric_name(comparison.metric)
     y = "mean score" if several else title
     titles = {"series": "method", "x": "number of features", "y": y, "error": "standard error"}
     if several:
         titles = {"metric": "score", **titles}
-    chart = chart_of(
+    return chart_of(
         f"{capitalised(title)} over the number of features",
         "lines",
         [row[len(row) - len(titles) :] for row in rows],
         titles,
-        "Mean over the splits; the band is one standard error to either side, with training "
-        "parts that overlap allowed for. Click names in the legend (with Shift for several) to "
-        "bring methods out.",
+        "Mean over the splits. Point at a line, or click a name in the legend, to see its band of "
+        "one standard error.",
+        digits={"y": 3},
         controls=("metric",) if several else (),
         log_x=comparison.ks[-1] >= 20,
         across=ALL_FEATURES,
-        most=1,
+        most=_largest(comparison),
         initial={"metric": title},
     )
-    blocks: list = [_standing(comparison)]
-    if len(comparison.ks) > 1:
-        blocks.insert(0, chart)
-    return Section("How well they predict", (), blocks)
+
+
+def _bars(comparison: Any, title: str) -> Chart:
+    found, metric = comparison.table_columns(), comparison.metric
+    names = (found[key].tolist() for key in ("method", metric, f"{metric}_se"))
+    return chart_of(
+        f"{capitalised(title)} using {counted(comparison.k, 'feature')}",
+        "bars",
+        zip(*names, strict=True),
+        {"y": "", "x": title, "error": "standard error"},
+        "Mean over the splits; the line is one standard error to either side.",
+        digits={"x": 3},
+    )
 
 
 def _levels(comparison: Any) -> dict[str, dict[str, np.ndarray]]:
@@ -62,24 +75,43 @@ def _levels(comparison: Any) -> dict[str, dict[str, np.ndarray]]:
     return levels if comparison.verdict.predictive else {**levels, GUESS: comparison.guess}
 
 
-def _standing(comparison: Any) -> Table:
-    found = comparison.table_columns()
-    metric, best = comparison.metric, comparison.verdict.best
+def standing_section(comparison: Any, header: Sequence[str], rows: Sequence[tuple]) -> Section:
+    """The methods with intervals and verdicts, as the command line shows them."""
+    cells = dict(enumerate(zip(*rows, strict=True)))
+
+    def both(value: int, interval: int) -> list[str]:
+        return [
+            f"{v} ({i})" if i else v for v, i in zip(cells[value], cells[interval], strict=True)
+        ]
+
     columns = [
-        Column("method", found["method"].tolist()),
-        *(Column(metric_name(name), found[name].tolist()) for name in comparison.guess),
-        Column("standard error", found[f"{metric}_se"].tolist(), digits=2),
-        Column(f"behind {best}", found["behind_best"].tolist(), digits=3),
-        Column("its standard error", found["behind_best_se"].tolist(), digits=2),
-        Column("lower beyond chance", found["separable"].tolist()),
-        Column("above a guess", found["over_guess"].tolist(), digits=3),
-        Column("standard error of that", found["over_guess_se"].tolist(), digits=2),
-        Column("better than a guess", found["better_than_guess"].tolist()),
+        Column(header[0], cells[0]),
+        Column(f"{header[1]}, 95 % interval", both(1, 2)),
+        Column(f"{header[3]}, 95 % interval", both(3, 4)),
+        Column(header[5], [text.replace("p = ", "p\u00a0=\u00a0") for text in cells[5]]),
+        *(Column(header[place], cells[place]) for place in range(6, len(header))),
     ]
-    return Table(
-        f"Methods at {counted(comparison.k, 'feature')}",
+    table = Table(
+        f"Methods using {counted(comparison.k, 'feature')}",
         columns,
-        f"Differences are in {metric_name(metric)}, paired by split.",
+        "Differences are paired by split; p-values are corrected for all pairs of methods. "
+        "Stability: 1 if every split chose the same features, 0 for random choices.",
+    )
+    return Section("Methods side by side", (), [table], is_open=True)
+
+
+def numbers_section(comparison: Any) -> Section:
+    """Everything that the table of methods leaves out."""
+    found = comparison.table_columns()
+    rows = [
+        dict(zip(found, row, strict=True))
+        for row in zip(*(column.tolist() for column in found.values()), strict=True)
+    ]
+    names = {key: key.replace("_se", " (standard error)").replace("_", " ") for key in found}
+    return Section(
+        "All numbers",
+        (),
+        [table_of("All numbers", rows, names=names, digits=dict.fromkeys(found, 3))],
     )
 
 
@@ -89,8 +121,8 @@ def agreement_section(comparison: Any) -> Section:
     methods = list(comparison.methods)
     n_all = int((found["methods"] == len(methods)).sum())
     text = [
-        f"Chosen on all samples, {counted(comparison.k, 'feature')} by each method: "
-        f"{counted(n_all, 'feature')} by all {len(methods)} of them, "
+        f"Each method chose {counted(comparison.k, 'feature')} on all samples: "
+        f"{counted(n_all, 'feature')} were chosen by all {counted(len(methods), 'method')}, "
         f"{counted(int((found['methods'] > 0).sum()), 'feature')} by at least one."
     ]
     names = [str(name) for name in found["feature"][:_MAX_DRAWN]]
@@ -105,7 +137,8 @@ def agreement_section(comparison: Any) -> Section:
         cells,
         {"y": "", "x": "", "value": "share of the splits", "chosen": "chosen on all samples"},
         "The features that most methods chose come first"
-        + f"; {_MAX_DRAWN} of {len(found['rank'])} are drawn." * (len(found["rank"]) > len(names))
+        + f"; the first {_MAX_DRAWN} of {len(found['rank'])} are drawn."
+        * (len(found["rank"]) > len(names))
         + "." * (len(found["rank"]) <= len(names)),
     )
     titles = {"share": "share of all fits", "median_rank": "median rank", "chosen_by": "chosen by"}
@@ -119,15 +152,14 @@ def agreement_section(comparison: Any) -> Section:
             )
             for key in ("rank", "feature", "methods", *titles)
         ],
-        "By the number of methods that chose a feature on all samples, then by the share of the "
-        "fits on training parts, of all methods together, that chose it. Methods that see the "
-        "same data may agree on a mistake: agreement is no proof.",
+        "Sorted by the number of methods that chose a feature on all samples, then by the share of "
+        "all fits on training sets that chose it. Methods that see the same data may agree on the "
+        "same mistake: agreement is no proof.",
     )
     return Section(
         "Which features they agree on",
         text,
         [_combinations(comparison), shares, table],
-        label="Features",
     )
 
 
@@ -142,7 +174,7 @@ def _combinations(comparison: Any) -> Chart:
             rows.append((label, method, "selected" if method in methods else "left out"))
     more = len(every) - _MAX_DRAWN
     return chart_of(
-        "Who chose what",
+        "Which methods chose which features",
         "dots",
         rows,
         {"y": "", "x": "", "series": ""},
@@ -174,13 +206,13 @@ def alike_section(comparison: Any) -> Section | None:
                 "heatmap",
                 grid(comparison.correlations, methods, methods),
                 {"y": "", "x": "", "value": "Spearman's correlation"},
-                "Over all features, most of which may be noise that no method ranks for a "
-                "reason; what the methods have in common at the top is above.",
+                "Over all features, most of which may be noise; the map above compares the "
+                "selected features alone.",
                 diverging=True,
                 span=1.0,
             )
         )
-    return Section("How alike the methods are", (), blocks, label="Alike")
+    return Section("How alike the methods are", (), blocks)
 
 
 def stability_section(comparison: Any) -> Section | None:
@@ -193,9 +225,8 @@ def stability_section(comparison: Any) -> Section | None:
         "bars",
         [(name, s.value, (s.high - s.low) / 2) for name, s in found.items()],
         {"y": "", "x": "Nogueira's index", "error": "half of the interval"},
-        "1 where every split chose the same features, 0 where they agree no more than random "
-        "choices do; the line is the 95 % interval. Splits share most of their samples, so "
-        "independent samples would agree less.",
+        "1 if every split chose the same features, 0 for random choices; the line is the 95 % "
+        "interval. Splits share most of their samples: independent samples would agree less.",
         digits={"x": 3},
     )
     return Section("Stability", (), [chart])
@@ -228,4 +259,10 @@ def left_out_section(comparison: Any) -> Section | None:
         for title, rows in (("Methods left out", failed), ("Warnings", warned))
         if rows
     ]
-    return Section("What went wrong", (), blocks) if blocks else None
+    return Section("Failures and warnings", (), blocks) if blocks else None
+
+
+def _largest(comparison: Any) -> float:
+    """What no band of a score goes beyond; errors have no largest value."""
+    bounded = all(score.most == 1 for score in comparison.scoring.values())
+    return 1 if bounded else sys.float_info.max

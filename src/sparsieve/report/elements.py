@@ -319,8 +319,8 @@ class Section:
         Paragraphs.
     blocks : sequence of Chart, Table, Facts, Listing or Explorer
         What belongs to them.
-    label : str
-        A shorter heading.
+    is_open : bool, default=False
+        Whether it is unfolded from the start.
 
     See Also
     --------
@@ -339,7 +339,7 @@ class Section:
     title: str
     text: Sequence[str] = ()
     blocks: Sequence[Block] = ()
-    label: str = ""
+    is_open: bool = False
 
 
 def chart_of(
@@ -395,8 +395,9 @@ def table_of(
     note: str = "",
     names: Mapping[str, str] | None = None,
     shown: int = 25,
+    digits: Mapping[str, int] | None = None,
 ) -> Table:
-    """A table of rows that are dicts; ``names`` gives titles for some of the keys.
+    """A table of rows that are dicts; ``names`` and ``digits`` say how some keys are shown.
 
     Examples
     --------
@@ -404,7 +405,10 @@ def table_of(
     >>> [column.title for column in table_of("t", [{"a": 1, "b": 2}], names={"a": "A"}).columns]
     ['A', 'b']
     """
-    names = names or {}
+    names, digits = names or {}, digits or {}
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    columns = [Column(names.get(key, key), [row.get(key) for row in rows]) for key in keys]
+    columns = [
+        Column(names.get(key, key), [row.get(key) for row in rows], digits=digits.get(key, 4))
+        for key in keys
+    ]
     return Table(title, columns, note, shown)

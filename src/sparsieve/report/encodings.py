@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from .colours import MEANT, PALETTE_SIZE, has_meaning
 from .elements import Chart
 
-MAX_BANDS = 4  # beyond it bands are fainter, and cut off where they would squeeze the lines
-_PALETTE_SIZE = 8  # colours that stay apart for everybody; more series get a longer palette
-
-# Series whose colour carries a meaning; both read well on light and dark.
-MEANT = {
-    "selected": "#2f8fd0",
-    "left out": "#9aa4ae",
-    "kept by request": "#2f8fd0",
-    "left out by request": "#9aa4ae",
-    "unranked gain": "#c9ced3",
-}
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+MAX_LABEL = 28  # characters of a name beside an axis; tooltips have the whole name
+MAX_BANDS = 2  # beyond it a band shows when its line is pointed at, cut off where it would squeeze
+_HEAD, _TAIL = 15, 12
+SHORTENED = (
+    f"length(datum.label) > {MAX_LABEL} ? slice(datum.label, 0, {_HEAD}) + '…' + "
+    f"slice(datum.label, -{_TAIL}) : datum.label"
+)
 
 LEGEND = {
     "name": "picked",
     "select": {"type": "point", "fields": ["series"]},
     "bind": "legend",
+}
+# The line nearest to the pointer.
+POINTED = {
+    "name": "pointed",
+    "select": {
+        "type": "point",
+        "fields": ["series"],
+        "nearest": True,
+        "on": "pointerover",
+        "clear": "pointerout",
+    },
 }
 
 
@@ -83,7 +92,7 @@ def names(chart: Chart, name: str) -> dict:
         "type": "nominal",
         "sort": None,
         "title": chart.columns[name].title or None,
-        "axis": {"labelLimit": 180},
+        "axis": {"labelLimit": 220, "labelExpr": SHORTENED},
     }
 
 
@@ -96,25 +105,39 @@ def colour(chart: Chart) -> dict:
         "color": {
             "field": "series",
             "type": "nominal",
-            "scale": category(list(dict.fromkeys(column.values))),
+            "scale": category(series_names(chart)),
             "legend": {
                 "title": column.title or None,
                 "symbolLimit": 60,
-                "labelLimit": 220,
                 "symbolOpacity": 1,
             },
         }
     }
 
 
+def series_names(chart: Chart) -> list[str]:
+    """The series in the order of their colours: as given, or as they come.
+
+    Classes have one order in all charts of a page, whichever sample comes first.
+    """
+    given = chart.options.get("series_names")
+    return list(given or dict.fromkeys(chart.columns["series"].values))
+
+
 def category(series: list[str]) -> dict:
-    """The same colours whatever is shown."""
-    scale: dict[str, Any] = {"domain": series}
-    if set(series) <= set(MEANT):
-        return scale | {"range": [MEANT[name] for name in series]}
-    return scale | (
-        {"range": "category"} if len(series) <= _PALETTE_SIZE else {"scheme": "tableau20"}
-    )
+    """The same colours whatever is shown; the page has a palette for light and one for dark."""
+    if has_meaning(series):
+        return {"domain": series, "range": [MEANT[name] for name in series]}
+    return {"domain": series, "range": "category"}
+
+
+def shapes(chart: Chart) -> dict:
+    """Another shape for dots whose colour comes a second time."""
+    if "series" not in chart.columns or len(names := series_names(chart)) <= PALETTE_SIZE:
+        return {}
+    kinds = [SHAPES[i // PALETTE_SIZE % len(SHAPES)] for i in range(len(names))]
+    scale = {"domain": names, "range": kinds}
+    return {"shape": {"field": "series", "type": "nominal", "scale": scale, "legend": None}}
 
 
 def faded(chart: Chart, shown: float = 1.0) -> dict:
@@ -126,13 +149,19 @@ def faded(chart: Chart, shown: float = 1.0) -> dict:
 
 
 def band_shown(chart: Chart) -> dict:
-    """Bands show from the start; picking a series brings its own out."""
+    """A few bands show from the start; of many, those of what is pointed at or picked."""
     if "series" not in chart.columns:
         return {}
-    if len(set(chart.columns["series"].values)) <= MAX_BANDS:
+    if not bands_on_demand(chart):
         return faded(chart, shown=0.15)
-    picked = {"param": "picked", "empty": False, "value": 0.25}
-    return {"opacity": {"condition": picked, "value": 0.07}}
+    wanted = [{"param": name, "empty": False, "value": 0.25} for name in ("pointed", "picked")]
+    return {"opacity": {"condition": wanted, "value": 0}}
+
+
+def bands_on_demand(chart: Chart) -> bool:
+    """Whether there are too many bands to see all at once."""
+    series = chart.columns.get("series")
+    return "error" in chart.columns and series is not None and len(set(series.values)) > MAX_BANDS
 
 
 def tooltip(chart: Chart, fields: tuple[str, ...] = ()) -> list[dict]:

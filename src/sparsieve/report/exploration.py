@@ -8,7 +8,7 @@ import numpy as np
 
 from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
-from .sample_charts import clustered_chart, projection_chart
+from .sample_charts import names_of, projection_chart, samples_chart
 from .selected_data import SelectedData
 from .wording import counted, percent
 
@@ -23,12 +23,12 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         return None
     projected, shares = projection_chart(kept, steps)
     made = [
-        _confusion_chart(kept, assessment, steps),
-        _held_out_chart(kept, assessment, steps),
+        confusion_chart(kept, assessment, steps),
+        held_out_chart(kept, assessment, steps),
         projected,
-        _class_chart(kept, steps),
-        _target_chart(kept, steps),
-        clustered_chart(kept, steps, MAX_DRAWN),
+        class_means_chart(kept, steps),
+        target_correlation_chart(kept, steps),
+        samples_chart(kept, steps, MAX_DRAWN),
     ]
     explorer = Explorer(
         "The selection",
@@ -42,13 +42,13 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
             for k, features in steps
         ],
         [chart for chart in made if chart is not None],
-        note=f"Scores: mean and standard error of {assessment.n_folds} folds, each with a "
-        "selection and a model of its own."
+        note=f"Scores: mean and standard error over {assessment.n_folds} folds; selection and "
+        "model are fitted again in each."
         if assessment.rows and len(steps) > 1
         else "",
     )
     what = "class" if kept.classes is not None else "target"
-    return Section("Explore the selection", [_words(what, steps)], [explorer], label="Explore")
+    return Section("Explore the selection", [_words(what, steps)], [explorer])
 
 
 def selections(kept: SelectedData) -> Steps:
@@ -79,15 +79,14 @@ def _words(what: str, steps: Steps) -> str:
     follow = "The charts show the samples through the selected features."
     if len(steps) > 1:
         follow = (
-            "Move the slider (or use the arrow keys, Home and End) to see what fewer features "
-            f"would show; charts follow. The selection below {steps[-1][0]} features is that of "
-            "the same fit."
+            "Move the slider (or use the arrow keys, Home and End) to see the charts for fewer "
+            "features, selected by the same fit."
         )
     return f"{follow} Click a feature for its values by {what}, its ranks and its substitutes."
 
 
 def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
-    """How well so many features predict, with what chance has to do with it."""
+    """How well a selection of k features predicts, with standard errors."""
     rows = assessment.at(k)
     if not rows:
         return []
@@ -95,12 +94,13 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
         scores = [
             f"{row['model']} {percent(row['mean'])} ± {100 * row['error']:.1f}" for row in rows
         ]
-        return [f"Correct on samples held out: {', '.join(scores)}."]
+        return [f"Held-out samples classified correctly: {', '.join(scores)}."]
     scores = [f"{row['model']} R² = {row['mean']:.3f} ± {row['error']:.3f}" for row in rows]
-    return [f"On samples held out: {', '.join(scores)}."]
+    return [f"On held-out samples: {', '.join(scores)}."]
 
 
-def _confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
+def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
+    """Held-out samples by true and predicted class."""
     if kept.classes is None or len(kept.classes) > MAX_DRAWN or assessment.balanced is None:
         return None
     names = kept.class_names
@@ -121,14 +121,14 @@ def _confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -
         "heatmap",
         rows,
         {**titles, "value": "share of the true class", "count": "samples"},
-        "Linear SVM. Numbers are samples; a row adds up to its class, and what is off the "
-        "diagonal was taken for another.",
+        "Predictions of a linear SVM for held-out samples. Numbers are samples; a row adds up to "
+        "its class, and off-diagonal samples were misclassified.",
         labels="count" if len(names) <= 12 else None,
         domain=(0.0, 1.0),
     )
 
 
-def _held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
+def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
     """Predictions of numbers, the picture that confusions are of classes."""
     if kept.classes is not None or kept.targets.shape[1] > 1 or not assessment.predictions:
         return None
@@ -145,14 +145,14 @@ def _held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         "points",
         rows,
         {"k": "features", "x": "true target", "y": "predicted target"},
-        "Ridge regression. On the line a prediction is right."
-        + f" {len(some)} of {len(true):,} samples." * (len(some) < len(true)),
+        "Predictions of ridge regression for held-out samples; on the dashed line they are exact."
+        + f" {len(some)} of {len(true):,} samples are drawn." * (len(some) < len(true)),
         diagonal=(float(true.min()), float(true.max())),
         size=30,
     )
 
 
-def _class_chart(kept: SelectedData, steps: Steps) -> Chart | None:
+def class_means_chart(kept: SelectedData, steps: Steps) -> Chart | None:
     """What the selected features look like in every class."""
     if kept.classes is None:
         return None
@@ -165,20 +165,20 @@ def _class_chart(kept: SelectedData, steps: Steps) -> Chart | None:
             known[kept.class_codes == c].mean(axis=0).filled(np.nan)
             for c in range(len(kept.class_names))
         ]
-        rows += grid(np.transpose(means), kept.labels(drawn), kept.class_names, k)
+        rows += grid(np.transpose(means), names_of(kept, drawn), kept.class_names, k)
     return chart_of(
         "Selected features by class",
         "heatmap",
         rows,
         {"k": "features", "y": "", "x": "class", "value": "mean (standard deviations)"},
-        "Mean of every feature within a class, in standard deviations from its overall mean: "
-        f"what stands out marks the class.{first_drawn(steps)}",
+        "Mean of every feature within a class, in standard deviations from its overall mean."
+        f"{first_drawn(steps)}",
         diverging=True,
         shape="wide",
     )
 
 
-def _target_chart(kept: SelectedData, steps: Steps) -> Chart | None:
+def target_correlation_chart(kept: SelectedData, steps: Steps) -> Chart | None:
     """What the selected features have to do with the numbers to predict."""
     if kept.classes is not None:
         return None
@@ -190,7 +190,7 @@ def _target_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         drawn = features[:MAX_DRAWN]
         scaled = np.nan_to_num(kept.standardised(drawn))
         correlation = scaled.T @ centred / np.sqrt(len(scaled))
-        rows += grid(correlation, kept.labels(drawn), kept.target_names, k)
+        rows += grid(correlation, names_of(kept, drawn), kept.target_names, k)
     note = first_drawn(steps).strip()
     if len(kept.target_names) > 1:
         titles = {"k": "features", "y": "", "x": "target", "value": "correlation"}

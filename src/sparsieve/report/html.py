@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 from .._optional import require
 from .._text import BIDI, visible
 from .._version import __version__
+from .alt_text import alt_text
 from .charts import specification
+from .colours import PALETTES
 from .elements import Chart, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
+from .stills import still
 from .vega import vega_script
 
 if TYPE_CHECKING:
     from .page import Report
 
+# Where a name may be broken; numbers stay whole. The same is in columns.js.
+_BREAKS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_/:|;\\])(?=\S)|(?<=[.,-])(?=[^\s\d])")
 _BIDI = re.compile(f"[{BIDI}]")
 # One script in parts, in the order in which they need each other.
 _SCRIPTS = ("columns", "files", "charts", "tables", "profiles", "explorer", "page")
@@ -36,12 +41,13 @@ def render(report: Report) -> str:
     page : str
     """
     page = _Page(report)
+    picture = None if report.picture is None else page.block(report.picture, "0-1")
     sections = [
         {
             "title": section.title,
-            "label": section.label or section.title,
             "anchor": f"section-{number}",
             "text": section.text,
+            "is_open": section.is_open or (number == 1 and report.picture is None),
             "blocks": [
                 page.block(block, f"{number}-{i}") for i, block in enumerate(section.blocks, 1)
             ],
@@ -51,6 +57,7 @@ def render(report: Report) -> str:
     return _template().render(
         report=report,
         sections=sections,
+        picture=picture,
         profile=page.profile,
         data={name: _script_safe(found) for name, found in page.data.items()},
         style=_file("report.css"),
@@ -76,6 +83,7 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self.packing = Packing(report.profiles)
         self.data: dict[str, Any] = {"charts": [], "tables": [], "explorers": []}
+        self.data["palettes"] = PALETTES
         self.profile: dict | None = None
         self.data["profiles"] = None
         if report.profiles is not None:
@@ -107,7 +115,14 @@ class _Page:
                 "columns": [self.packing.drawn(column) for column in chart.columns.values()],
             }
         )
-        return {"kind": "chart", "key": key, "block": chart, "controls": _controls(chart)}
+        return {
+            "kind": "chart",
+            "key": key,
+            "block": chart,
+            "alt": alt_text(still(chart, follows_slider=True)),
+            "controls": _controls(chart),
+            "min_width": _min_width(chart),
+        }
 
     def _table(self, table: Table, key: str) -> dict:
         columns = [self.packing.listed(column) for column in table.columns]
@@ -147,6 +162,16 @@ class _Page:
         }
 
 
+def _min_width(chart: Chart) -> int:
+    """Pixels below which names or the numbers in the cells of a map would run into each other."""
+    if chart.kind == "critical-difference":
+        return 520
+    if chart.kind != "heatmap" or not chart.options.get("labels"):
+        return 0
+    names = max(len(str(name)) for name in chart.columns["y"].values)
+    return 38 * len(set(chart.columns["x"].values)) + min(7 * names, 180)
+
+
 def _controls(chart: Chart) -> list[dict]:
     return [
         {
@@ -170,8 +195,13 @@ def breakable(text: str) -> Any:
     """
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_./:|;,\\-])(?=[^\s])", _visible(str(text)))
+    parts = re.split(_BREAKS, _visible(str(text)))
     return Markup("<wbr>").join(escape(part) for part in parts)
+
+
+def width_class(text: str) -> str:
+    """How a cell of a table may be broken, by its length; the same is in tables.js."""
+    return "brief" if len(text) <= 22 else "short" if len(text) <= 45 else "long"
 
 
 def _visible(value: Any) -> Any:
@@ -203,6 +233,7 @@ def _template() -> Any:
         finalize=_visible,
     )
     environment.filters["breakable"] = breakable
+    environment.filters["width_class"] = width_class
     return environment.from_string(_file("report.html"))
 
 

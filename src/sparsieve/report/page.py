@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..io.write import replacing
-from .elements import Profiles, Section
+from .elements import Chart, Profiles, Section
 from .html import framed, render
 
 
@@ -21,15 +21,17 @@ class Report:
     title : str
         Heading of the page.
     headline : str
-        What came out, in plain words.
+        The answer, in one plain sentence.
     sections : sequence of Section
-        From top to bottom.
+        Details, from top to bottom; they are folded, except where there is no picture the first.
     figures : dict of str to str
-        The few numbers to see first, by what they are.
+        A few more numbers, by what they are; one row of them.
     warnings : sequence of str
         What a reader must know before trusting it.
     profiles : Profiles or None
         More about the features that its tables name.
+    picture : Chart or None
+        The one picture to see first.
 
     See Also
     --------
@@ -51,6 +53,7 @@ class Report:
     figures: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     profiles: Profiles | None = None
+    picture: Chart | None = None
 
     def to_html(self) -> str:
         """The report as one HTML page that needs nothing else."""

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..filters import FStatisticSelector, InfoGainSelector
-from .elements import Chart, Column, Profiles
-from .sample_charts import shown_samples, which_samples
+from ..registry import name_of
+from .elements import Profiles
+from .sample_charts import shown_samples, values_chart, which_samples
 from .selected_data import SelectedData
 
 _MAX_LEVELS = 300_000  # values of features by sample that go into a page, a byte each
-_MAX_TARGETS = 4  # to draw a feature against
 _MAX_SUBSTITUTES = 20  # of one feature
 _MISSING_CODE = 255
 _BLOCK_COLUMNS = 32  # columns that are dense at a time
@@ -30,7 +30,7 @@ def profiles(
     samples = shown_samples(kept)
     stored = order[: max(_MAX_LEVELS // max(len(samples), 1), 1)]
     levels, ranges = _levels(kept, stored, samples)
-    own = type(kept.selector).__name__
+    own = name_of(kept.selector)
     ranks = {own: _own_ranks(kept), **_filters(kept)}
     if own == FStatisticSelector.__name__:
         del ranks["F-statistic"]
@@ -39,7 +39,7 @@ def profiles(
         features=order.tolist(),
         names=[kept.names[j] for j in order],
         ranks={name: [found[j] for j in order] for name, found in ranks.items() if found},
-        chart=_chart(kept, samples),
+        chart=values_chart(kept, samples),
         levels=levels,
         ranges=ranges,
         substitutes=None
@@ -112,22 +112,6 @@ def _levels(
         levels += [column.tobytes() for column in np.ascontiguousarray(codes.T, dtype=np.uint8)]
         ranges += list(zip(low.tolist(), high.tolist(), strict=True))
     return levels, ranges
-
-
-def _chart(kept: SelectedData, samples: np.ndarray) -> Chart:
-    none: list[float] = []
-    if kept.classes is not None:
-        columns = {"x": Column("value", none), "y": Column("", kept.marks(samples))}
-        return Chart("Values by class", "distribution", columns)
-    shown = kept.target_names[:_MAX_TARGETS]
-    numbers = kept.targets[samples]
-    columns = {
-        "x": Column("value", none),
-        "y": Column("target", [float(v) for t in range(len(shown)) for v in numbers[:, t]]),
-    }
-    if len(shown) > 1:
-        columns["series"] = Column("", [name for name in shown for _ in samples])
-    return Chart("Values and target", "points", columns, options={"size": 35})
 
 
 def _both_ways(

@@ -1,4 +1,4 @@
-"""How a report was made, so that it can be made again."""
+"""How a report was made, so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def how_made(
     parameters : dict or None
         Of the method.
     command, code : str
-        What makes it again, on a command line or in Python.
+        What makes the same report, on a command line or in Python.
     seed : int, default=None
         Of the folds.
     versions : dict, default=None
@@ -46,9 +46,9 @@ def how_made(
         facts["seed"] = seed
     blocks: list = list(tables)
     if command:
-        blocks.append(Listing("The command that makes this report again", command))
+        blocks.append(Listing("Command line", command))
     if code:
-        blocks.append(Listing("The same in Python", code))
+        blocks.append(Listing("In Python", code))
     if parameters:
         blocks.append(Facts("Parameters", {k: repr(v) for k, v in parameters.items()}))
     blocks.append(Facts("Software", facts))

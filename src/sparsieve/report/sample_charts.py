@@ -1,4 +1,4 @@
-"""Pictures of the samples themselves: a clustered heat map and a projection."""
+"""Pictures of the samples themselves: heat map, projection, values of features."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.sparse.linalg import svds
 
-from .elements import Chart, chart_of
+from .elements import Chart, Column, chart_of
 from .selected_data import SelectedData
 from .wording import counted, percent
 
 MAX_SAMPLES = 200  # a pixel or two for each in a heat map; a browser stays quick
 _MAX_CELLS = 30_000  # of heat maps at all numbers of features together, some 250 kB
 _MAX_DEVIATIONS = 3.0  # standard deviations; what lies beyond has the colour of the end
+_MAX_TARGETS = 4  # to draw a feature against
 _MAX_DENSE_SVD = 500  # samples or features from which on all components take too long
 
 Steps = list[tuple[int, np.ndarray]]
@@ -38,8 +39,18 @@ def which_samples(kept: SelectedData, samples: np.ndarray) -> str:
     return f" {drawn}, drawn at random so that {what} keep their shares."
 
 
-def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Chart:
-    """Samples x selected features, both in the order of a hierarchical clustering."""
+def names_of(kept: SelectedData, features: np.ndarray) -> list[str]:
+    """Whole names; axes shorten them, tooltips do not."""
+    return [str(kept.names[j]) for j in features]
+
+
+def samples_chart(
+    kept: SelectedData, steps: Steps, most_features: int, *, by_class: bool = False
+) -> Chart:
+    """Samples x selected features: those that are alike stand next to each other.
+
+    ``by_class`` sorts samples by class (or target) first.
+    """
     n_rows = sum(1 + min(k, most_features) for k, _ in steps)
     samples = shown_samples(kept, min(MAX_SAMPLES, max(_MAX_CELLS // n_rows, 2)))
     labels = _sample_labels(kept, samples)
@@ -52,30 +63,37 @@ def clustered_chart(kept: SelectedData, steps: Steps, most_features: int) -> Cha
         scaled = kept.standardised(drawn)[samples]
         filled = np.nan_to_num(scaled)  # for the order alone, a missing value is the mean
         across, down = _order(filled), _order(filled.T)
-        names = kept.labels(drawn)
+        if by_class:
+            key = kept.class_codes if is_classes else kept.targets[:, 0]
+            across = across[np.argsort(key[samples][across], kind="stable")]
+        names = names_of(kept, drawn)
         rows += [(k, strip, labels[i], None, marks[i]) for i in across]
         rows += [
             (k, names[j], labels[i], _number(scaled[i, j]), None) for j in down for i in across
         ]
     last = steps[-1][0]
-    first = f" The first {most_features} of {last} features." * (last > most_features)
+    first = f" The first {most_features} of {last} features are drawn." * (last > most_features)
     strip_title = "class" if is_classes else kept.target_names[0]
     titles = {"k": "features", "y": "", "x": "sample", "value": "standard deviations"}
+    how = f"sorted by {strip_title}" if by_class else "clustered"
+    n_shown, n_all = len(samples), counted(len(kept.y), "sample")
     return chart_of(
-        "Samples and selected features, clustered",
+        f"Samples and selected features, {how}",
         "heatmap",
         rows,
         {**titles, "strip": strip_title},
-        "Every column is a sample. Average linkage puts samples, and features, that are alike "
-        f"next to each other; the strip on top shows the {strip_title}. Colours: distance from the "
-        f"mean of a feature, full at {_MAX_DEVIATIONS:g} standard deviations."
-        + which_samples(kept, samples)
-        + first,
+        f"Every column is a sample; the strip on top shows its {strip_title}. "
+        + f"Samples are sorted by {strip_title} and, within it, clustered. " * by_class
+        + "Similar samples are next to each other, as are similar features (average linkage). "
+        * (not by_class)
+        + "Colour: standard deviations from the mean of the feature, "
+        f"full at {_MAX_DEVIATIONS:g}." + which_samples(kept, samples) + first,
         diverging=True,
         span=_MAX_DEVIATIONS,
         strip=strip,
         strip_names=kept.class_names,
         shape="wide",
+        x_label=n_all if n_shown == len(kept.y) else f"{n_shown:,} of {n_all}",
     )
 
 
@@ -83,15 +101,22 @@ def projection_chart(kept: SelectedData, steps: Steps) -> tuple[Chart, dict[int,
     """The samples on the first two principal components, and how much these show, by number."""
     samples = shown_samples(kept)
     labels, marks = _sample_labels(kept, samples), kept.marks(samples)
-    rows, sentences = [], {}
-    before: np.ndarray | None = None
-    for k, features in steps:
+    places, sentences = {}, {}
+    after: np.ndarray | None = None
+    for k, features in reversed(steps):  # the selection itself looks the same with any slider
         found, shares = _components(np.nan_to_num(kept.standardised(features)), samples)
-        if before is not None:  # no mirror images from one number to the next
-            found = found * np.where((found * before).sum(axis=0) < 0, -1.0, 1.0)
-        before = found
-        rows += [(k, *point) for point in zip(*found.T.tolist(), labels, marks, strict=True)]
+        if after is None:  # the sample farthest out is on the positive side
+            sides = found[np.abs(found).argmax(axis=0), [0, 1]]
+        else:  # no mirror images from one number to the next
+            sides = (found * after).sum(axis=0)
+        found = found * np.where(sides < 0, -1.0, 1.0)
+        after = places[k] = found
         sentences[k] = _variance_shown(shares)
+    rows = [
+        (k, *point)
+        for k, _ in steps
+        for point in zip(*places[k].T.tolist(), labels, marks, strict=True)
+    ]
     titles = {"k": "features", "x": "first component", "y": "second component", "sample": "sample"}
     if kept.classes is not None:
         titles["series"] = "class"
@@ -102,22 +127,74 @@ def projection_chart(kept: SelectedData, steps: Steps) -> tuple[Chart, dict[int,
         "points",
         rows,
         titles,
-        "Principal components of the standardised selected features; every dot is a sample. "
-        "The features were chosen with the help of the "
-        + ("classes" if kept.classes is not None else "targets")
-        + ", so some order is to be expected even by chance."
+        "First two principal components of the standardised selected features; every dot is a "
+        "sample. The features were selected by their relation to the "
+        + ("classes" if kept.classes is not None else "target")
+        + ", so some separation is expected even by chance."
         + which_samples(kept, samples),
         digits={"x": 3, "y": 3, "value": 4},
         size=40,
+        series_names=kept.class_names,
     )
     return chart, sentences
+
+
+def values_chart(kept: SelectedData, samples: np.ndarray, feature: int | None = None) -> Chart:
+    """The values of a feature by class, or against the numbers to predict.
+
+    Without a feature the column of values is empty: a page fills it when a reader asks.
+    """
+    values: list[float | None] = []
+    name, note = "value", ""
+    if feature is not None:
+        found = kept.columns([feature])[samples, 0]
+        values = [None if np.isnan(value) else float(value) for value in found]
+        name = str(kept.names[feature])
+        note = (
+            "The box holds the middle half of the values, its line is the median, whiskers reach "
+            "the extremes." * (kept.classes is not None) + which_samples(kept, samples)
+        ).strip()
+    if kept.classes is not None:
+        columns = {"x": Column(name, values), "y": Column("", kept.marks(samples))}
+        names = {"series_names": kept.class_names}
+        return Chart("Values by class", "distribution", columns, note=note, options=names)
+    shown = kept.target_names[:_MAX_TARGETS]
+    numbers = kept.targets[samples]
+    columns = {
+        "x": Column(name, values * len(shown)),
+        "y": Column("target", [float(v) for t in range(len(shown)) for v in numbers[:, t]]),
+    }
+    if len(shown) > 1:
+        columns["series"] = Column("", [name for name in shown for _ in samples])
+    return Chart("Values and target", "points", columns, note=note, options={"size": 35})
+
+
+def several_values_chart(kept: SelectedData, features: np.ndarray) -> Chart:
+    """The standardised values of several features, by class where there are classes."""
+    samples = shown_samples(kept)
+    scaled, marks = kept.standardised(features)[samples], kept.marks(samples)
+    rows = [
+        (float(value), name, mark)
+        for name, column in zip(names_of(kept, features), scaled.T, strict=True)
+        for value, mark in zip(column, marks, strict=True)
+        if not np.isnan(value)
+    ]
+    return chart_of(
+        "Values of the best features by class",
+        "distribution",
+        rows,
+        {"x": "standard deviations from the mean", "y": "", "series": "class"},
+        "The box holds the middle half of the values, its line is the median, whiskers reach the "
+        "extremes." + which_samples(kept, samples),
+        series_names=kept.class_names,
+    )
 
 
 def _variance_shown(shares: np.ndarray) -> str:
     both = percent(float(shares.sum()))
     if shares[1] <= 0:
-        return "In two dimensions: a single direction holds all of their variance."
-    return f"In two dimensions: {both} of their variance."
+        return "A single dimension shows all of their variance."
+    return f"Two dimensions show {both} of their variance."
 
 
 def _components(scaled: np.ndarray, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,11 +12,14 @@ from .._checks import check_flag, check_integer, check_real
 from ..diagnosis import diagnose, permutation_null
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta.held_out import HeldOutCheck
+from ..preprocessing.prepare import preparation
+from ..registry import name_of
 from ..scoring.folds import seed_of
+from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
-from .assessment import Assessment, assess
+from .assessment import Assessment, assess, unprepared
 from .certificate_section import certificate_section, certified
 from .exploration import explore_section, selections
 from .page import Report
@@ -56,6 +59,8 @@ def selector_report(
     certify: bool = False,
     search: Any = None,
     check: HeldOutCheck | None = None,
+    prepare: Any = None,
+    groups: Any = None,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -72,28 +77,33 @@ def selector_report(
     title : str, default=None
         Heading of the report.
     cv : int, default=5
-        The selection is repeated inside so many folds to say how well it predicts and how stable
-        it is; 0 leaves that out.
+        Number of folds in which the selection is repeated, to measure how well it predicts and
+        how stable it is; 0 skips this.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
     threshold : float, default=0.9
         Smallest absolute correlation that makes a feature a substitute of a selected one.
     null : PermutationNull, "auto" or None, default="auto"
-        The level that noise reaches, as found by :func:`~sparsieve.permutation_null`; "auto"
-        finds it where that takes a few seconds at most, None leaves it out.
+        Scores on shuffled targets, as computed by :func:`~sparsieve.permutation_null`; "auto"
+        computes them if that takes a few seconds at most, None leaves them out.
     oddities : sequence of str, default=None
         Sentences of :func:`~sparsieve.diagnose` on these data; found here if not given.
     command : str, default=""
         The command line that made it, to be shown.
     certify : bool, default=False
-        Prove how much of what any as many features could explain these do, on the training data.
-        A selector that has been certified already shows that anyway.
+        Prove how close this set is to the best set of the same size, on the training data. A
+        selector that has already been certified shows its proof in any case.
     search : SelectorCV, default=None
-        Fitted: the search that found how many features to select; what it says of their number is
-        shown. A ``selector`` that is a SelectorCV itself needs none.
+        The fitted search that chose the number of features; its summary is shown. Not needed if
+        ``selector`` is a SelectorCV itself.
     check : HeldOutCheck, default=None
-        What held-out samples said of the selection, as :func:`~sparsieve.select` found it; a
-        search says the same.
+        Result on held-out samples, as :func:`~sparsieve.select` computes it; taken from
+        ``search`` if not given.
+    prepare : transformer or None, default=None
+        The fitted transformer that was applied to X before the selection; cross-validation fits it
+        again on the training samples of every fold.
+    groups : array-like of shape (n_samples,), default=None
+        Cross-validation keeps the samples of a group together.
 
     Returns
     -------
@@ -111,10 +121,10 @@ def selector_report(
     >>> from sparsieve import RidgeForwardSelector
     >>> from sparsieve.report import selector_report
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> selector = RidgeForwardSelector(n_features_to_select=1).fit(X, y)
+    >>> selector = RidgeForwardSelector(n_features_to_select=5).fit(X, y)
     >>> report = selector_report(selector, X, y)
-    >>> report.headline.split(".")[0]
-    'RidgeForwardSelector kept 1 of 13 features: proline'
+    >>> report.title
+    '5 features selected by RidgeForwardSelector'
     """
     if not hasattr(selector, "get_support"):
         kind = type(selector).__name__
@@ -127,18 +137,21 @@ def selector_report(
     seed = seed_of(random_state)
     check_real("threshold", threshold, minimum=0, strict=True)
     check_flag("certify", certify)
+    given, X = X, X if prepare is None else prepare.transform(X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")
     if cv >= 2 and len(kept.order):
         assessment = assess(
             kept.unfitted(),
-            kept.X,
+            kept.X if prepare is None else unprepared(given),
             kept.y,
             n_kept=len(kept.order),
             is_regression=kept.classes is None,
             n_folds=cv,
             seed=seed,
+            prepare=preparation(prepare),
+            groups=groups,
         )
     if oddities is None:
         task = "regression" if kept.classes is None else "classification"
@@ -150,32 +163,38 @@ def selector_report(
         search = selector
     if check is None and search is not None:
         check = HeldOutCheck.of(search)
-    against = [] if check is None else [check.warning] * bool(check.warning)
+    doubt = assessment.doubt(kept.guess) if check is None else check.warning
+    picture, ranking = ranking_section(kept, _null(null, kept))
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, len(kept.order)),
-        ranking_section(kept, _null(null, kept)),
+        ranking,
         weight_section(kept),
         redundancy_section(kept, substitutes, threshold),
         stability_section(assessment, kept),
         bounds_section(selector, kept.names),
         convergence_section(selector),
         how_made(
-            selector.get_params(deep=False),
+            parameters_of(selector),
             command=command,
             code=_code(selector, cv, seed, certificate is not None),
             seed=seed if cv else None,
         ),
     ]
-    name = type(selector).__name__
+    name = name_of(selector)
     return Report(
         title=title or f"{counted(len(kept.order), 'feature')} selected by {name}",
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
-        warnings=[*against, *map(ended, oddities), *_warnings(selector, kept, assessment)],
+        warnings=[
+            *[doubt] * bool(doubt),
+            *map(ended, oddities),
+            *_warnings(selector, kept, assessment),
+        ],
         profiles=profiles(kept, substitutes, MAX_LISTED),
+        picture=picture,
     )
 
 
@@ -192,60 +211,51 @@ def _null(null: PermutationNull | str | None, kept: SelectedData) -> Permutation
 
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
-    n_features = kept.X.shape[1]
-    if not len(kept.order):
+    """The answer in one sentence."""
+    n_kept, n_features = len(kept.order), kept.X.shape[1]
+    if not n_kept:
         return f"{name} kept none of the {n_features:,} features."
-    first = listed_names([kept.names[j] for j in kept.order[:3]], more=len(kept.order) - 3)
-    sentence = f"{name} kept {len(kept.order)} of {n_features:,} features: {first}."
-    best = assessment.best
-    if best is None:
-        return sentence
-    model, every = best["model"], assessment.baseline[best["model"]]
-    held_out = f"in {assessment.n_folds}-fold cross-validation that repeats the selection"
+    main = assessment.main
+    if main is None:
+        first = listed_names([kept.names[j] for j in kept.order[:3]], more=n_kept - 3)
+        return f"{name} kept {n_kept:,} of {n_features:,} features: {first}."
+    using = f"Using these {n_kept:,} of {n_features:,} features"
+    if n_kept == 1:
+        using = f"Using {kept.names[kept.order[0]]}, the one feature kept of {n_features:,}"
+    doubt = assessment.doubt(kept.guess)
     if kept.classes is not None:
-        accuracy = (
-            f"{sentence} With as many, a {model} classifies {percent(best['mean'])} of samples it "
-            f"has not seen correctly ({held_out}); with all {n_features:,} features "
-            f"{percent(every)}"
-        )
-        guess = kept.guess
-        is_guessing = bool(assessment.doubt(guess))
-        if not is_guessing and not _is_uneven(kept):
-            return f"{accuracy}."
-        advice = "look at balanced accuracy" if _is_uneven(kept) else "there may be nothing to find"
-        end = f", which cannot be told from it: {advice}" * is_guessing
-        majority = f"who always names the largest class is right for {percent(guess)}{end}"
-        return f"{accuracy}; {majority}."
-    if assessment.doubt(0.0):
+        share, guess = percent(main["mean"]), percent(kept.guess)
+        end = f"; always predicting the largest class scores {guess}."
+        if doubt:
+            end = f", not significantly better than always predicting the largest class ({guess})."
+        return f"{using}, a {main['model']} classified {share} of held-out samples correctly{end}"
+    r2 = f"R² = {main['mean']:z.2f}"
+    if doubt:
         return (
-            f"{sentence} With as many, {model} predicts targets it has not seen no better than "
-            f"their mean does (R² = {best['mean']:.2f} {held_out}); with all {n_features:,} "
-            f"features R² = {every:.2f}."
+            f"{using}, {main['model']} predicted held-out samples no better than always "
+            f"predicting the mean ({r2})."
         )
-    return (
-        f"{sentence} With as many, {model} explains R² = {best['mean']:.2f} of targets it has not "
-        f"seen ({held_out}); with all {n_features:,} features R² = {every:.2f}."
-    )
+    explained = f"explained {percent(round(main['mean'], 2))} of the variance"
+    return f"{using}, {main['model']} {explained} of held-out targets ({r2})."
 
 
 def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
-    figures = {
-        "features kept": f"{len(kept.order)} of {kept.X.shape[1]:,}",
-        "samples": f"{kept.X.shape[0]:,}",
-    }
+    """What the headline does not say; never more than fit into one row."""
+    figures = {"samples": f"{kept.X.shape[0]:,}"}
     if kept.classes is not None:
         figures["classes"] = str(len(kept.classes))
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
-    for row in assessment.at(len(kept.order)):
-        value = percent(row["mean"]) if kept.classes is not None else f"{row['mean']:.2f}"
-        figures[f"{assessment.metric}, {row['model']}"] = value
+    main = assessment.main
+    if main is not None:
+        every = assessment.baseline[main["model"]]
+        figures[f"{assessment.metric}, all {kept.X.shape[1]:,} features"] = (
+            percent(every) if kept.classes is not None else f"{every:z.2f}"
+        )
     if _is_uneven(kept) and assessment.balanced is not None:
         figures["balanced accuracy"] = percent(assessment.balanced)
-        if assessment.auc is not None:
-            figures["area under the ROC curve"] = f"{assessment.auc:.3f}"
     if assessment.stability is not None:
-        figures["stability"] = f"{assessment.stability.value:.2f}"
+        figures["stability of the selection"] = f"{assessment.stability.value:z.2f}"
     return figures
 
 
@@ -259,21 +269,21 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     found = []
     reason = why_not_converged(selector)
     if reason:
-        found.append(f"The solver did not reach its goal: {reason}; {_remedy(selector)}.")
+        found.append(f"The solver did not converge: {reason}; {_remedy(selector)}.")
     if assessment.reason and assessment.reason != "cross-validation was not asked for":
-        found.append(f"No cross-validated figures: {assessment.reason}.")
+        found.append(f"The selection was not cross-validated: {assessment.reason}.")
     if assessment.stability is not None and assessment.stability.value < 0.4:
         found.append(
-            "The selection changes much from fold to fold: other samples would have given other "
-            "features. Look at the substitutes, or at StabilitySelection."
+            "The selection changes a lot from fold to fold: other samples would give other "
+            "features. See the substitutes below, or use StabilitySelection."
         )
-    if kept.classes is not None:
+    if kept.classes is not None and assessment.balanced is not None:
         _, sizes = np.unique(kept.y, return_counts=True)
         if sizes.max() > 10 * sizes.min():
             found.append(
                 f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
-                "alone says little about the small ones: see balanced accuracy and the table of "
-                "confusions."
+                "says little about the small ones: look at the balanced accuracy and the confusion "
+                "matrix."
             )
     return found
 
@@ -294,7 +304,7 @@ def _code(selector: Any, cv: int, seed: int, is_certified: bool) -> str:
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.report import selector_report\n\n"
-        f"selector = {selector!r}.fit(X, y)\n"
+        f"selector = {written(selector)}.fit(X, y)\n"
         f"selector_report(selector, X, y, cv={cv}, random_state={seed}{more})"
         ".save('report.html')"
     )

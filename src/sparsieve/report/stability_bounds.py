@@ -41,7 +41,7 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
             Column("assumed", [_ASSUMED[name] for name in bounds]),
             Column("bound", [float(bound) for bound in bounds.values()], digits=3),
         ],
-        "Kept by mistake are features that reach the threshold although a single run keeps them "
-        "no more often than a random choice of as many features would.",
+        "A feature is kept by mistake if it reaches the threshold although a single run keeps it "
+        "no more often than a random choice of the same number of features would.",
     )
     return Section("Stability of single features", [selector.summary()], [probabilities, table])

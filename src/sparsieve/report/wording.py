@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
-def counted(number: int, noun: str) -> str:
-    """``1 feature``, ``20 features``.
-
-    Examples
-    --------
-    >>> from sparsieve.report.wording import counted
-    >>> counted(1, "feature"), counted(1200, "sample")
-    ('1 feature', '1,200 samples')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+from .._text import counted as counted
 
 
 def listed_names(names: Sequence[str], more: int = 0) -> str:
@@ -59,15 +49,43 @@ def ended(sentence: str) -> str:
 
 
 def percent(share: float) -> str:
-    """``96.4 %``.
+    """``96.4 %``, and ``100 %`` where the decimal would be a zero.
 
     Examples
     --------
     >>> from sparsieve.report.wording import percent
-    >>> percent(0.9642)
-    '96.4 %'
+    >>> percent(0.9642), percent(1.0)
+    ('96.4 %', '100 %')
     """
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+
+
+def duration(seconds: float) -> str:
+    """A time with the digits that it deserves.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import duration
+    >>> duration(0.0021), duration(1.234), duration(45.6), duration(3700), duration(9e4)
+    ('< 0.1 s', '1.2 s', '46 s', '62 min', '25 h')
+    """
+    if seconds < 0.1:
+        return "< 0.1 s"
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:,.0f} h"
+
+
+def p_shown(p_value: float) -> str:
+    """A p-value with the digits that it deserves.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import p_shown
+    >>> p_shown(0.0123), p_shown(0.34), p_shown(1e-9), p_shown(1.0)
+    ('p = 0.012', 'p = 0.34', 'p < 0.001', 'p = 1')
+    """
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 
 def distinct(names: Sequence[str]) -> list[str]:

@@ -15,13 +15,9 @@ from .._checks import check_choice, check_integer, listed
 from ..selectors.base import BaseSelector
 from ..validation.target import with_task
 from .engine import score_columns
-from .metrics import (
-    ALL_METRICS,
-    TASK_METRICS,
-    recovery_of,
-    redundancy_rate,
-)
-from .models import DEFAULT_METRICS, MODELS, TASKS
+from .metrics import recovery_of, redundancy_rate
+from .models import MODELS, TASKS
+from .scorers import able_models, check_models, scorers_of
 from .selections import fit_selection
 
 OWN = "own"  # instead of numbers of features: what the model itself keeps
@@ -35,7 +31,8 @@ class Curve:
     ----------
     scores : list of dict
         One for every number of features and model: ``k`` (None for the model's own number),
-        ``n_selected``, ``classifier`` (or regressor) and the metrics.
+        ``n_selected``, ``classifier`` (or regressor) and the scores, errors positive ("log_loss"
+        is scikit-learn's "neg_log_loss"); NaN where a score is not defined.
     selections : list of dict
         One for every number of features: ``k``, ``n_selected``, ``redundancy_signed`` and
         ``redundancy_absolute`` on the training part, and where the relevant features are known
@@ -46,7 +43,7 @@ class Curve:
     seconds, peak_mib, memory_source
         What the fit of the selector took, see :func:`measure`.
     warnings : list of str
-        What the selector warned of.
+        What the selector warned of, and scores that are not defined.
     n_columns : int
         Columns that the selector saw.
     feature_names : list of str
@@ -92,7 +89,7 @@ def accuracy_curve(
     ks: Sequence[int] | str = OWN,
     task: str = "classification",
     classifiers: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
+    scoring: Any = None,
     zscore: bool = True,
     preprocessor: Any = None,
     groups: Any = None,
@@ -115,12 +112,14 @@ def accuracy_curve(
     task : {"classification", "regression"}, default="classification"
         How y is read.
     classifiers : sequence of str, default=None
-        The models, all of the task if not given. For classes "1nn", "5nn" (nearest neighbours),
-        "svm" (linear, C=1) and "softmax" (C=1); for numbers "ridge" (strength 1), "5nn" and
-        "svr" (linear, C=1, on the standardised target).
-    metrics : sequence of str, default=None
-        "accuracy", "balanced_accuracy", "mcc" and "f1" for classes, all but the second if not
-        given; "r2", "mae" and "spearman" for numbers, see :func:`regression_scores`.
+        The models; if not given, all of the task that the scores can be computed for. For
+        classes "1nn", "5nn" (nearest neighbours), "svm" (linear, C=1) and "softmax" (C=1); for
+        numbers "ridge" (strength 1), "5nn" and "svr" (linear, C=1, on the standardised target).
+    scoring : str, callable, list or dict, default=None
+        One score or several: the names of :func:`classification_scores` and
+        :func:`regression_scores`, those of scikit-learn, such as "roc_auc" or "neg_log_loss", or
+        callables ``scorer(estimator, X, y)``. "f1" is the mean over the classes. If not given,
+        "accuracy", "mcc" and "f1" for classes, "r2", "mae" and "spearman" for numbers.
     zscore : bool, default=True
         Centre and scale all columns by the training part first; sparse data are only scaled.
     preprocessor : transformer, default=None
@@ -157,10 +156,13 @@ def accuracy_curve(
     [(1, 0.64), (5, 0.96)]
     """
     check_choice("task", task, TASKS)
-    models = list(MODELS[task]) if classifiers is None else list(classifiers)
-    metrics = DEFAULT_METRICS[task] if metrics is None else metrics
-    check_asked(ks, models, metrics, task=task)
+    scores = scorers_of(scoring, task, short_names=True)
+    models = able_models(scores, task) if classifiers is None else list(classifiers)
+    check_asked(ks, models, task=task)
+    check_models(scores, task, models)
     y_train, y_test = np.asarray(y_train), np.asarray(y_test)
+    for score in scores.values():
+        score.check_target(y_train, task)
     made_names = None
     if preprocessor is not None:
         preprocessor = clone(preprocessor)
@@ -181,7 +183,12 @@ def accuracy_curve(
         record_warnings=True,
     )
     parts = X_train, y_train, X_test, y_test
+    metrics = list(scores.values())
     scored = score_columns(*parts, found.columns, models=models, task=task, metrics=metrics)
+    failed = [
+        f"{scores[name].asked} could not be computed on the test samples: {why}"
+        for name, why in scored.failures.items()
+    ]
     rows: list[dict] = []
     facts: dict[str, float] = {}
     features = np.zeros(0, dtype=np.int64)
@@ -206,7 +213,7 @@ def accuracy_curve(
         seconds=found.seconds,
         peak_mib=found.peak_mib,
         memory_source=found.memory_source,
-        warnings=found.warnings,
+        warnings=[*found.warnings, *failed],
         n_columns=X_train.shape[1],
         feature_names=[] if made_names is None else [str(made_names[j]) for j in features],
     )
@@ -215,25 +222,18 @@ def accuracy_curve(
 def check_asked(
     ks: Sequence[int] | str,
     models: Sequence[str],
-    metrics: Sequence[str],
     *,
-    task: str | None = "classification",
+    task: str = "classification",
 ) -> None:
-    """Refuse unknown models and metrics, and numbers of features that are none.
-
-    Without a task the metrics may be of any.
-    """
-    models_are = "regressors" if task == "regression" else "classifiers"
-    for kind, names, known in (
-        (models_are, models, list(MODELS[task or TASKS[0]])),
-        ("metrics", metrics, list(TASK_METRICS[task] if task else ALL_METRICS)),
-    ):
-        unknown = [name for name in names if name not in known]
-        if unknown or isinstance(names, str) or not len(names):
-            raise ValueError(
-                f"{kind} must be a list out of {', '.join(known)}; "
-                + (f"unknown: {listed(unknown)}" if unknown else f"got {names!r}")
-            )
+    """Refuse unknown models, and numbers of features that are none."""
+    kind = "regressors" if task == "regression" else "classifiers"
+    known = list(MODELS[task])
+    unknown = [name for name in models if name not in known]
+    if unknown or isinstance(models, str) or not len(models):
+        raise ValueError(
+            f"{kind} must be a list out of {', '.join(known)}; "
+            + (f"unknown: {listed(unknown)}" if unknown else f"got {models!r}")
+        )
     if isinstance(ks, str):
         if ks != OWN:
             raise ValueError(f'ks must be a list of numbers of features or "{OWN}", got {ks!r}')

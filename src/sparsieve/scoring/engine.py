@@ -25,10 +25,10 @@ from ..validation.external import is_tensor
 from ..validation.values import check_finite
 from .metrics import classification_scores, regression_scores
 from .models import MODELS
+from .scorers import Score
 from .selections import Selection, fit_selection
 
 ALL_FEATURES = "all features"  # instead of a number: the model without any selection
-SCORE = "score"  # the metric that a scorer of scikit-learn measures
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ class FoldScores:
     Attributes
     ----------
     scores : dict of tuple to dict of str to float
-        By metric.
+        By metric, as a reader wants them: errors are positive.
+    failures : dict of str to str
+        Why a metric is NaN somewhere, the first reason of each.
     predictions : dict of tuple to ndarray
-        Of the test samples; none where a scorer of scikit-learn was asked.
+        Of the test samples; none where they were not asked for.
     decisions : dict of tuple to ndarray
         Values of ``decision_function``, where they were asked for and the model has them.
     selection : Selection
@@ -52,6 +54,7 @@ class FoldScores:
     """
 
     scores: dict[tuple[str, Any], dict[str, float]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
     predictions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
     decisions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
     selection: Selection = field(default_factory=lambda: Selection(None, {}, 0.0))
@@ -62,7 +65,7 @@ class FoldScores:
         """The features at every number that was scored, best first."""
         return self.selection.columns
 
-    def curve(self, model: str, metric: str = SCORE) -> np.ndarray:
+    def curve(self, model: str, metric: str) -> np.ndarray:
         """A score of a model at every number of features."""
         return np.array([self.scores[model, k][metric] for k in self.columns])
 
@@ -99,7 +102,7 @@ def score_fold(
     prepare : transformer, default=None
         Makes what everything else sees from X; fitted on the training samples of every fold.
     fit_params, model_params, score_params : dict, default=None
-        Metadata of all samples for the selector, the models and the scorer.
+        Metadata of all samples for the selector, the models and the scorers.
     need_all, record_warnings : bool, default=False
         See :func:`~sparsieve.scoring.selections.fit_selection`.
     baseline : bool, default=False
@@ -152,8 +155,8 @@ def score_columns(
     *,
     models: Sequence[str] | Mapping[str, Any],
     task: str = "classification",
-    metrics: Sequence[str] = (),
-    scorer: Callable[..., float] | None = None,
+    metrics: Sequence[str | Score] = (),
+    predict: bool = True,
     standardize: bool = False,
     dense: bool = False,
     path: Callable[..., list[np.ndarray]] | None = None,
@@ -175,10 +178,11 @@ def score_columns(
         Names of :data:`~sparsieve.scoring.models.MODELS`, or estimators, which are copied.
     task : {"classification", "regression"}, default="classification"
         How y is read.
-    metrics : list of str, default=()
-        Of the predictions, see :mod:`sparsieve.scoring.metrics`.
-    scorer : callable, default=None
-        One of scikit-learn, instead of metrics.
+    metrics : list of str or Score, default=()
+        Names of :mod:`sparsieve.scoring.metrics`, or scores of
+        :func:`~sparsieve.scoring.scorers.scorers_of`.
+    predict : bool, default=True
+        Keep the predictions. Without them all scores come from their scorers.
     standardize : bool, default=False
         Centre and scale the columns by the training part; sparse ones are only scaled.
     dense : bool, default=False
@@ -187,24 +191,32 @@ def score_columns(
         ``path(X_train, y_train, X_test, counts, **model_params)`` predicts like the one model from
         the first ``counts`` columns. Used where every set of columns holds the one before.
     model_params, score_params : dict, default=None
-        Arguments of the models' ``fit``, and of the scorer.
+        Arguments of the models' ``fit``, and of the scorers.
     decisions_at : list, default=()
         Keys for which the values of ``decision_function`` are kept.
     """
     params, found = model_params or {}, FoldScores()
+    names = [m if isinstance(m, str) else m.name for m in metrics]
+    own = {name: m if isinstance(m, str) else m.own for name, m in zip(names, metrics, strict=True)}
+    own = {name: metric for name, metric in own.items() if metric and predict}
+    asked = [m for m in metrics if isinstance(m, Score) and m.name not in own]
 
-    def keep(place: tuple[str, Any], prediction: np.ndarray) -> None:
-        prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
-        measure = regression_scores if task == "regression" else classification_scores
-        found.scores[place] = measure(y_test, prediction, metrics)
+    def keep(place: tuple[str, Any], prediction: Any, others: Mapping[str, float]) -> None:
+        values = dict(others)
+        if prediction is not None:
+            prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
+            measure = regression_scores if task == "regression" else classification_scores
+            measured = measure(y_test, prediction, list(own.values()))
+            values |= {name: measured[metric] for name, metric in own.items()}
+        found.scores[place] = {name: values[name] for name in names}
 
-    order = None if path is None or scorer is not None else _order_of_entry(columns)
+    order = None if path is None or asked else _order_of_entry(columns)
     if path is not None and order is not None:
         counts = [len(features) for features in columns.values()]
         train, test = columns_of(X_train, order, dense), columns_of(X_test, order, dense)
         guesses = path(train, y_train, test, counts, **params)
-        for k, prediction in zip(columns, guesses, strict=True):
-            keep((next(iter(models)), k), prediction)
+        for k, guess in zip(columns, guesses, strict=True):
+            keep((next(iter(models)), k), guess, {})
         return found
     same: dict[tuple[int, ...], list[Any]] = {}  # without selection all numbers have the same
     for k, features in columns.items():
@@ -218,15 +230,23 @@ def score_columns(
         with _checked_once(models, train, test):
             for name in models:
                 model = _unfitted(models, name, task, train.shape).fit(train, y_train, **params)
-                if scorer is not None:
-                    score = {SCORE: scorer(model, test, y_test, **(score_params or {}))}
-                    found.scores.update({(name, k): score for k in keys})
-                    continue
-                prediction = model.predict(test)
+                prediction = model.predict(test) if predict else None
+                others = _measured(asked, model, test, y_test, score_params or {}, found.failures)
                 for k in keys:
-                    keep((name, k), prediction)
+                    keep((name, k), prediction, others)
                     if k in decisions_at and hasattr(model, "decision_function"):
                         found.decisions[name, k] = model.decision_function(test)
+    return found
+
+
+def _measured(
+    scores: Sequence[Score], model: Any, X: Any, y: Any, params: Any, failures: dict[str, str]
+) -> dict[str, float]:
+    found = {}
+    for score in scores:
+        found[score.name], why = score.measured(model, X, y, **params)
+        if why:
+            failures.setdefault(score.name, why)
     return found
 
 
@@ -268,7 +288,7 @@ def _order_of_entry(columns: Mapping[Any, np.ndarray]) -> np.ndarray | None:
 def _unfitted(models: Any, name: str, task: str, shape: tuple[int, int]) -> Any:
     if shape[1] == 0:
         dummy = DummyRegressor if task == "regression" else DummyClassifier
-        return dummy(strategy="mean" if task == "regression" else "most_frequent")
+        return dummy(strategy="mean" if task == "regression" else "prior")
     if isinstance(models, Mapping):
         return clone(models[name])
     return MODELS[task][name](shape[0])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
+from sklearn.metrics import get_scorer_names
 
 from .._checks import check_integer, check_real
 
@@ -120,29 +121,77 @@ def _spearman(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 # Functions of the true and the predicted numbers, one score for every output.
 REGRESSION_METRICS = {"r2": _r2, "mae": _mae, "spearman": _spearman}
-TASK_METRICS: Mapping[str, Mapping] = {"classification": METRICS, "regression": REGRESSION_METRICS}
-ALL_METRICS = (*METRICS, *REGRESSION_METRICS)
-LOWER_IS_BETTER = frozenset(["mae"])
+ERRORS = "neg_"  # how scikit-learn's names of negated errors begin
+# "log_loss" and others: shown as what they are, where scikit-learn negates them.
+_NEGATED = tuple(n.removeprefix(ERRORS) for n in get_scorer_names() if n.startswith(ERRORS))
+LOWER_IS_BETTER = frozenset(["mae", *_NEGATED])
+# In a study these two columns say how many of the relevant features were found.
+RESERVED = ("precision", "recall")
+# Everything that may be the name of a score in a table, our own metrics first.
+ALL_METRICS = tuple(
+    dict.fromkeys(
+        name.removeprefix(ERRORS)
+        for name in (*METRICS, *REGRESSION_METRICS, *get_scorer_names())
+        if name not in RESERVED
+    )
+)
+_OF_CLASSES = ("log_loss", "brier_score", "negative_likelihood_ratio")
+OF_NUMBERS = frozenset(
+    [*REGRESSION_METRICS, "explained_variance", "d2_absolute_error_score", *_NEGATED]
+) - {*_OF_CLASSES}
 # In the unit of the target: such scores of two data sets cannot be averaged.
-IN_UNITS = frozenset(["mae"])
+IN_UNITS = frozenset(
+    ["mae", "max_error"] + [n for n in _NEGATED if n.endswith(("absolute_error", "squared_error"))]
+)
 _NAMES = {
     "balanced_accuracy": "balanced accuracy",
     "r2": "R²",
     "mae": "mean absolute error",
     "spearman": "Spearman correlation",
+    "f1": "F1",
+    "f1_macro": "macro F1",
+    "matthews_corrcoef": "Matthews correlation",
+    "roc_auc": "AUC",
+    "roc_auc_ovr": "AUC (one class against the rest)",
+    "roc_auc_ovo": "AUC (pairs of classes)",
+    "brier_score": "Brier score",
 }
 
 
 def metric_name(metric: str) -> str:
-    """A metric as a reader knows it.
+    """A score as a reader knows it.
 
     Examples
     --------
     >>> from sparsieve.scoring.metrics import metric_name
-    >>> metric_name("mae"), metric_name("accuracy")
-    ('mean absolute error', 'accuracy')
+    >>> metric_name("mae"), metric_name("accuracy"), metric_name("log_loss")
+    ('mean absolute error', 'accuracy', 'log loss')
     """
-    return _NAMES.get(metric, metric)
+    return _NAMES.get(metric, metric.replace("_", " "))
+
+
+def column_of(name: str) -> str:
+    """The column of tables that holds a score of scikit-learn: errors are not negated there.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import column_of
+    >>> column_of("neg_log_loss"), column_of("roc_auc")
+    ('log_loss', 'roc_auc')
+    """
+    return name.removeprefix(ERRORS)
+
+
+def metrics_in(row: Mapping[str, Any]) -> list[str]:
+    """The scores among the columns of a row, in their order.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import metrics_in
+    >>> metrics_in({"k": 5, "roc_auc": 0.9, "accuracy": 0.8, "precision": 1.0})
+    ['roc_auc', 'accuracy']
+    """
+    return [name for name in row if name in ALL_METRICS]
 
 
 def gain(metric: str, value):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from .._checks import check_choice
-from .metrics import TASK_METRICS
+from .metrics import OF_NUMBERS, column_of
 
 TASKS = ("classification", "regression")
 
@@ -84,16 +84,17 @@ def main_model(names: Sequence[str]) -> str:
     return "svm" if "svm" in names else names[0]
 
 
-def metrics_of(task: str, metrics: Sequence[str]) -> list[str]:
-    """Those of the metrics that suit a task; its usual ones where none does.
+def metrics_of(task: str, scoring: Sequence[str]) -> list[str]:
+    """Those of the scores that suit a task; its usual ones where none does.
 
     Examples
     --------
     >>> from sparsieve.scoring.models import metrics_of
-    >>> metrics_of("regression", ["accuracy", "mae"])
+    >>> metrics_of("regression", ["accuracy", "mae", "neg_log_loss"])
     ['mae']
     >>> metrics_of("regression", ["accuracy"])
     ['r2', 'mae', 'spearman']
     """
     check_choice("task", task, TASKS)
-    return [name for name in metrics if name in TASK_METRICS[task]] or list(DEFAULT_METRICS[task])
+    suit = [n for n in scoring if (column_of(n) in OF_NUMBERS) == (task == "regression")]
+    return suit or list(DEFAULT_METRICS[task])

@@ -115,6 +115,12 @@ class MethodComparison:
         """The method with the highest mean, which may be chance."""
         return next(iter(self.means))
 
+    @property
+    def p_values(self) -> dict[str, float]:
+        """Of every method but the first: two-sided, corrected for all pairs of methods."""
+        n_pairs = math.comb(len(self.means), 2)
+        return {n: min(1.0, 2.0 * gap.p_value * n_pairs) for n, gap in self.behind.items()}
+
 
 def compare_methods(scores: Mapping[str, np.ndarray], test_share: float = 0.0) -> MethodComparison:
     """Compare methods by their scores on the same splits: which are lower than the best?

@@ -14,13 +14,19 @@ from sklearn.preprocessing import StandardScaler
 
 from ..validation.target import Target
 from .folds import Fold
+from .models import CLASSIFIERS
 
 # Ridge parameter per sample: standardised columns then shrink by about a tenth.
 RIDGE = 0.1
 
 
-def default_estimator(is_classes: bool, n_samples: int) -> Pipeline:
-    """Standardised ridge regression, or the classifier made from it."""
+def default_estimator(is_classes: bool, n_samples: int, *, probabilities: bool = False) -> Pipeline:
+    """Standardised ridge regression, or the classifier made from it.
+
+    That one has no probabilities; softmax regression stands in where these are needed.
+    """
+    if probabilities:
+        return make_pipeline(StandardScaler(), CLASSIFIERS["softmax"]())
     model = RidgeClassifier if is_classes else Ridge
     return make_pipeline(StandardScaler(), model(alpha=RIDGE * n_samples))
 
@@ -35,7 +41,7 @@ def default_scoring(estimator: Pipeline, target: Target, folds: Sequence[Fold]) 
         return {}
     path = partial(ridge_path, alpha=estimator[-1].alpha, is_classes=is_classes)
     metric = "accuracy" if is_classes else "r2"
-    return {"task": target.task, "metrics": [metric], "path": path, "scorer": None}
+    return {"metrics": [metric], "path": path, "predict": True}
 
 
 def ridge_path(

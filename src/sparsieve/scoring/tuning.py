@@ -9,16 +9,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from ..selectors.adapter import as_selector
 from ..selectors.base import BaseSelector, RandomState
-from ..selectors.parameters import reconfigured
 from .curves import OWN, accuracy_curve
 from .folds import each_fold, seed_of
-from .metrics import gain
 from .models import DEFAULT_METRICS, MODELS
 from .protocol import Folds, TimeOrdered
+from .scorers import able_models, scorers_of
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def tune(
     ks: Sequence[int] | str = OWN,
     task: str = "classification",
     classifiers: Sequence[str] | None = None,
-    metric: str | None = None,
+    scoring: Any = None,
     zscore: bool = True,
     preprocessor: Any = None,
     ordered: bool = False,
@@ -97,9 +96,10 @@ def tune(
     task : {"classification", "regression"}, default="classification"
         How y is read.
     classifiers : sequence of str, default=None
-        "1nn" and "svm" for classes, all regressors for numbers.
-    metric : str, default=None
-        "accuracy" for classes, "r2" for numbers.
+        If not given, "1nn" and "svm" for classes ("softmax" instead of "svm" where the score needs
+        probabilities), all regressors for numbers.
+    scoring : str or callable, default=None
+        The score; "accuracy" for classes and "r2" for numbers if not given.
     zscore : bool, default=True
         Whether columns are centred and scaled.
     preprocessor : transformer, default=None
@@ -130,13 +130,16 @@ def tune(
     """
     candidates = list(ParameterGrid(dict(grid)))
     is_classes = task == "classification"
-    models = classifiers or (["1nn", "svm"] if is_classes else list(MODELS[task]))
-    measured = metric or DEFAULT_METRICS[task][0]
+    scoring = DEFAULT_METRICS[task][0] if scoring is None else scoring
+    (score,) = scorers_of(scoring, task, short_names=True).values()
+    able = able_models({score.name: score}, task)
+    usual = ["1nn", "svm"] if is_classes else list(MODELS[task])
+    models = classifiers or [name if name in able else "softmax" for name in usual]
     inner = TimeOrdered(cv) if ordered else Folds(cv, grouped=groups is not None)
     splits = inner.splits(y, groups, seed=seed_of(random_state), stratified=is_classes)
     folds = [(split.train, split.test) for split in splits]
 
-    def score(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:
+    def gain(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:
         curve = accuracy_curve(
             trial,
             X[train],
@@ -146,21 +149,21 @@ def tune(
             ks=ks,
             task=task,
             classifiers=models,
-            metrics=[measured],
+            scoring=score,
             zscore=zscore,
             preprocessor=preprocessor,
             groups=None if groups is None else groups[train],
         )
-        return gain(measured, curve.mean(measured))
+        return score.turned(curve.mean(score.name))
 
     scores: list[float] = []
     first_error: Exception | None = None
     for candidate in candidates:
-        trial = reconfigured(clone(selector), candidate)
+        trial = as_selector(selector, candidate)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the outer fit repeats what matters
-                scores.append(float(np.mean(each_fold(partial(score, trial), folds))))
+                scores.append(float(np.mean(each_fold(partial(gain, trial), folds))))
         except Exception as error:
             first_error = first_error or error
             scores.append(-np.inf)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +17,14 @@ from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, checked
+from ..preprocessing.prepare import takes_logarithms
+from ..registry import name_of
 from ..selectors.table import as_frame, selection_columns
 from ..validation.dataframes import frame_library
 from .view import selection_view
 
 if TYPE_CHECKING:
-    from ..plotting import RankingDisplay
+    from ..plotting.chart_display import Source
 
 AUTO = "auto"
 
@@ -43,9 +47,10 @@ class SelectedFeatures:
         One row for each of them: rank, feature, score, meaning, coefficients and p-values where
         the method has them, substitutes. A frame of the library that X came from.
     accuracy : float
-        Accuracy (R squared for numbers) on samples that neither the selection nor the model has
-        seen, by cross-validation with a ridge model; found when first asked for, and with
-        ``k="auto"`` by the search itself, which makes it a little too good.
+        Accuracy (R squared for numbers, or the score that ``scoring`` names) on samples that
+        neither the selection nor the model has seen, by cross-validation with a ridge model; found
+        when first asked for, and with ``k="auto"`` by the search itself, which makes it a little
+        too good.
     leaks : list of str
         Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
         much, on ids and on raw counts; found when first asked for or shown.
@@ -59,6 +64,8 @@ class SelectedFeatures:
         or shown; None where that was declined or would take more than 20 s.
     asked : bool or "auto"
         Whether to check on held-out samples, as ``check`` of :func:`~sparsieve.select` said.
+    scoring : str, callable or None
+        The score of that check.
     fit_seconds : float
         How long the fit took.
     null : PermutationNull or None
@@ -81,8 +88,8 @@ class SelectedFeatures:
     >>> selected = sparsieve.select(X, y, k=3)
     >>> print(selected)  # doctest: +NORMALIZE_WHITESPACE
     3 of 13 features by RidgeForwardSelector: proline, od280/od315_of_diluted_wines, color_intensity
-    On held-out samples: accuracy 93.0 % (95 % interval 88.3 % to 97.7 %), a guess 39.9 %; stability
-    of the list 0.69 (1: the same in every fold); 10 folds.
+    On held-out samples: accuracy 93.0 % (95 % interval 88.3 % to 97.7 %), a guess without
+    features 39.9 %; stability 0.69 (1 means the same features in every fold); 10 folds.
     """
 
     selector: Any
@@ -92,6 +99,7 @@ class SelectedFeatures:
     prepare: Any = None
     groups: Any = None
     asked: bool | str = AUTO
+    scoring: Any = None
     fit_seconds: float = 0.0
     null: PermutationNull | None = None
     certificate: Any = None
@@ -146,6 +154,7 @@ class SelectedFeatures:
             task=self.task if looks_at_target(self.selector) else AUTO,
             prepare=self.prepare,
             groups=self.groups,
+            scoring=self.scoring,
             fit_seconds=fit_seconds,
             how="select(..., check=True) makes it",
         )
@@ -166,14 +175,14 @@ class SelectedFeatures:
         """What should make a reader ask whether a feature was known beforehand."""
         if (found := self._diagnosis(try_models=False)) is None:
             return []
-        return found.first(groups=self.groups, prepared=self.prepare is not None)
+        return found.first(groups=self.groups, prepared=takes_logarithms(self.prepare))
 
     @cached_property
     def oddities(self) -> list[str]:
         """All that :func:`~sparsieve.diagnose` says to who uses this method, models tried."""
         if (found := self._diagnosis(try_models=True)) is None:
             return []
-        return found.for_user_of(self.method, prepared=self.prepare is not None)
+        return found.for_user_of(self.method, prepared=takes_logarithms(self.prepare))
 
     def _diagnosis(self, *, try_models: bool) -> Diagnosis | None:
         if self.y is None or not self._is_in_memory:
@@ -198,6 +207,23 @@ class SelectedFeatures:
         """What the features were selected from: X as given, or what ``prepare`` makes of it."""
         return self.X if self.prepare is None else self.prepare.transform(self.X)
 
+    def transform(self, X: Any) -> Any:
+        """Reduce other data to the selected features, prepared as these data were.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The same columns as those selected from.
+
+        Returns
+        -------
+        X_new : array, sparse matrix or data frame
+            The selected columns, in the order of X.
+        """
+        if self.prepare is None or isinstance(self.selector, SelectorCV):
+            return self.selector.transform(X)  # a search prepares by itself
+        return self.selector.transform(self.prepare.transform(X))
+
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a report on the selection: one HTML file to open in any browser.
 
@@ -215,8 +241,10 @@ class SelectedFeatures:
         search = self.selector if isinstance(self.selector, SelectorCV) else None
         selector_report(
             self.method,
-            self.prepared_X,
+            self.X,
             self.y,
+            prepare=self.prepare,
+            groups=self.groups,
             feature_names=self.names,
             null=self.null or AUTO,
             certify=self.certificate is not None,
@@ -225,25 +253,79 @@ class SelectedFeatures:
             **options,
         ).save(path)
 
-    def plot(self, *, ax: Any = None, **bar_kw: Any) -> RankingDisplay:
-        """Draw the best features as bars.
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the selection.
 
         Parameters
         ----------
+        kind : str or None, default=None
+            None draws an overview: score over the number of features, ranking, and heat map of the
+            samples; with ``ax`` the ranking alone. Or one of:
+
+            - "curve": score over the number of features
+            - "ranking": the best features as bars (option ``n_features``)
+            - "heatmap": samples and selected features (``order="class"`` or ``"clusters"``)
+            - "values": values of the best features by class (``feature`` for a single one)
+            - "profiles": means of the features by class, or correlations with the target
+            - "projection": samples on two principal components
+            - "predictions": confusion matrix, or predicted against true numbers
+            - "stability": how often each feature is selected in the folds
+            - "correlations": of the selected features with each other
+            - "substitutes": features left out that are nearly copies (``threshold``)
+            - "weights": of the fitted model
+            - "null": scores beside those of fits on shuffled targets
+            - "convergence": objective over the iterations
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
-        **bar_kw : dict
-            For the bars, as in ``matplotlib.axes.Axes.barh``.
+        **options : dict
+            Of the figure, as above; all others are for its marks, as in Matplotlib.
 
         Returns
         -------
-        display : RankingDisplay
+        display : Display
+            With ``figure_`` and ``ax_``; the one of the overview also has ``axes_``.
         """
-        from ..plotting import RankingDisplay
+        from .figures import draw
 
-        return RankingDisplay.from_estimator(
-            self.selector, feature_names=self.names, ax=ax, **bar_kw
-        )
+        return draw(self, kind, ax, options)
+
+    def save_figures(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        width: str | float = "single",
+        formats: Sequence[str] = ("svg", "pdf"),
+    ) -> list[Path]:
+        """Write every figure that the selection has as files for a paper.
+
+        Text stays text and files carry no date, so the same selection gives the same bytes.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Where to; it is made where it does not exist. Files of the same names are replaced.
+        width : {"single", "double"} or float, default="single"
+            Of the figures: 85 mm, 180 mm, or a number of millimetres.
+        formats : sequence of {"svg", "pdf", "png"}, default=("svg", "pdf")
+            What to write of each.
+
+        Returns
+        -------
+        paths : list of Path
+            The files written; the last is captions.md with a caption and an alternative text for
+            every figure.
+        """
+        from ..plotting.saving import save_displays
+        from .figures import every_figure
+
+        return save_displays(every_figure(self), folder, width=width, formats=formats)
+
+    @cached_property
+    def _source(self) -> Source:
+        """What figures are made of; folds are computed once for all of them."""
+        from .figures import source_of
+
+        return source_of(self)
 
     @property
     def method(self) -> Any:
@@ -258,7 +340,7 @@ class SelectedFeatures:
         lines = [
             *(f"note: {sentence}" for sentence in self.leaks),
             self.nothing_found,
-            f"{len(self.features)} of {n_features} features by {type(self.method).__name__}{names}",
+            f"{len(self.features)} of {n_features} features by {name_of(self.method)}{names}",
             self.check.sentence() if self.check is not None else self.unchecked,
         ]
         return "\n".join(line for line in lines if line)

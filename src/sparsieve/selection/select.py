@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
 
 from .. import _clock
 from .._checks import check_choice, check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
-from ..preprocessing.prepare import preparation
-from ..registry import find_selector
-from ..selectors.base import BaseSelector
-from ..selectors.parameters import configured
-from ..validation.columns import columns_mask
-from ..validation.containers import plain_vector
+from ..preprocessing.given import given, is_annotated, number_columns
+from ..preprocessing.prepare import check_preparable, preparation
+from ..registry import name_of
+from ..scoring.scorers import one_score
+from ..selectors.adapter import as_selector
+from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.target import TASKS, is_categorical, read_task, with_task
-from ..validation.values import check_finite
-from .annotated import is_annotated, labels_of, matrix_of, names_of, write_back
+from .annotated import write_back
 from .result import AUTO, SelectedFeatures
-
-if TYPE_CHECKING:
-    pass
 
 
 def select(
     X: Any,
     y: Any,
     k: int | float | str | None = AUTO,
-    method: str | type | BaseSelector = "ridge-forward",
+    method: Any = "ridge-forward",
     *,
     task: str = AUTO,
     rule: str | None = None,
+    scoring: Any = None,
     layer: str | None = None,
     feature_names: Any = None,
     prepare: Any = None,
@@ -49,56 +46,67 @@ def select(
     certify: bool = False,
     **params: Any,
 ) -> SelectedFeatures:
-    """Select the features of X that say most about y.
+    """Select the features of X that best predict y.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
-        The data. What is found in an AnnData object is also written into it:
+        The data. The result for an AnnData object is also written into it:
         ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``, ``var["sparsieve_selected"]``, and
-        how it was found into ``uns["sparsieve"]``.
+        the settings into ``uns["sparsieve"]``.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
-        Class labels or real targets; of an AnnData object the name of a column of ``obs``.
+        Class labels or numbers to predict; or the name of a column of the data frame X, which is
+        then not a feature, or of ``obs`` of an AnnData object.
     k : int, float, "auto" or None, default="auto"
-        How many features to keep, or which fraction; "auto" finds the number by cross-validation
-        (:class:`~sparsieve.SelectorCV`, some 20 fits), None keeps what the method itself keeps.
-    method : str, class or selector, default="ridge-forward"
-        The name of a method, as ``sparsieve methods`` lists them, or a selector.
+        How many features to keep, or which fraction; "auto" chooses the number by cross-validation
+        (:class:`~sparsieve.SelectorCV`, about 20 fits), None leaves it to the method.
+    method : str, class, estimator or function, default="ridge-forward"
+        The name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
+        selector or model of scikit-learn or another package, see
+        :class:`~sparsieve.SelectorAdapter`; or a function ``(X, y) -> scores``.
     task : {"auto", "classification", "regression"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, which is said.
+        quantities, with a warning.
     rule : {"best", "one_se", "elbow"} or None, default=None
-        Which number ``k="auto"`` takes, see :class:`~sparsieve.SelectorCV`; None is its default,
-        "best".
+        How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
+        default, "best".
+    scoring : str, callable or None, default=None
+        The score that chooses the number of features and measures the held-out samples: one of
+        scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
+        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, or R squared for
+        numbers.
     layer : str or None, default=None
         Of an AnnData object: the layer to select from; None is ``X``.
     feature_names : array-like of str, default=None
         For an X without names.
-    prepare : "log-cpm", transformer or None, default=None
-        What is done to X first, in cross-validation with what training samples teach: "log-cpm"
-        is :class:`~sparsieve.LogCPM`, for raw counts. It must keep the columns. With a number as
-        k the selector takes what ``selected.prepare`` makes of other data.
-    groups : array-like of shape (n_samples,), default=None
-        Samples of a group stay together in cross-validation.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first; in cross-validation it is learnt from the training samples alone.
+        "impute" fills missing values with the median of their column ("impute-mean",
+        "impute-most-frequent" and "impute-knn" fill them in other ways), "log" takes the logarithm
+        of one plus every value, "log-cpm" is :class:`~sparsieve.LogCPM`, for raw counts. A list
+        such as ``["impute", "log"]`` does one after the other. A transformer must keep the
+        columns. ``selected.transform`` does the same to new data.
+    groups : array-like of shape (n_samples,), or str, default=None
+        Cross-validation keeps the samples of a group together. A name means a column, as for y.
     check : bool or "auto", default="auto"
-        Whether to say how well the selection predicts held-out samples, whether that is better
-        than a guess, by a test at the level of 5 %, and how stable the list is, by ten more fits on
-        folds; a search with ``k="auto"`` has made them. True does so at once, "auto" when the
+        Whether to measure how well the selection predicts held-out samples, whether that is better
+        than guessing (tested at the 5 % level), and how stable the list is. This takes ten more
+        fits, unless ``k="auto"`` has made them already. True does it at once, "auto" when the
         result is first shown and only if it takes less than about 20 s.
     permutations : int, default=0
-        How often y is shuffled to see what scores noise reaches; ``selected.null`` has the answer.
+        How often to shuffle y to see which scores noise reaches; the result is ``selected.null``.
     certify : bool, default=False
-        Whether to prove how much of what any as many features could explain these do, on the
-        training data; ``selected.certificate`` has the answer. For methods with ``certify``.
+        Whether to prove how close this set is to the best set of the same size, on the training
+        data; the result is ``selected.certificate``. For methods with ``certify``.
     **params : dict
         Parameters of the method.
 
     Returns
     -------
     selected : SelectedFeatures
-        ``features``, ``table``, ``selector``, ``check``, ``accuracy``, ``report(path)`` and
-        ``plot()``; a notebook shows it.
+        ``features``, ``table``, ``selector``, ``check``, ``accuracy``, ``report(path)``,
+        ``plot()`` and ``save_figures(folder)``; a notebook shows it.
 
     See Also
     --------
@@ -120,6 +128,8 @@ def select(
     if not isinstance(check, bool) and check != AUTO:
         raise ValueError(f'check must be True, False or "auto", got {check!r}')
     check_integer("permutations", permutations, minimum=0)
+    if scoring is not None:
+        one_score(scoring, None)  # refuse an unknown score before any work
     selector = _with_task(_chosen(method, params), task)
     if certify:
         _check_certifiable(selector)
@@ -130,6 +140,8 @@ def select(
             selector = SelectorCV(selector)
         if rule is not None:
             selector.set_params(rule=rule)
+        if scoring is not None:
+            selector.set_params(scoring=scoring)
     elif isinstance(selector, SelectorCV):
         raise ValueError(
             f'SelectorCV finds the number of features itself; leave k="auto", got k={k!r}'
@@ -140,30 +152,24 @@ def select(
         raise ValueError(f'k must be a number, a fraction, "auto" or None, got {k!r}')
     else:
         selector.set_params(n_features_to_select=k)
-    adata, target, names = None, y, None
-    if is_annotated(X):
-        adata, names = X, names_of(X)
-        y, X = labels_of(X, y), matrix_of(X, layer, streams=selector._accepts_external)
-    elif layer is not None:
-        raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
-    elif isinstance(y, str):
-        raise TypeError(
-            f"y={y!r} names a column, which is for AnnData; pass the values themselves as y, and "
-            "the other columns as X"
-        )
-    elif feature_names is not None:
-        names = np.array([str(name) for name in feature_names], dtype=object)
-        _number_columns(selector, names)
-    in_memory = isinstance(X, np.ndarray) or sparse.issparse(X)
-    if names is not None and in_memory and not get_tags(selector).input_tags.allow_nan:
-        check_finite(X, names)  # with the names, which the matrix does not have
-    made = preparation(prepare)
+    adata, target, made = X if is_annotated(X) else None, y, preparation(prepare)
+    found = given(
+        X,
+        y,
+        groups=groups,
+        layer=layer,
+        feature_names=feature_names,
+        streams=selector._accepts_external,
+    )
+    X, y, groups, names = found.X, found.y, found.groups, found.names
+    number_columns(selector, names)
+    _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
-    selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check))
+    selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check, scoring))
     if adata is not None:
         write_back(adata, selector, selected.method, target, layer)
     if selected.interrupted:
-        return selected  # who interrupts does not want to wait
+        return selected  # without what would take more time
     if permutations:
         null = permutation_null(selected.method, selected.prepared_X, y, n_repeats=permutations)
         selected = replace(selected, null=null)
@@ -182,7 +188,7 @@ def _with_task(selector: Any, task: str) -> Any:
         return selector
     if task == "regression" and not selector._accepts_regression:
         raise ValueError(
-            f"{type(selector).__name__} selects for class labels only, not for task={task!r}"
+            f"{name_of(selector)} selects for class labels only, not for task={task!r}"
         )
     return with_task(selector, task)
 
@@ -191,7 +197,7 @@ def _check_certifiable(selector: Any) -> None:
     """Refuse, before any work, a method that nothing can be proven about."""
     inner = selector.selector if isinstance(selector, SelectorCV) else selector
     if not hasattr(inner, "certify"):
-        raise ValueError(f"nothing can be proven about the selections of {type(inner).__name__}")
+        raise ValueError(f"nothing can be proven about the selections of {name_of(inner)}")
     inner._check_certifiable()
 
 
@@ -203,15 +209,23 @@ def _proven(selected: SelectedFeatures) -> Any:
     return method.certify(X, selected.y)
 
 
-def _number_columns(selector: Any, names: np.ndarray) -> None:
-    """Columns that parameters call by name, by their place: X itself has no names."""
-    selector = getattr(selector, "selector", selector)
-    for parameter in ("always_keep", "never_keep"):
-        columns = getattr(selector, parameter, None)
-        if columns is not None:
-            columns = [columns] if isinstance(columns, str) else columns
-            mask = columns_mask(parameter, columns, len(names), list(names))
-            selector.set_params(**{parameter: np.flatnonzero(mask).tolist()})
+_ANY_VALUES: Any = {
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": False,
+    "ensure_min_samples": 0,
+    "ensure_min_features": 0,
+}
+
+
+def _check_values(X: Any, names: Any, prepare: Any, *, allow_nan: bool) -> None:
+    """Refuse gaps and negative numbers that nothing takes, by the names of their columns."""
+    if (library := frame_library(X)) in ("pandas", "polars"):
+        names = list(X.columns)
+        X = check_array(plain_matrix(X), **_ANY_VALUES)
+    elif library is not None or not (type(X) is np.ndarray or sparse.issparse(X)):
+        return
+    if X.ndim == 2 and X.dtype.kind in "biuf":
+        check_preparable(X, names, prepare, allow_nan=allow_nan)
 
 
 def _with_reading_settled(selector: Any, y: Any) -> Any:
@@ -253,16 +267,9 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
 
 def _chosen(method: Any, params: dict[str, Any]) -> Any:
     """The unfitted selector that is meant."""
-    if isinstance(method, str):
-        method = find_selector(method)
     if "n_features_to_select" in params:
         raise ValueError(
             f"select() takes the number of features as k, got n_features_to_select="
             f"{params['n_features_to_select']!r}; use k"
         )
-    if isinstance(method, type) and issubclass(method, BaseSelector):
-        return configured(method, params)
-    if isinstance(method, BaseSelector):
-        return clone(method).set_params(**params)
-    given = method.__name__ if isinstance(method, type) else type(method).__name__
-    raise TypeError(f"method must be the name of a method or a selector, got {given}")
+    return clone(as_selector(method, params))

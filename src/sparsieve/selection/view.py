@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..registry import name_of
 from ..selectors.html_repr import BOX, shortened
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def selection_view(selected: SelectedFeatures) -> str:
     return (
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
         f"<div><b>{n_kept:,} of {n_features:,} features</b> by "
-        f"{escape(type(selected.method).__name__)}</div>"
+        f"{escape(name_of(selected.method))}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
         f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'
@@ -54,11 +55,15 @@ def _warning(selected: SelectedFeatures) -> str:
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
     substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
-    like = f'<span style="opacity: 0.7">like {shortened(substitutes)}</span>' if substitutes else ""
+    like = (
+        f'<span style="opacity: 0.7">similar: {shortened(substitutes)}</span>'
+        if substitutes
+        else ""
+    )
     cells = (
         ("right", str(columns["rank"][i])),
         ("left", shortened(columns["feature"][i])),
-        ("right", f"{columns['score'][i]:.4g}"),
+        ("right", f"{columns['score'][i]:.3g}"),
         ("left; width: 12em", f'<span style="{_BAR.format(widths[i])}"></span>'),
         ("left", like),
     )

@@ -48,38 +48,74 @@ Self = TypeVar("Self", bound="BaseSelector")
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
 class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
-    """Base of all selectors.
+    """Base of all selectors, and of a selector of your own.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
-    parameters, and implements ``_fit``; it may override ``_check_parameters``. The
-    ``Capabilities`` say what data it takes. A subclass with the parameters ``always_keep`` and
-    ``never_keep`` gets them checked, and as masks in ``TrainingData.fixed``; ranking and counting
-    them is done here.
+    parameters, and implements ``_fit(data)``, which returns :class:`FeatureScores`. It gets
+    validated data: ``X, y = data.arrays()``, the weights of samples as ``data.sample_weight``
+    (None where all count the same), and ``data.target`` with ``task``, ``classes`` and ``codes``.
+    Everything else is done here: ``ranking_``, ``support_``, :meth:`at`, names of features, tags.
+
+    A subclass may override ``_check_parameters``, and these class attributes: ``_score_meaning``
+    (one sentence), ``_accepts_sparse`` (default True), ``_accepts_nan`` (False),
+    ``_accepts_regression`` (True; False is for class labels only) and ``_needs_target`` (True). A
+    parameter ``task`` or ``class_weight`` is read where there is one. Parameters ``always_keep``
+    and ``never_keep`` are checked, and masks in ``data.fixed``; they are ranked and counted here.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps what the model itself keeps.
+
+    See Also
+    --------
+    sparsieve.check_selector : Checks a selector of your own.
+    sparsieve.FeatureScores : What ``_fit`` returns.
+    sparsieve.SelectorAdapter : Takes estimators and functions as they are.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import BaseSelector, FeatureScores
+    >>> @dataclass(eq=False, repr=False, kw_only=True)
+    ... class SpreadSelector(BaseSelector):
+    ...     power: float = 2.0
+    ...     _accepts_sparse = False
+    ...     _score_meaning = "Mean distance from the mean, to a power: larger is better."
+    ...
+    ...     def _fit(self, data):
+    ...         X, y = data.arrays()
+    ...         centre = np.average(X, axis=0, weights=data.sample_weight)
+    ...         away = np.abs(X - centre) ** self.power
+    ...         return FeatureScores(np.average(away, axis=0, weights=data.sample_weight), n_kept=5)
+    >>> SpreadSelector(n_features_to_select=2).fit(*load_wine(return_X_y=True)).support_.sum()
+    np.int64(2)
     """
 
     n_features_to_select: Count = None
     _: KW_ONLY
 
     _purposes: ClassVar[tuple[str, ...]] = ()  # what it is for, see registry.PURPOSES
-    _takes_less: ClassVar[str] = "fewer samples, or features, take less"
+    _takes_less: ClassVar[str] = "fewer samples or features are faster"
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
     _html_repr = selector_html  # what notebooks show
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Rank the features of X by what they say about y.
+        """Rank the features of X by how informative they are about y.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data. Selectors that need only products with X also take what is larger than
-            memory and stays where it is: a memory-mapped array, an HDF5 or Zarr array, backed
-            AnnData or a Parquet file. How often they went over it is ``n_passes_`` afterwards.
+            Training data. Many selectors also accept data larger than memory, read in blocks: a
+            memory-mapped array, an HDF5 or Zarr array, backed AnnData or a Parquet file.
+            ``n_passes_`` then says how often the data were read.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels, a 0/1 indicator matrix, or real targets.
+            Class labels, a 0/1 indicator matrix, or real-valued targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of every sample in the loss; a weight of two counts as the sample given
-            twice.
+            Sample weights in the loss; a weight of 2 counts like two copies of the sample.
 
         Returns
         -------
@@ -138,8 +174,8 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         Returns
         -------
         X_r : array of shape (n_samples, n_selected_features)
-            The selected columns in their order in X. Of an X that is not in memory a NumPy
-            array, or what its kind is; of a tensor a tensor on the same device.
+            The selected columns, in the order they have in X. Data that are not in memory give a
+            NumPy array or an array of their own kind; a tensor gives a tensor on the same device.
         """
         check_is_fitted(self)
         if is_tensor(X):
@@ -153,7 +189,7 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         return output_of(self, design.taken(np.flatnonzero(self._get_support_mask())))
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put selected columns back in their places, with zeros in the others.
+        """Put the selected columns back in their original places, with zeros elsewhere.
 
         Parameters
         ----------
@@ -163,7 +199,7 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         Returns
         -------
         X_original : array of shape (n_samples, n_features)
-            Of a tensor a tensor on the same device.
+            All features; a tensor gives a tensor on the same device.
         """
         if not is_tensor(X):
             check_in_memory("inverse_transform", X)
@@ -171,7 +207,8 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         support = self._get_support_mask()
         if X.ndim != 2 or X.shape[1] != support.sum():
             raise ValueError(
-                f"X has the shape {tuple(X.shape)}, but {int(support.sum())} features were selected"
+                f"X has shape {tuple(X.shape)}, but must have one column for each of the "
+                f"{int(support.sum())} selected features"
             )
         wide = X.new_zeros((len(X), len(support)))
         wide[:, places_beside(X, support)] = X
@@ -179,7 +216,7 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         return self._score_meaning
 
     def _state_checks(self) -> Iterator[bool]:
@@ -199,13 +236,13 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         Parameters
         ----------
         n_features : int, float or None
-            A number, a fraction, or None for what the model itself keeps.
+            A number, a fraction, or None for the number that the model itself keeps.
 
         Returns
         -------
         selector : object of the same class
-            A fitted copy that differs in ``support_`` and, for models that know their
-            coefficients at every number of features, in ``coef_``.
+            A fitted copy with another ``support_`` and, where the model has coefficients for every
+            number of features, another ``coef_``.
 
         Examples
         --------
@@ -220,8 +257,8 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         count = self._choices.count(n_features, self._n_kept)
         if count > self._n_ranked:
             raise ValueError(
-                f"at({n_features!r}) is beyond the {self._n_ranked} features that this fit went; "
-                f"fit with n_features_to_select >= {count}"
+                f"at({n_features!r}) asks for more than the {self._n_ranked} features that this "
+                f"fit ranked; fit with n_features_to_select >= {count}"
             )
         other = copy.copy(self)
         other.n_features_to_select = n_features
@@ -230,19 +267,19 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
 
     @property
     def n_ranked_(self) -> int:
-        """The largest number of features that :meth:`at` can be asked for."""
+        """The largest number of features that :meth:`at` accepts."""
         return self._n_ranked
 
     def reaching(self: Self, n_features: Count) -> Self:
-        """Return an unfitted copy whose fit goes as far as this number of features.
+        """Return an unfitted copy that will rank at least this number of features.
 
-        A model whose other parameters say how far it goes overrides this; ``n_ranked_`` of the
-        fitted copy tells where it ended.
+        In some models other parameters limit how many features are ranked; ``n_ranked_`` of the
+        fitted copy says how many there are.
 
         Parameters
         ----------
         n_features : int, float or None
-            The largest number that :meth:`at` will be asked for.
+            The largest number that will be passed to :meth:`at`.
 
         Returns
         -------
@@ -254,23 +291,23 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
     def find_substitutes(
         self, X: Any, threshold: float = 0.9
     ) -> dict[Any, list[tuple[Any, float]]]:
-        """Find the near-duplicates of the selected features among those left out.
+        """Find features that could replace the selected ones because they are highly correlated.
 
-        Which of several features that carry the same information is selected can be a matter
-        of chance; this lists the alternatives.
+        When several features carry the same information, which one is selected can be a matter of
+        chance. This lists the alternatives.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data to correlate the features on, usually the training data.
+            Data to compute the correlations on, usually the training data.
         threshold : float, default=0.9
-            Smallest absolute correlation that makes a substitute.
+            Smallest absolute correlation of a substitute.
 
         Returns
         -------
         substitutes : dict
-            For every selected feature (by name where X had names, else by column) a list of
-            (feature, correlation), the strongest first. Also kept as ``substitutes_``.
+            For every selected feature (its name, or its column if X has no names) a list of
+            (feature, correlation), strongest first. Also stored as ``substitutes_``.
 
         Examples
         --------
@@ -302,20 +339,19 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         return self.substitutes_
 
     def to_frame(self, *, all_features: bool = False) -> Any:
-        """Show what was found as a table, the best feature first.
+        """Return the selected features as a table, best first.
 
         Parameters
         ----------
         all_features : bool, default=False
-            Those left out too; a column "selected" then tells them apart.
+            Include the features that were not selected; the column "selected" tells them apart.
 
         Returns
         -------
         table : DataFrame or dict
-            Of pandas or polars as X was; for plain arrays of pandas, or a dict of columns where
+            A pandas or polars frame, like X; for arrays a pandas frame, or a dict of columns if
             pandas is not installed. Columns: rank, feature, score, meaning; coefficients and
-            p-values where the selector has them; substitutes once ``find_substitutes`` found
-            them.
+            p-values if the selector has them; substitutes after ``find_substitutes``.
 
         Examples
         --------

@@ -39,6 +39,17 @@ class FeatureScores:
         What ranks features without weight, and what would give weight to more of them, both as
         parts of a sentence. Where ``beyond`` is empty no feature is without weight, or it means
         nothing.
+
+    See Also
+    --------
+    sparsieve.BaseSelector : Base of a selector of your own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import FeatureScores
+    >>> FeatureScores(np.array([0.1, 0.7, 0.4]), n_kept=2).ranking()
+    array([3, 1, 2])
     """
 
     scores: np.ndarray
@@ -72,15 +83,15 @@ class FeatureScores:
         rest = asked - n_weighted
         if not self.beyond or rest <= 0:
             return
-        few = "No feature carries" if n_weighted == 0 else f"Only {n_weighted} features carry"
+        few = "No feature has" if n_weighted == 0 else f"Only {n_weighted} features have"
         if n_weighted == 1:
-            few = "Only 1 feature carries"
+            few = "Only 1 feature has"
         others = "the" if n_weighted == 0 else f"the other {rest} of the"
         verb = "is" if rest == 1 else "are"
         remedy = f"{self.remedy}, or " if self.remedy else ""
         warn_user(
-            f"{few} weight in this model; {others} {asked} asked for {verb} ranked by "
-            f"{self.beyond}; {remedy}ask for fewer"
+            f"{few} a nonzero weight in this model; {others} {asked} requested {verb} ranked by "
+            f"{self.beyond}; {remedy}request fewer features"
         )
 
 

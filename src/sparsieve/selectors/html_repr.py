@@ -18,10 +18,10 @@ LONGEST_NAME = 60
 
 # Attributes worth a glance where they exist, as shown.
 _FACTS = {
-    "best_score_": "cross-validated score {:.4g}",
-    "error_bound_": "at most {:.3g} kept by mistake on average",
-    "worst_case_accuracy_": "worst-case accuracy {:.4g}",
-    "objective_": "objective {:.6g}",
+    "best_score_": "cross-validated score {:.3g}",
+    "error_bound_": "at most {:.2g} false positives expected",
+    "worst_case_accuracy_": "worst-case accuracy {:.3g}",
+    "objective_": "objective {:.4g}",
     "optimality_": "optimality {:.2g}",
     "n_iter_": "{:,} iterations",
 }

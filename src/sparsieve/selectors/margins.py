@@ -123,7 +123,7 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
         return products + self.intercept_
 
     def decision_function(self, X):
-        """Signed distance from the decision boundary of every model.
+        """Signed distance to the decision boundary of every model.
 
         Parameters
         ----------
@@ -133,9 +133,9 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
         Returns
         -------
         margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes positive means ``classes_[1]``. Otherwise one column per class: its
-            margin against the others or, where each class was fitted against each, the number
-            of duels won, plus less than one half for the margins, which decide ties.
+            For two classes, positive means ``classes_[1]``. Otherwise one column per class: its
+            margin against the others (one-vs-rest), or its number of votes plus a term below one
+            half from the margins that breaks ties (one-vs-one).
         """
         check_is_fitted(self)
         margins = self._margins(transform_data(self, X))
@@ -149,7 +149,7 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
         return _votes(margins, len(self.classes_))
 
     def predict(self, X):
-        """Class of every sample: the one with the largest margin.
+        """Predict the class with the largest margin for every sample.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Labels out of ``classes_``.
+            Predicted class labels.
         """
         margins = self.decision_function(X)
         if margins.ndim == 1:

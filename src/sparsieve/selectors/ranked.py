@@ -9,7 +9,7 @@ import numpy as np
 
 KEPT_BY_REQUEST = "kept by request"
 LEFT_OUT_BY_REQUEST = "left out by request"
-UNRANKED = "unranked gain"
+UNRANKED = "not ranked"
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class RankedFeatures:
         Whether they are selected.
     notes : list of str
         "kept by request" and "left out by request" for columns of ``always_keep`` and
-        ``never_keep``; "unranked gain" beyond the end of a path, where a score is what the
-        feature would have added next and the order means nothing more; else empty.
+        ``never_keep``; "not ranked" beyond the end of a path, where the score is what the feature
+        would have added next; else empty.
     pvalues, adjusted : ndarray of shape (n_features,) or None
         Of filters that test; adjusted after Benjamini and Hochberg.
     meaning : str

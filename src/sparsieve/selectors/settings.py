@@ -40,7 +40,7 @@ class HasSolver(BaseEstimator):
             kind = self._solvers.get(solver)
             example = kind.__name__ if kind is not None else "a solver object"
             raise ValueError(
-                f"{nested[0]} sets a parameter of a solver object, but solver={solver!r} is a "
-                f"plain name; pass solver={example}() first"
+                f"{nested[0]} sets a parameter of a solver object, but solver={solver!r} is only "
+                f"a name; pass solver={example}() first"
             )
         return super().set_params(**params)

@@ -35,7 +35,7 @@ def selection_columns(
     selector : selector
         Fitted.
     all_features : bool, default=False
-        Those left out too; a column "selected" then tells them apart.
+        Include the features that were not selected; the column "selected" tells them apart.
     names : sequence of str or None, default=None
         Names of all features; None takes those of the training data, or x0, x1, ...
 

@@ -51,4 +51,4 @@ def why_not_converged(selector: Any) -> str:
     optimality, tol = selector.optimality_, getattr(selector, "tol", None)
     if tol is None or math.isnan(optimality):
         return "it stopped early"
-    return f"optimality {optimality:.2g} is above tol={tol:g}"
+    return f"optimality {optimality:.2g} exceeds tol={tol:g}"

@@ -28,7 +28,7 @@ class UnsupervisedSelector(BaseSelector):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : None
-            Not looked at; here so that pipelines and searches can pass it.
+            Ignored; present for compatibility with scikit-learn pipelines.
 
         Returns
         -------

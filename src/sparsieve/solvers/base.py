@@ -145,7 +145,7 @@ class Path(Savable):
     coefs : sequence of sparse arrays of shape (n_outputs, n_features), or None
         Coefficients in the units of X.
     intercepts : sequence of ndarray of shape (n_outputs,), or None
-        Intercepts.
+        Intercept of every output.
     """
 
     supports: Annotated[Sequence[Annotated[Ints, "*"]], "steps"]

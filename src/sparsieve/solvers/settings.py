@@ -34,12 +34,12 @@ class SolverSettings(Savable):
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name.
+        """Get parameters by name.
 
         Parameters
         ----------
         deep : bool, default=True
-            Accepted as everywhere in scikit-learn; there is nothing deeper.
+            Present for compatibility with scikit-learn.
         """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
@@ -71,24 +71,24 @@ class SolverSettings(Savable):
 
 @dataclass(repr=False, kw_only=True)
 class Greedy(SolverSettings):
-    """Forward selection with exchanges, a solver of ``L20Selector``.
+    """Forward selection with swaps, a solver of ``L20Selector``.
 
-    Adds the best feature again and again, exchanges selected features for better ones as long as
-    that lowers the objective, and walks back down the same way.
+    Adds the best feature at every step, swaps selected features for better ones as long as that
+    lowers the objective, and removes features in the same way.
 
     Parameters
     ----------
     swaps : int, default=1
-        Largest number of exchanges between two changes of the size; each doubles as a wider
-        search, over the ``4 * swaps`` features that are cheapest to drop. Problems of up to 32
-        features are always searched thoroughly, two for two exchanges included, unless this
-        is 0: then the solver is plain forward selection.
+        Maximum number of swaps between two changes of the size. Larger values also widen the
+        search, to the ``4 * swaps`` features that are cheapest to drop. 0 is plain forward
+        selection; otherwise problems of up to 32 features are always searched thoroughly, including
+        swaps of pairs.
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
-    sparsieve.solvers.HIHT : The paper's iteration.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
+    sparsieve.solvers.HIHT : Homotopy iterative hard thresholding.
 
     Examples
     --------
@@ -108,28 +108,28 @@ class Greedy(SolverSettings):
 
 @dataclass(repr=False, kw_only=True)
 class ExactSearch(SolverSettings):
-    """Branch and bound for the best support of every size, a solver of ``L20Selector``.
+    """Branch and bound for the best set of every size, a solver of ``L20Selector``.
 
-    Starts from the greedy solver's supports and searches until each is proven best or its time
-    is up; ``optimality_`` is the proven gap either way, all rounding errors included. It is 0
-    where every other support was shown to be no better. Otherwise no other is better by more than
-    this share of the objective: supports that double precision cannot tell apart, such as those
-    with one or the other of two copies of a column, leave a gap of the size of rounding errors.
+    Starts from the greedy solution and searches until the set of every size is proven to be the
+    best, or the time limit is reached; ``optimality_`` is the proven gap, rounding errors included.
+    0 means that no other set is better. Otherwise no other set is better by more than this fraction
+    of the objective: sets that double precision cannot distinguish, such as those with one or the
+    other of two copies of a column, leave a gap of the size of rounding errors.
 
-    With a ridge the bounds are those of a convex relaxation, or what all features that are left
-    reach together (leaps and bounds), whichever is better at the start. Without a ridge there is
-    the second only: for features that are fewer than samples, or few enough to try every support.
+    With a ridge, the bounds come from a convex relaxation or from the fit on all remaining features
+    (leaps and bounds), whichever is better at the start. Without a ridge, only the second is
+    available; it needs fewer features than samples, or few enough to try every set.
 
     Parameters
     ----------
     time_limit : float, default=60.0
-        Seconds for every number of features.
+        Time limit in seconds for every number of features.
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.solvers.Greedy : Forward selection with exchanges, the default solver.
-    sparsieve.selectors.least_squares.certificate.Certificate : What is proven about a selection.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
+    sparsieve.selectors.least_squares.certificate.Certificate : Proven bounds for a selection.
 
     Examples
     --------
@@ -152,32 +152,32 @@ class ExactSearch(SolverSettings):
 class HIHT(SolverSettings):
     """Homotopy iterative hard thresholding, a solver of ``L20Selector``.
 
-    Gradient steps that drop short rows, iterated until they are small at every price of a row,
-    while the price falls from where W = 0 to the one asked for.
+    Gradient steps with hard thresholding of rows, iterated to convergence for a decreasing sequence
+    of penalties, from one at which W = 0 down to the one requested.
 
     Parameters
     ----------
     init : {"zero", "gaussian", "uniform"}, default="zero"
         Initial W. The random ones have entries of order ``1 / sqrt(n_features)``, so that
-        predictions are of order one; with ``lambda_0="auto"`` all end in the same support.
+        predictions are of order one; with ``lambda_0="auto"`` all give the same selection.
     L_0 : float or "auto", default="auto"
         Initial step constant; "auto" is 1. The result depends on it.
     lambda_0 : float or "auto", default="auto"
-        Where the price starts. "auto" is the price at which the first feature enters from zero,
+        Initial penalty. "auto" means the penalty at which the first feature enters from zero,
         divided by ``decay`` until the first step removes the initial W.
     eta : float, default=1e-3
         Coefficient of the sufficient decrease.
     growth : float, default=2.0
-        Factor on the step constant when a step is refused (gamma in the publication).
+        Factor on the step constant when a step is rejected (gamma in the paper).
     decay : float, default=0.9
-        Factor on the price from one stage to the next (rho in the publication).
+        Factor on the penalty from one stage to the next (rho in the paper).
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.solvers.AHIHT : The paper's accelerated iteration.
-    sparsieve.solvers.Greedy : Forward selection with exchanges, the default solver.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.solvers.AHIHT : Accelerated homotopy iterative hard thresholding.
+    sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
 
     Examples
     --------
@@ -216,32 +216,32 @@ class HIHT(SolverSettings):
 class AHIHT(HIHT):
     """Accelerated homotopy iterative hard thresholding, a solver of ``L20Selector``.
 
-    Like :class:`HIHT`, but with a single step at every price.
+    Like :class:`HIHT`, but with a single step for every penalty.
 
     Parameters
     ----------
     init : {"zero", "gaussian", "uniform"}, default="zero"
         Initial W. The random ones have entries of order ``1 / sqrt(n_features)``, so that
-        predictions are of order one; with ``lambda_0="auto"`` all end in the same support.
+        predictions are of order one; with ``lambda_0="auto"`` all give the same selection.
     L_0 : float or "auto", default="auto"
         Initial step constant; "auto" is the square of the spectral norm of X. The result depends
         on it.
     lambda_0 : float or "auto", default="auto"
-        Where the price starts. "auto" is the price at which the first feature enters from zero,
+        Initial penalty. "auto" means the penalty at which the first feature enters from zero,
         divided by ``decay`` until the first step removes the initial W.
     eta : float, default=1e-3
         Coefficient of the sufficient decrease.
     growth : float, default=2.0
-        Factor on the step constant when a step is refused (gamma in the publication).
+        Factor on the step constant when a step is rejected (gamma in the paper).
     decay : float, default=0.9
-        Factor on the price from one stage to the next (rho in the publication).
+        Factor on the penalty from one stage to the next (rho in the paper).
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.solvers.HIHT : The paper's iteration.
-    sparsieve.solvers.Greedy : Forward selection with exchanges, the default solver.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.solvers.HIHT : Homotopy iterative hard thresholding.
+    sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
 
     Examples
     --------
@@ -263,14 +263,14 @@ class NmAPG(SolverSettings):
     """The published method for ``RobustL20Selector``, with its proximal map corrected.
 
     The limit K becomes the penalty ``rho * (sum of all but the K largest ||w_j||)``; norms are
-    smoothed, and nonmonotone accelerated proximal gradient steps do the rest. The smoothing is
-    absolute, as published, so that the answer depends on the units of y.
+    smoothed, and the problem is solved by nonmonotone accelerated proximal gradient steps. The
+    smoothing is absolute, as published, so the result depends on the units of y.
 
     Parameters
     ----------
     rho : float or "auto", default="auto"
-        Strength of that penalty. "auto" is the smallest known to be exact,
-        ``max_j sum_i s_i |x_ij| - alpha``; smaller ones are common.
+        Strength of that penalty. "auto" means the smallest value known to be exact, ``max_j sum_i
+        s_i |x_ij| - alpha``; smaller values often suffice.
     mu : float or None, default=None
         Smoothing: fixed (Algorithm 1 of the paper), or None for a sequence that falls from 1 by
         a factor of ten every 200 iterations (Algorithm 2).
@@ -280,9 +280,9 @@ class NmAPG(SolverSettings):
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
     sparsieve.solvers.IRLS : Reweighted least squares.
-    sparsieve.solvers.RobustGreedySearch : Grows and exchanges supports.
+    sparsieve.solvers.RobustGreedySearch : Greedy search with swaps.
 
     Examples
     --------
@@ -309,21 +309,22 @@ class NmAPG(SolverSettings):
 
 @dataclass(repr=False, kw_only=True)
 class IRLS(SolverSettings):
-    """Reweighted least squares for ``RobustL20Selector``, rows pruned on the way.
+    """Iteratively reweighted least squares for ``RobustL20Selector``, with pruning of rows.
 
     Solves the same penalised problem as :class:`NmAPG`, in far less time.
 
     Parameters
     ----------
     rho : float or "auto", default="auto"
-        Strength of the penalty ``rho * (sum of all but the K largest ||w_j||)``. "auto" is the
-        smallest known to be exact, ``max_j sum_i s_i |x_ij| - alpha``; smaller ones are common.
+        Strength of the penalty ``rho * (sum of all but the K largest ||w_j||)``. "auto" means the
+        smallest value known to be exact, ``max_j sum_i s_i |x_ij| - alpha``; smaller values often
+        suffice.
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
     sparsieve.solvers.NmAPG : The published method.
-    sparsieve.solvers.RobustGreedySearch : Grows and exchanges supports.
+    sparsieve.solvers.RobustGreedySearch : Greedy search with swaps.
 
     Examples
     --------
@@ -345,17 +346,17 @@ class IRLS(SolverSettings):
 
 @dataclass(repr=False, kw_only=True)
 class RobustGreedySearch(SolverSettings):
-    """Grow and exchange the supports of ``RobustL20Selector``.
+    """Greedy search with swaps, the default solver of ``RobustL20Selector``.
 
     Parameters
     ----------
     compare : NmAPG, IRLS or None, default=None
-        Run this solver as well, try to improve its support by exchanges, and keep the best; the
-        objective is then never above that of the other solver.
+        Also run this solver, try to improve its result by swaps, and keep the best; the objective
+        is then never above that of the other solver.
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
     sparsieve.solvers.IRLS : Reweighted least squares.
     sparsieve.solvers.NmAPG : The published method.
 
@@ -389,19 +390,19 @@ class SurrogateDescent(SolverSettings):
 
 @dataclass(repr=False, kw_only=True)
 class ExactMinimax(SolverSettings):
-    """The fewest features that reach the level, for sure: a solver of ``L0MPMSelector``.
+    """Exact search for the fewest features that reach ``delta``, a solver of ``L0MPMSelector``.
 
-    For up to 30 features. Starts from what the surrogate finds and excludes one size after the
-    other by branch and bound, until a support is found or the time is up.
+    For up to 30 features. Starts from the solution with the surrogate and rules out smaller sizes
+    by branch and bound, until a set is found or the time limit is reached.
 
     Parameters
     ----------
     time_limit : float, default=60.0
-        Seconds for every two-class task.
+        Time limit in seconds for every two-class task.
 
     See Also
     --------
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
 
     Examples
     --------

@@ -35,9 +35,13 @@ class FixedColumns(Savable):
         )
         if (always & never).any():
             both = listed([int(j) for j in np.flatnonzero(always & never)])
-            raise ValueError(f"always_keep and never_keep both name column {both}")
+            raise ValueError(
+                f"always_keep and never_keep both contain column {both}; remove it from one of them"
+            )
         if never.all():
-            raise ValueError("never_keep names every feature; nothing is left to select")
+            raise ValueError(
+                "never_keep contains every feature, so there is nothing left to select; remove some"
+            )
         return cls(always, never)
 
     @cached_property
@@ -65,7 +69,8 @@ class FixedColumns(Savable):
         count = resolve_count(wanted, len(self.always), default, self.unit)
         if count < self.n_always:
             raise ValueError(
-                f"always_keep names {self.n_always} {self.unit}s, more than the {count} to select"
+                f"always_keep contains {self.n_always} {self.unit}s, more than the {count} to "
+                "select"
             )
         if count > self.n_available and not isinstance(wanted, float | np.floating):
             raise ValueError(
@@ -126,9 +131,9 @@ def _place(parameter: str, column, n_features: int, known: dict) -> int:
             raise ValueError(f"{parameter}: {column!r} {where}{hint}")
         return known[column]
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise ValueError(f"{parameter} must hold column indices or names, got {column!r}")
+        raise ValueError(f"{parameter} must contain column indices or names, got {column!r}")
     if not -n_features <= column < n_features:
         raise ValueError(
-            f"{parameter}: column {column} does not exist, X has {n_features} features"
+            f"{parameter}: column {column} does not exist; X has {n_features} features"
         )
     return int(column)

@@ -19,7 +19,8 @@ def plain_matrix(X: Any) -> Any:
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "X"):
         raise TypeError(
             f"X is an {type(X).__name__} object, not a matrix; pass its matrix X.X, and a column "
-            "of X.obs as y, or all of it to sparsieve.select(X, 'the column of obs')"
+            "of X.obs as y, or pass the whole object to sparsieve.select(X, 'name of a column of "
+            "obs')"
         )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, whose values are not known yet; pass X.collect()")
@@ -57,7 +58,7 @@ def plain_vector(name: str, values: Any) -> Any:
     if array.dtype.kind == "O":
         _refuse_missing(name, array)
         if len({isinstance(value, str) for value in array.ravel()}) == 2:
-            raise TypeError(f"{name} mixes text with other labels; turn them all into text")
+            raise TypeError(f"{name} mixes text with other labels; convert them all to text")
     return plain
 
 
@@ -70,7 +71,7 @@ def _check_structure(X: Any) -> None:
         check_sparse(same((X.data, X.indices, X.indptr), shape=X.shape))
     except ValueError as error:
         raise ValueError(
-            f"X is a damaged sparse matrix: {error}; make it anew from its entries"
+            f"X is a damaged sparse matrix: {error}; rebuild it from its entries"
         ) from None
 
 
@@ -99,8 +100,8 @@ def _refuse_text(X: np.ndarray) -> None:
                 float(value)
             except ValueError:
                 raise ValueError(
-                    f"X holds text, such as {value[:40]!r}, which nobody can convert to a number; "
-                    "encode it, for example with sklearn.preprocessing.OneHotEncoder"
+                    f"X holds text, such as {value[:40]!r}, which cannot be converted to a "
+                    "number; encode it, for example with sklearn.preprocessing.OneHotEncoder"
                 ) from None
 
 
@@ -147,7 +148,7 @@ def _check_kind(name: str, dtype: np.dtype) -> None:
         )
     if dtype.kind in "mM":
         raise TypeError(
-            f"{name} holds dates or times; turn them into numbers (such as days) or class labels"
+            f"{name} holds dates or times; convert them to numbers (such as days) or class labels"
         )
     if dtype.kind == "V":
         what = "has named fields" if dtype.names else f"has the dtype {dtype}"

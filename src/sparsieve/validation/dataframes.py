@@ -46,8 +46,8 @@ def check_names(X: Any) -> None:
         return  # not names
     if repeated:
         raise ValueError(
-            f"X has duplicate column names: {listed(repeated)}; rename or drop the copies, because "
-            "a selected name must mean one column"
+            f"X has duplicate column names: {listed(repeated)}; rename or drop the copies, "
+            "because a name must identify one column"
         )
 
 
@@ -70,7 +70,7 @@ def check_numbers(X: Any) -> None:
     if not parts:
         return
     if found["complex"]:
-        raise TypeError(f"X has {' and '.join(parts)}; turn them into real numbers or drop them")
+        raise TypeError(f"X has {' and '.join(parts)}; convert them to real numbers or drop them")
     gaps = [name for name in columns_with_gaps(frame) if kinds[name] == "number"]
     if gaps:
         parts.append(f"columns with missing values: {listed(gaps)}")
@@ -78,10 +78,7 @@ def check_numbers(X: Any) -> None:
     raise kind(f"X has {', '.join(parts)}; {REMEDY}, or drop them")
 
 
-REMEDY = (
-    "make numbers of them with the transformer that sparsieve.make_preprocessor(X) returns, in "
-    "front of the selector"
-)
+REMEDY = "convert them with sparsieve.make_preprocessor(X) in front of the selector"
 
 
 def column_kinds(frame: Any) -> dict[Any, str]:

@@ -51,8 +51,8 @@ def resolved_place(estimator: Any, X: Any) -> Any:
         return design
     if design.is_on_device:
         raise TypeError(
-            f"{name} needs X in the memory of the host, but X is on a device; pass "
-            f"X.cpu().numpy(), or use a selector that works there: {_ON_DEVICE}"
+            f"{name} needs X in main memory, but X is on a device; pass X.cpu().numpy(), or use a "
+            f"selector that works on devices: {_ON_DEVICE}"
         )
     if estimator._external_hint:
         raise TypeError(f"{name} needs X in memory, but X is not; {estimator._external_hint}")
@@ -72,7 +72,7 @@ def checked_design(estimator: Any, design: DesignMatrix, y: Any) -> tuple[Design
     y = _check_y(y, multi_output=True, estimator=estimator)
     n_samples, n_features = design.ready().shape
     if len(y) != n_samples:
-        raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; they must be as many")
+        raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; the numbers must match")
     estimator._frame_library = None
     estimator.n_features_in_ = n_features
     names = getattr(design, "feature_names", None)
@@ -130,5 +130,5 @@ def check_same_features(estimator: Any, design: Any) -> None:
     other = [name for name, due in zip(names, known, strict=True) if name != due]
     raise ValueError(
         "The feature names should match those that were passed during fit, in the same order; "
-        f"others here: {listed(other)}"
+        f"these differ: {listed(other)}"
     )

@@ -44,7 +44,7 @@ def with_usual_columns(
     if not scale_free:
         largest = float(sizes.max(initial=0.0))
         if largest > limit or 0.0 < largest < 1.0 / limit:
-            raise ValueError(_sentence("X", largest, f"{owner} uses its columns as they are"))
+            raise ValueError(_sentence("X", largest, f"{owner} does not rescale columns"))
         return X, None
     extreme = (sizes > limit) | ((sizes < 1.0 / limit) & (sizes > 0.0))
     if not extreme.any():
@@ -66,14 +66,16 @@ def check_target_size(y: np.ndarray, dtype: Any) -> None:
     largest = float(np.abs(y.astype(np.float64)).max(initial=0.0))
     limit = TARGET_LIMITS[np.dtype(dtype)]
     if largest > limit or 0.0 < largest < 1.0 / limit:
-        raise ValueError(_sentence("y", largest, "its squares would be no numbers"))
+        raise ValueError(_sentence("y", largest, "their squares would overflow or underflow"))
 
 
 def _sentence(name: str, largest: float, why: str) -> str:
     small = largest < 1.0
-    where = "nothing larger in size than" if small else "values as large as"
-    remedy = "multiply it by a large constant" if small else "divide it by a large constant"
-    return f"{name} holds {where} {largest:.3g}, and {why}; {remedy} first"
+    where = "only absolute values up to" if small else "values as large as"
+    remedy = (
+        f"multiply {name} by a large constant" if small else f"divide {name} by a large constant"
+    )
+    return f"{name} holds {where} {largest:.3g}, and {why}; {remedy}"
 
 
 def _may_be_extreme(X: Any, limit: float) -> bool:

@@ -80,7 +80,7 @@ def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
     ('classification', '')
     >>> task, sentence = read_task(range(18, 90))
     >>> print(sentence)
-    y holds 72 different whole numbers in 72 samples and is read as numbers; pass \
+    y holds 72 different whole numbers in 72 samples and is treated as numeric; pass \
 task="classification" if they are classes
     """
     if is_categorical(y):
@@ -91,7 +91,7 @@ task="classification" if they are classes
     if not (held := _doubt(values, counts)):
         return _natural_task(values), ""
     other = option.format("classification")
-    return "regression", f"{held} and is read as numbers; pass {other} if they are classes"
+    return "regression", f"{held} and is treated as numeric; pass {other} if they are classes"
 
 
 def is_categorical(y: Any) -> bool:
@@ -190,9 +190,9 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
             check_target_size(y, X.dtype)
         if target.task != "classification" and not takes_numbers:
             raise ValueError(
-                f"Unknown label type: {name} needs one column of class labels, but y looks like "
-                f"{target.task}; bin y into classes or use a selector for regression such as "
-                "RidgeForwardSelector"
+                f"Unknown label type: {name} needs one column of class labels, but y is a "
+                f"{target.task} target; bin y into classes or use a selector that supports it, "
+                "such as RidgeForwardSelector"
             )
     if target.classes is not None:
         estimator.classes_ = target.classes
@@ -225,7 +225,10 @@ def encode_target(
     if y.ndim == 2 or y.dtype.kind == "O":
         kind = type_of_target(y, input_name="y")
         if kind == "unknown":
-            raise ValueError(f"Unknown label type: {owner} cannot read y of type {y.dtype}")
+            raise ValueError(
+                f"Unknown label type: {owner} cannot use y of type {y.dtype}; pass "
+                "class labels or numbers"
+            )
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
     values, counts = distinct(y)
@@ -234,7 +237,7 @@ def encode_target(
         task = natural
         if knows == "both" and (held := _doubt(values, counts)):
             raise ValueError(
-                f'{held}, which may be classes or quantities; pass task="classification" or '
+                f'{held}, which could be classes or quantities; pass task="classification" or '
                 f'task="regression" to {holder or owner}'
             )
         if knows == "numbers" and values.dtype.kind in "biuf":
@@ -243,7 +246,7 @@ def encode_target(
         if natural == "regression":
             raise ValueError(
                 f'Unknown label type: continuous. {owner} was given task="classification" but y '
-                "holds numbers with fractions; bin them into classes or turn them into text"
+                "contains numbers with fractions; bin them into classes or convert them to text"
             )
         return _encode_classes(y, values, dtype, coded=coded)
     return Target("regression", _as_numbers(y, dtype)[:, None])
@@ -255,8 +258,7 @@ def _encode_classes(y, classes, dtype, *, coded: bool) -> Target:
         raise ValueError("Cannot select features from one sample (n_samples = 1)")
     if n_classes == 1:
         raise ValueError(
-            f"y has only one class ({classes.tolist()[0]!r}); at least 2 classes are needed to "
-            "select features that tell them apart"
+            f"y has only one class ({classes.tolist()[0]!r}); at least 2 classes are needed"
         )
     if n_classes == n_samples:
         raise ValueError(
@@ -290,7 +292,7 @@ def _as_numbers(y, dtype) -> np.ndarray:
         return np.asarray(y).astype(dtype)
     except (TypeError, ValueError):
         raise ValueError(
-            'y holds text but is used as numbers; pass task="classification" for class labels'
+            'y contains text where numbers are needed; pass task="classification" for class labels'
         ) from None
 
 

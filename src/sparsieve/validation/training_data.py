@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..design import DesignMatrix, as_design
+from ..design.dense import DenseDesign
+from ..design.sparse import SparseDesign
 from .capabilities import is_scale_free
 from .columns import FixedColumns
 from .containers import plain_matrix, plain_vector
@@ -46,6 +48,25 @@ class TrainingData:
     def rows(self) -> np.ndarray:
         """The places in the user's X of the samples."""
         return np.arange(self.design.shape[0]) if self.used is None else self.used
+
+    def arrays(self) -> tuple[Any, Any]:
+        """(X, y) as an estimator of scikit-learn takes them: a matrix, and labels or numbers."""
+        design: Any = self.design
+        if isinstance(design, SparseDesign):
+            X = design.matrix
+        elif isinstance(design, DenseDesign):
+            X = design.array
+        elif design.is_on_device and design.tensor.device == design.device:
+            X = design.tensor
+        else:
+            raise TypeError(
+                "selectors that wrap other selectors accept X as a NumPy array, SciPy sparse "
+                f"matrix or tensor, not as a {type(design).__name__}; convert X first"
+            )
+        target = self.target
+        if target.classes is not None:
+            return X, target.classes[target.codes]
+        return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
 
     @property
     def total_weight(self) -> float:

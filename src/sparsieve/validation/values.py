@@ -103,7 +103,7 @@ def check_sparse(matrix: Any) -> None:
     """
     matrix.check_format(full_check=True)
     if (np.diff(matrix.indptr) < 0).any():
-        raise ValueError("the index pointers of a sparse matrix fall")
+        raise ValueError("the index pointers of a sparse matrix decrease")
 
 
 def canonical(X: Any) -> Any:

@@ -42,8 +42,8 @@ def combined_weights(
         return sample_weight
     if target.classes is None:
         raise ValueError(
-            "class_weight is for class labels, but y is used as numbers; leave class_weight=None "
-            "and pass sample_weight instead"
+            "class_weight needs class labels, but y is numeric; leave class_weight=None and pass "
+            "sample_weight instead"
         )
     weights = class_weights(class_weight, target, sample_weight)[target.codes]
     if sample_weight is not None:
@@ -58,8 +58,8 @@ def check_weight_size(weights: np.ndarray, name: str = "sample_weight") -> None:
     for value in (float(weights.max()), float(weights.min())):
         if not low <= value <= high:
             raise ValueError(
-                f"{name} holds {value:.3g}; weights stand for repeated samples: scale them to lie "
-                f"between {low:g} and {high:g}, or pass 0 to leave a sample out"
+                f"{name} holds {value:.3g}; scale the weights to lie between {low:g} and {high:g} "
+                "(a weight of 2 means two copies of a sample), or pass 0 to leave a sample out"
             )
 
 
@@ -87,15 +87,15 @@ def class_weights(class_weight: Any, target: Target, sample_weight=None) -> np.n
     unknown = [label for label in class_weight if label not in labels]
     if unknown and any(label not in class_weight for label in labels):
         raise ValueError(
-            f"class_weight names {listed(unknown)}, which y does not hold; its classes are "
-            f"{listed(labels)}"
+            f"class_weight contains {listed(unknown)}, but the classes of y are {listed(labels)}; "
+            "use these labels"
         )
     for label, weight in class_weight.items():
         if isinstance(weight, bool | np.bool_) or not isinstance(weight, Real):
             raise TypeError(f"class_weight of {label!r} must be a number, got {weight!r}")
         if not 0.0 < float(weight) < math.inf:
             raise ValueError(
-                f"class_weight of {label!r} must be positive and finite, got {weight!r}; leave "
-                "out the samples of a class that is not to count"
+                f"class_weight of {label!r} must be positive and finite, got {weight!r}; to "
+                "ignore a class, drop its samples"
             )
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])

@@ -24,9 +24,10 @@ from sparsieve.cli.options import (
     check_jobs,
 )
 from sparsieve.cli.output import (
+    PAGES,
     check_outputs,
-    check_page,
     command_line,
+    exports_of,
     print_json,
     print_rows,
     progress,
@@ -60,6 +61,16 @@ StorePath = Annotated[
     ),
 ]
 
+Exports = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--export",
+        metavar="OUT",
+        help="Write the table of methods and data sets as .tex (LaTeX), .md (Markdown) or .csv; "
+        "repeatable.",
+    ),
+]
+
 
 @study.command()
 def run(
@@ -74,6 +85,15 @@ def run(
         ),
     ] = None,
     retry_failed: RetryFailed = False,
+    allow_import: Annotated[
+        bool,
+        typer.Option(
+            "--allow-import",
+            help="Allow selectors named package.module:Class, which runs code of that package.",
+        ),
+    ] = False,
+    export: Exports = None,
+    escape_formulas: EscapeFormulas = False,
     as_json: AsJson = False,
     quiet: NoProgress = False,
     debug: Debug = False,
@@ -81,18 +101,19 @@ def run(
     """Compute what is not computed yet.
 
     Interrupt or kill it at any time and run it again: nothing finished is lost or computed twice.
-    Several processes may work on one study at the same time. Leaves with code 1 when a cell
-    failed or stayed open, or a data set was skipped.
+    Several processes may work on one study at the same time. The exit code is 1 if a fit failed or
+    is still open, or a data set was skipped.
 
     Example: sparsieve study run study.toml --jobs 4
     """
     check_jobs(jobs)
+    check_outputs(exports_of(export))
     if cluster is not None and jobs != 1:
         raise UsageError("--jobs and --cluster exclude each other: the cluster knows its workers")
     with _explained():
         from ..studies import Study, run_study
 
-        planned = Study.from_toml(file)
+        planned = Study.from_toml(file, allow_import=allow_import)
         path = _store_of(file, store)
         if not quiet:
             _say_oddities(planned)
@@ -112,10 +133,24 @@ def run(
             say(note)
         say(_sentence(summary, path))
         _say_standings(planned.name, path)
+    with _explained():
+        _write_exports(path, planned.name, export, escape_formulas)
     if as_json:
         print_json({"store": path, **asdict(summary)})
     if summary.failed or summary.skipped or _open(summary):
         raise typer.Exit(int(ExitCode.BAD_DATA))
+
+
+def _write_exports(
+    store: Any, name: str | None, paths: list[Path] | None, escape_formulas: bool
+) -> None:
+    if not paths:
+        return
+    from ..report import export_study
+
+    for path in paths:
+        export_study(store, path, name, escape_formulas=escape_formulas)
+        say(f"wrote {path}")
 
 
 def _say_oddities(planned: Study) -> None:
@@ -142,13 +177,13 @@ def _say_standings(name: str, path: Path) -> None:
             for standing in standings(result_rows(store, name)):
                 say(str(standing))
     except StoreError as error:  # the run is over, and its exit code tells how it went
-        say(f"who is ahead cannot be told: {error}")
+        say(f"the methods cannot be compared: {error}")
 
 
 def _sentence(summary: Any, path: Path) -> str:
     parts = [f"{summary.done} of {summary.total} cells done ({summary.computed} computed now)"]
     if summary.elsewhere:
-        parts.append(f"{summary.elsewhere} under way in another process")
+        parts.append(f"{summary.elsewhere} running in another process")
     if summary.failed:
         parts.append(
             f"{summary.failed} failed: sparsieve study status tells why, --retry-failed tries again"
@@ -275,28 +310,37 @@ def export(
 def report(
     file: File,
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option("--output", "-o", metavar="OUT", help="An .html file."),
-    ],
+    ] = None,
     store: StorePath = None,
     name: Annotated[
         str | None,
         typer.Option(help="Which study, where a store holds several."),
     ] = None,
+    export: Exports = None,
+    escape_formulas: EscapeFormulas = False,
     debug: Debug = False,
 ) -> None:
-    """Write an HTML report: curves, scores, ranks, stability, redundancy and time.
+    """Write an HTML report, or a table for a paper.
 
-    Example: sparsieve study report study.toml -o report.html
+    The report has curves, scores, ranks, stability, redundancy and time; the table marks methods
+    that are significantly lower than the best.
+
+    Example: sparsieve study report study.toml -o report.html --export table.tex
     """
-    check_page(output)
+    if output is None and not export:
+        raise UsageError("nothing to write: give --output report.html or --export table.tex")
+    check_outputs({"--output": (output, PAGES), **exports_of(export)})
     with _opened(file, store) as (results, names):
         from sparsieve_experiments.report import study_report
 
         chosen = name or (names[0] if len(names) == 1 else None)
-        with progress("Writing the report"):
-            study_report(results, chosen, command=command_line()).save(output)
-    say(f"wrote {output}")
+        if output is not None:
+            with progress("Writing the report"):
+                study_report(results, chosen, command=command_line()).save(output)
+            say(f"wrote {output}")
+        _write_exports(results, chosen, export, escape_formulas)
 
 
 def _store_of(file: Path, store: Path | None) -> Path:
@@ -309,11 +353,12 @@ def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
     from sparsieve.io.errors import DataError
 
     with _explained():
-        from ..studies import StoreReader, Study
+        from ..studies import StoreReader
+        from ..studies.study import study_name
 
         is_study = file.suffix.lower() == ".toml"
         path = _store_of(file, store) if is_study else file
-        wanted = Study.from_toml(file).name if is_study else None
+        wanted = study_name(file) if is_study else None
         if not path.exists():
             raise DataError(f"there is no store {path} yet; sparsieve study run makes it")
         with StoreReader(path) as results:

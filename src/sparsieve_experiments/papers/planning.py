@@ -211,7 +211,7 @@ def _study_cells(study: Study) -> Iterable[tuple[str, dict]]:
         study.protocol.as_dict(),
         study.ks,
         study.classifiers,
-        study.metrics,
+        study.scoring,
         study.zscore,
         study.seed,
     ]

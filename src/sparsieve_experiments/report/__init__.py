@@ -2,5 +2,6 @@
 
 from .reproductions import reproduction_report
 from .studies import study_report
+from .study_tables import export_study
 
-__all__ = ["reproduction_report", "study_report"]
+__all__ = ["export_study", "reproduction_report", "study_report"]

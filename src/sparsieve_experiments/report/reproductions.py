@@ -109,7 +109,7 @@ def _section(exhibit: Exhibit) -> Section:
         rows = exhibit.rows[:_MAX_LISTED]
         blocks.append(_table(f"{exhibit.name}, all numbers", rows, note, shown))
     title = f"{exhibit.name}: {exhibit.title}"
-    return Section(title, _paragraphs(exhibit.note), blocks, label=exhibit.name)
+    return Section(title, _paragraphs(exhibit.note), blocks)
 
 
 def _table(title: str, rows: Any, note: str = "", shown: int = 25) -> Table:

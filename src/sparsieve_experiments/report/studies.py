@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sparsieve.report.elements import Section, Table, table_of
+from sparsieve.report.elements import Chart, Section, Table, table_of
 from sparsieve.report.page import Report
 from sparsieve.report.provenance import how_made
-from sparsieve.report.wording import capitalised, counted
-from sparsieve.scoring.models import MODEL_WORDS, TASKS
+from sparsieve.report.wording import capitalised, counted, duration, listed_names
+from sparsieve.scoring.models import TASKS
 
 from ..studies import StoreError, StoreReader, result_rows
 from .study_results import StudyResults
 from .study_sections import (
-    curves_section,
+    picture,
     ranks_section,
     redundancy_section,
     scores_section,
@@ -61,7 +64,7 @@ def study_report(
     >>> import pathlib, tempfile
     >>> from sparsieve.scoring import Folds
     >>> from sparsieve_experiments.studies import Study, run_study
-    >>> from sparsieve.report import study_report
+    >>> from sparsieve_experiments.report import study_report
     >>> study = Study("small", ["wine"], ["fisher", "relieff"], Folds(3), ks=[2, 4])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder) / "small.sqlite"
@@ -71,10 +74,8 @@ def study_report(
     'Study small'
     """
     if not isinstance(store, StoreReader):
-        if not Path(store).exists():
-            raise StoreError(f"there is no store {store}; run_study makes it")
-        with StoreReader(store) as opened:
-            return study_report(opened, study, title=title, command=command)
+        with opened_study(store, study) as (reader, name):
+            return study_report(reader, name, title=title, command=command)
     name = _the_study(store, study)
     rows = result_rows(store, name)
     if not rows:
@@ -84,10 +85,15 @@ def study_report(
         for task in TASKS
         if (found := [row for row in rows if row["task"] == task])
     ]
+    several = len(by_task) > 1
+    # The first task's first picture opens the page; the others stand in their sections.
+    pictures = [
+        (results, picture(results) if place else None) for place, results in enumerate(by_task)
+    ]
     counts = store.counts(name)
     failed = store.cells(name, states=("failed",))
     sections = [
-        *(section for results in by_task for section in _sections(results, len(by_task) > 1)),
+        *(section for results, drawn in pictures for section in _sections(results, drawn, several)),
         _failures(failed),
         how_made(
             None,
@@ -100,24 +106,23 @@ def study_report(
     ]
     return Report(
         title=title or f"Study {name}",
-        headline=" ".join(
-            capitalised(_headline(results, beside_others=len(by_task) > 1)) for results in by_task
-        ),
+        headline=" ".join(_headline(results, beside_others=several) for results in by_task),
         sections=[section for section in sections if section is not None],
         figures={
             "methods": str(len({row["selector"] for results in by_task for row in results.rows})),
             "data sets": str(sum(len(results.datasets) for results in by_task)),
-            "selections": f"{counts['done']:,}",
-            "failed": str(counts["failed"]),
+            "fits": f"{counts['done']:,}",
+            **({"failed fits": f"{counts['failed']:,}"} if counts["failed"] else {}),
         },
         warnings=_warnings(counts, [row for results in by_task for row in results.rows]),
+        picture=picture(by_task[0]),
     )
 
 
-def _sections(results: StudyResults, beside_others: bool) -> list[Section]:
+def _sections(results: StudyResults, drawn: Chart | None, beside_others: bool) -> list[Section]:
     """What is shown of one kind of target; its name is in every heading where there are two."""
     made = [
-        curves_section(results),
+        None if drawn is None else Section("Scores over the number of features", (), [drawn]),
         scores_section(results),
         ranks_section(results),
         stability_section(results),
@@ -129,6 +134,18 @@ def _sections(results: StudyResults, beside_others: bool) -> list[Section]:
     if not beside_others:
         return found
     return [replace(s, title=f"{s.title} ({_KINDS[results.task]})") for s in found]
+
+
+@contextmanager
+def opened_study(store: Any, study: str | None) -> Iterator[tuple[StoreReader, str]]:
+    """The store, opened where it is a path, and the name of the study that is meant."""
+    if isinstance(store, StoreReader):
+        yield store, _the_study(store, study)
+        return
+    if not Path(store).exists():
+        raise StoreError(f"there is no store {store}; run_study makes it")
+    with StoreReader(store) as reader:
+        yield reader, _the_study(reader, study)
 
 
 def _the_study(store: StoreReader, study: str | None) -> str:
@@ -149,21 +166,23 @@ def _warnings(counts: dict, rows: list[dict]) -> list[str]:
     found = []
     if counts["open"] or counts["running"]:
         missing = counts["open"] + counts["running"]
-        found.append(f"The study is not complete: {counted(missing, 'cell')} still to compute.")
+        found.append(f"The study is not complete: {counted(missing, 'fit')} still to compute.")
     if counts["failed"]:
         found.append(
-            f"{counted(counts['failed'], 'cell')} failed and count in nothing that is shown here."
+            f"{counted(counts['failed'], 'fit')} failed and are not shown: see the table of "
+            "failures."
         )
     warned = {r["cell"]: r["selector"] for r in rows if r["warnings"]}
     if warned:
         found.append(
-            f"{counted(len(warned), 'fit')} of {counted(len(set(warned.values())), 'method')} "
-            "warned, mostly that a solver did not converge: see the table of warnings."
+            f"{counted(len(warned), 'fit')} of {counted(len(set(warned.values())), 'method')} gave "
+            "warnings, such as a solver that did not converge: see the table of warnings."
         )
     optimistic = sorted({r["selector"] for r in rows if r["tuning"] == "best-on-test"})
     if optimistic:
         found.append(
-            "Parameters chosen on the test samples, hence optimistic: " + ", ".join(optimistic)
+            f"The scores of {listed_names(optimistic)} are too good: parameters were chosen on the "
+            "test samples."
         )
     return found
 
@@ -178,7 +197,7 @@ def _failures(cells: list[dict]) -> Section | None:
         {"data set": dataset, "method": label, "error": error, "cells": n}
         for (dataset, label, error), n in times.items()
     ]
-    return Section("What failed", (), [table_of("Failures", rows)])
+    return Section("Failures", (), [table_of("Failures", rows)])
 
 
 def _methods(rows: list[dict]) -> Table:
@@ -202,39 +221,52 @@ def _versions(rows: list[dict]) -> dict[str, str]:
 
 
 def _headline(results: StudyResults, *, beside_others: bool = False) -> str:
-    compared = (
-        f"{counted(len(results.methods), 'method')} on {counted(len(results.datasets), 'data set')}"
-        + f" with {_KINDS[results.task]}" * beside_others
-    )
-    found = [
-        replace(standing, classifier=MODEL_WORDS[standing.classifier])
-        for standing in results.standings()
-    ]
+    """The answer; one sentence where all data sets can be compared at once."""
+    found = results.standings()
+    about = f"On data sets with {_KINDS[results.task]}, " * beside_others
     if not found:
-        return f"{compared}; no data set has a score of every method yet."
-    if len(found) == 1:
-        return f"{compared}: {found[0]}"
-    ahead = " ".join(capitalised(str(standing)) for standing in found[:_MAX_STANDINGS])
+        return f"{about}{'no' if about else 'No'} data set has a score of every method yet."
+    ahead = [standing.sentences()[0] for standing in found[:_MAX_STANDINGS]]
     more = len(found) - _MAX_STANDINGS
-    apart = (
-        "which have no number of features in common"
-        if results.comparable
-        else "whose errors have different units"
-    )
-    return f"{compared}, {apart}. {ahead}" + f" And {counted(more, 'more data set')}." * (more > 0)
+    return about + " ".join(ahead) + f" And {counted(more, 'more data set')}." * (more > 0)
 
 
 def _procedure(by_task: list[StudyResults]) -> list[str]:
     rows = [row for results in by_task for row in results.rows]
     protocols = dict.fromkeys(row["protocol"] for row in rows)
-    what = "; or ".join(
-        ", ".join(f"{name} {value}" for name, value in json.loads(protocol).items())
-        for protocol in protocols
-    )
+    what = "; or ".join(protocol_words(json.loads(protocol)) for protocol in protocols)
+    is_classes = any(results.task == "classification" for results in by_task)
+    stratified = ", stratified by class" * (is_classes and "group" not in what)
     seconds = sum({r["cell"]: r["seconds"] for r in rows}.values())
-    machines = sorted({r["machine"] for r in rows})
+    machines = {r["machine"] for r in rows}
+    where = "one machine" if len(machines) == 1 else f"{len(machines)} machines"
     return [
-        f"Protocol: {what}. Every selection sees the training part of its split alone; the "
-        "same splits serve every method.",
-        f"All fits together took {seconds:,.0f} s on {'; '.join(machines)}.",
+        f"{capitalised(what)}{stratified}; the same splits for every method. Every method selects "
+        "on the training samples of a split only.",
+        f"All fits together took {duration(seconds)} on {where}.",
     ]
+
+
+def protocol_words(protocol: dict[str, Any]) -> str:
+    """How samples were divided, in words.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.report.studies import protocol_words
+    >>> protocol_words({"kind": "splits", "train_fraction": 0.7, "n_repeats": 10})
+    '10 random splits with 70 % of the samples for training'
+    >>> protocol_words({"kind": "folds", "n_folds": 5, "n_repeats": 1, "grouped": True})
+    '5-fold cross-validation with the samples of a group kept together'
+    """
+    kind, n_repeats = protocol["kind"], protocol.get("n_repeats", 1)
+    together = " with the samples of a group kept together" * bool(protocol.get("grouped"))
+    if kind in ("folds", "first-folds"):
+        again = f", repeated {n_repeats} times" * (n_repeats > 1)
+        part = ", the first folds only" * (kind == "first-folds")
+        return f"{protocol['n_folds']}-fold cross-validation{again}{part}{together}"
+    if kind == "time":
+        return "training samples before test samples in time"
+    share = f"{100 * float(Fraction(str(protocol['train_fraction']))):.3g} %"
+    of_class = "every class" if protocol.get("per_class") else "the samples"
+    splits = counted(n_repeats, "random split")
+    return f"{splits} with {share} of {of_class} for training{together}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsieve.report.wording import counted
-from sparsieve.scoring.metrics import ALL_METRICS, IN_UNITS, LOWER_IS_BETTER, metric_name
+from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, metric_name, metrics_in
 from sparsieve.scoring.models import TASKS, main_model
 
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
@@ -43,7 +43,7 @@ class StudyResults:
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))
         self.datasets = list(dict.fromkeys(row["dataset"] for row in rows))
         self.classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
-        self.metric = next(metric for metric in ALL_METRICS if metric in rows[0])
+        self.metric = metrics_in(rows[0])[0]
         self.task = rows[0].get("task", TASKS[0])
         self.ks = sorted({row["k"] for row in rows if row["k"] is not None})
         self.main_classifier = main_model(self.classifiers)

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.stats import sem
 
 from sparsieve.report.elements import Chart, Column, Section, Table, chart_of, table_of
-from sparsieve.report.encodings import MAX_BANDS
 from sparsieve.report.ranks import diagram_rows
-from sparsieve.report.wording import capitalised, counted, listed_names
+from sparsieve.report.wording import capitalised, counted, listed_names, p_shown, shortened
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from sparsieve.scoring.metrics import metric_name
 from sparsieve.scoring.models import MODEL_WORDS
@@ -22,15 +21,19 @@ from ..studies import ScoreTable
 from .study_results import BASELINE, StudyResults, at_k, named_k, spread
 
 EVERY = "mean of all data sets"
+_MAX_NAME = 22  # characters of a method or a data set beside a map
 _MAX_WARNINGS = 200
 _MAX_LISTED = 1500  # rows of the table of means
 _MAX_POINTS = 32_000  # of one chart; beyond it only some numbers of features are drawn
 
 
-def curves_section(results: StudyResults) -> Section | None:
+def picture(results: StudyResults) -> Chart:
+    """Scores over the number of features, or of every method on every data set."""
+    return curves(results) if len(results.ks) > 1 else score_map(results)
+
+
+def curves(results: StudyResults) -> Chart:
     """Scores over the number of features, by data set and classifier."""
-    if len(results.ks) < 2:
-        return None
     drawn = [m for m in results.means if m["k"] is not None]
     if len(drawn) > _MAX_POINTS:
         few = set(spread(results.ks, 12))
@@ -53,16 +56,15 @@ def curves_section(results: StudyResults) -> Section | None:
         "error": Column("standard error", [row["error"] for row in rows], digits=2),
         "used": Column("features used", [round(row["used"]) for row in rows]),
     }
-    chart = Chart(
+    return Chart(
         f"{capitalised(metric_name(results.metric))} over the number of features",
         "lines",
         columns,
         controls=("dataset", "classifier"),
-        note="Click names in the legend (with Shift for several) to bring methods out. The "
-        "band is one standard error over the splits, or over the data sets for their mean."
-        + " Bands are cut off where they would squeeze the lines."
-        * (len(results.methods) > MAX_BANDS)
-        + " The dashed line is the score with all features." * bool(results.baseline),
+        note="Point at a line, or click a name in the legend, to see its band: one standard error "
+        "over the splits, or over the data sets for their mean."
+        + " The dashed line is the score with all features."
+        * bool(results.baseline),
         options={
             "marks": len(results.ks) <= 20,
             "log_x": results.ks[-1] >= 20,
@@ -70,7 +72,6 @@ def curves_section(results: StudyResults) -> Section | None:
             "initial": _main(results),
         },
     )
-    return Section("Scores over the number of features", (), [chart])
 
 
 def _curve_row(results: StudyResults, mean: dict) -> dict:
@@ -80,29 +81,60 @@ def _curve_row(results: StudyResults, mean: dict) -> dict:
     return {**mean, "score": score, "error": error}
 
 
-def scores_section(results: StudyResults) -> Section:
-    """Every method on every data set."""
-    shown = [m for m in results.means if m["k"] in results.shown_ks]
+def score_map(results: StudyResults) -> Chart:
+    """Every method on every data set, with the values in the cells."""
+    cells = [m for m in results.means if m["k"] in results.shown_ks]
     # Without selection there is one score, which stands beside those at every number.
-    cells = shown + [
+    cells += [
         {**m, "k": k, "selector": BASELINE} for m in results.baseline for k in results.shown_ks
     ]
-    grid = Chart(
-        f"{capitalised(metric_name(results.metric))} of every method on every data set",
+    values = [m[results.metric] for m in cells]
+    known = [value for value in values if value is not None]
+    scale, digits = (100.0, 1) if results.task == "classification" else (1.0, 2)
+    unit = " (%)" * (results.task == "classification")
+    return Chart(
+        f"{capitalised(metric_name(results.metric))}{unit} of every method on every data set",
         "heatmap",
         {
             "classifier": Column(
                 results.model_title, [MODEL_WORDS[m["classifier"]] for m in cells]
             ),
             "k": Column("features", [named_k(m["k"]) for m in cells]),
-            "y": Column("", [m["dataset"] for m in cells]),
-            "x": Column("", [m["selector"] for m in cells]),
-            "value": Column(results.metric_title, [m[results.metric] for m in cells]),
+            "y": Column("", shortened_like([m["dataset"] for m in cells])),
+            "x": Column("", shortened_like([m["selector"] for m in cells])),
+            "value": Column(results.metric_title, values),
+            "shown": Column(
+                f"{metric_name(results.metric)}{unit}",
+                ["" if value is None else f"{scale * value:.{digits}f}" for value in values],
+            ),
             "used": Column("features used", [round(m["n_selected"], 1) for m in cells]),
         },
         controls=("classifier", "k"),
-        options={"initial": _main(results)},
+        options={
+            "initial": _main(results),
+            "labels": "shown",
+            "domain": (min(known, default=0.0), max(known, default=1.0)),
+        },
     )
+
+
+def shortened_like(names: list[str]) -> list[str]:
+    """The same short label wherever a name occurs.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.report.study_sections import shortened_like
+    >>> shortened_like(["a", "L21Selector(alpha=1.0, ridge=0.1)", "a"])
+    ['a', 'L21Selector...dge=0.1)', 'a']
+    """
+    different = list(dict.fromkeys(names))
+    labels = dict(zip(different, shortened(different, most=_MAX_NAME), strict=True))
+    return [labels[name] for name in names]
+
+
+def scores_section(results: StudyResults) -> Section:
+    """Every method on every data set."""
+    shown = [m for m in results.means if m["k"] in results.shown_ks]
     # A long table is for a few numbers of features; a file of all is the export's business.
     listed_ks = list(results.shown_ks)
     while len(listed_ks) > 1 and len(shown) * len(listed_ks) > _MAX_LISTED * len(results.shown_ks):
@@ -113,10 +145,10 @@ def scores_section(results: StudyResults) -> Section:
         {
             "data set": m["dataset"],
             "method": m["selector"],
-            results.model_title: m["classifier"],
-            "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
             results.metric_title: m[results.metric],
             "sd": m[f"{results.metric}_sd"],
+            "features": m["k"] if m["k"] is not None else round(m["n_selected"], 1),
+            results.model_title: m["classifier"],
             "splits": m["n_splits"],
             "redundancy": m["redundancy_absolute"],
             "precision": m["precision"],
@@ -134,7 +166,10 @@ def scores_section(results: StudyResults) -> Section:
         else f"At {listed_names([str(k) for k in listed_ks])} features; sparsieve study "
         "export writes all."
     )
-    return Section("Scores", (), [grid, table_of("All means", rows, note)])
+    digits = dict.fromkeys(known, 2) | {results.metric_title: 3}
+    table = table_of("All means", rows, note, digits=digits)
+    maps = [score_map(results)] if len(results.ks) > 1 else []  # else the page opens with it
+    return Section("Scores", (), [*maps, table])
 
 
 def ranks_section(results: StudyResults) -> Section | None:
@@ -158,8 +193,8 @@ def ranks_section(results: StudyResults) -> Section | None:
         "critical-difference",
         {key: Column(titles.get(key, key), [row[key] for row in rows]) for key in rows[0]},
         controls=("classifier", "k"),
-        note="A bar joins methods whose average ranks differ by less than Nemenyi's critical "
-        "difference at the 5 % level: over these data sets they cannot be told apart.",
+        note="A bar joins methods whose average ranks do not differ significantly (Nemenyi's test, "
+        "5 % level).",
         options={"ranks": (1, span), "initial": _main(results)},
     )
     main = results.table(results.main_classifier, results.main_k)
@@ -169,9 +204,9 @@ def ranks_section(results: StudyResults) -> Section | None:
         test = friedman_nemenyi(main.scores)
         where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
         text.append(
-            f"Friedman's test ({where}, {len(main.datasets)} data sets): p = "
-            f"{test.p_value:.2g}; critical difference {test.critical_difference:.2f}. "
-            f"{counted(len(_groups(test)), 'group')} of methods that cannot be told apart."
+            f"Friedman's test ({where}, {len(main.datasets)} data sets): "
+            f"{p_shown(test.p_value)}; critical difference {test.critical_difference:.2f}; "
+            f"{counted(len(_groups(test)), 'group')} of methods without significant differences."
         )
         blocks.append(_pairs(main, where, results))
     return Section("Ranks", text, blocks)
@@ -199,8 +234,8 @@ def stability_section(results: StudyResults) -> Section | None:
         "bars",
         map(itemgetter("dataset", "selector", "x", "error"), rows),
         {"dataset": "data set", **titles},
-        "1: the same features in every split; 0: no more agreement than by chance. Lines: "
-        "95 % interval over the splits, one standard error over the data sets for their mean.",
+        "1 if every split chose the same features, 0 for random choices. The line is the 95 % "
+        "interval over the splits, or one standard error over the data sets for their mean.",
         controls=("dataset",),
         digits={"x": 3},
     )
@@ -228,9 +263,8 @@ def redundancy_section(results: StudyResults) -> Section | None:
         "lines",
         map(itemgetter(*fields), means),
         titles | rates,
-        "Half the mean correlation, in size, of two selected features on the training part: "
-        "0 for features that share nothing, 1/2 for copies of one. Lower means that the "
-        "features repeat each other less.",
+        "Half the mean absolute correlation of two selected features on the training samples: 0 "
+        "for uncorrelated features, 1/2 for copies. Lower is better.",
         controls=("dataset",),
         marks=len(results.ks) <= 20,
         log_x=results.ks[-1] >= 20,
@@ -255,8 +289,7 @@ def times_section(results: StudyResults) -> Section:
         "bars",
         map(itemgetter("dataset", "selector", "x"), means),
         {"dataset": "data set", "y": "", "x": "seconds per fit (logarithmic)"},
-        "Mean over the splits of the selection with fixed parameters; choosing parameters "
-        "is not counted.",
+        "Mean over the splits, with fixed parameters; the search for parameters is not counted.",
         controls=("dataset",),
         digits={"x": 3},
         log_x=True,
@@ -280,8 +313,8 @@ def warnings_section(results: StudyResults) -> Section | None:
         for (dataset, method, warning), n in times.most_common(_MAX_WARNINGS)
     ]
     more = len(times) - len(rows)
-    note = f"And {more:,} more, in the column warnings of sparsieve study export." * (more > 0)
-    return Section("What fits warned of", (), [table_of("Warnings", rows, note)])
+    note = f"{more:,} more are in the column warnings of sparsieve study export." * (more > 0)
+    return Section("Warnings", (), [table_of("Warnings", rows, note)])
 
 
 def _over_data_sets(
@@ -323,14 +356,15 @@ def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
         {
             "method": test.first,
             "against": test.second,
-            "median difference": test.median_difference,
-            "p": test.p_value,
             "p (Holm)": test.p_holm,
+            "median difference": test.median_difference,
+            "p, uncorrected": test.p_value,
         }
         for test in paired_wilcoxon(table.scores, table.selectors)
     ]
     note = "Differences above 0: the first has the lower error." * (not results.comparable)
-    return table_of(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", rows, note)
+    title = f"Pairs of methods: Wilcoxon's signed-rank test ({where})"
+    return table_of(title, rows, note, digits=dict.fromkeys(rows[0], 2))
 
 
 def _groups(test: Any) -> list[tuple[int, int]]:

@@ -71,7 +71,7 @@ _SPEC: dict[str, Check] = {
 }
 _SCORE = _dict_of(
     {"k": _maybe(_is_count), "classifier": is_text},
-    {"n_selected": _is_count, **dict.fromkeys(ALL_METRICS, _is_number)},
+    {"n_selected": _is_count, **dict.fromkeys(ALL_METRICS, _maybe(_is_number))},
 )
 _SELECTION = _dict_of(
     {"k": _maybe(_is_count)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.report.wording import listed_names
-from sparsieve.scoring.metrics import ALL_METRICS, IN_UNITS, LOWER_IS_BETTER, gain, metric_name
-from sparsieve.scoring.models import TASKS, main_model
+from sparsieve.report.wording import listed_names, p_shown, percent
+from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, gain, metric_name, metrics_in
+from sparsieve.scoring.models import MODEL_WORDS, TASKS, main_model
 from sparsieve.scoring.over_splits import compare_methods
 
 from .names import ALL_FEATURES
@@ -30,6 +31,8 @@ class Gap:
         Mean difference to the best.
     margin : float
         Half the width of its interval.
+    p_value : float
+        Two-sided, corrected for all pairs of selectors; NaN where it is not known.
     separable : bool
         Whether the interval leaves out zero.
 
@@ -47,6 +50,7 @@ class Gap:
 
     mean: float
     margin: float
+    p_value: float = math.nan
 
     @property
     def separable(self) -> bool:
@@ -130,34 +134,70 @@ class Standing:
         ]
 
     def __str__(self) -> str:
-        top = self.means[self.best]
-        leaders = [self.best, *self.tied]
+        return " ".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """What can be said; the first one is the answer."""
+        leaders, lower = (
+            [self.best, *self.tied],
+            [n for n, gap in self.gaps.items() if gap.separable],
+        )
         n_sets = len(self.datasets)
-        where = listed_names(self.datasets) if n_sets <= 3 else f"{n_sets} sets"
+        where = listed_names(self.datasets) if n_sets <= 3 else f"{n_sets} data sets"
         mean = f"mean {metric_name(self.metric).removeprefix('mean ')}"
-        what = f"{mean} with {self.classifier} on {where} {_at(self.ks)}"
         verb = "share" if len(leaders) > 1 else "has"
         end = "lowest" if self.metric in LOWER_IS_BETTER else "highest"
-        parts = [f"{listed_names(leaders)} {verb} the {end} {what}: {self._shown(top)}"]
-        if self.level:
-            shown = [f"{name} ({self._shown(self.means[name])})" for name in self.level]
-            parts.append(f"not separable from {listed_names(shown)}")
-        if any(gap.separable for gap in self.gaps.values()):
-            gaps = [
-                f"{name} by {self._shown(gap.mean)} ± {self._shown(gap.margin)}"
-                for name, gap in self.gaps.items()
-                if gap.separable
-            ]
-            parts.append(f"ahead of {listed_names(gaps)}")
+        worse = "higher" if self.metric in LOWER_IS_BETTER else "lower"
+        model = MODEL_WORDS.get(self.classifier, self.classifier)
+        answer = (
+            f"{listed_names(leaders)} {verb} the {end} {mean} "
+            f"({self.shown(self.means[self.best])}) on {where} using {self.using} "
+            f"(scored with {model})"
+        )
+        if lower and self.level:
+            shown = [f"{name} ({self.shown(self.means[name])})" for name in self.level]
+            answer += f", but {listed_names(shown)} {'is' * (len(shown) == 1) or 'are'} not "
+            answer += f"significantly {worse}"
+        elif lower:
+            which = "every other method is" if len(lower) > 1 else f"{lower[0]} is"
+            answer += f", and {which} significantly {worse}"
+        elif self.level:
+            answer += f", but no other method is significantly {worse}"
+        said = [f"{answer}."]
+        if lower:
+            gaps = [self._gap(name, worse) for name in lower]
+            said.append(f"{listed_names(gaps)}.")
         if self.baseline is not None:
-            parts.append(f"with all features {self._shown(self.baseline)}")
-        return "; ".join(parts) + "."
+            said.append(f"Using all features, the same model scores {self.shown(self.baseline)}.")
+        return said
 
-    def _shown(self, value: float) -> str:
-        if self.task == "classification":  # as percentages
-            return f"{100.0 * value:.1f}"
+    def _gap(self, name: str, worse: str) -> str:
+        gap, unit = self.gaps[name], " points" * (self.task == "classification")
+        low, high = (self.number(gap.mean + side * gap.margin) for side in (-1, 1))
+        return (
+            f"{name} is {self.number(gap.mean)}{unit} {worse} (95 % interval {low} to {high}, "
+            f"{p_shown(gap.p_value)}, corrected)"
+        )
+
+    @property
+    def using(self) -> str:
+        """The numbers of features in words."""
+        if self.ks == [None]:
+            return "the features that each method keeps"
+        shown = [str(k) for k in self.ks]
+        many = listed_names(shown) if len(shown) <= 6 else f"{shown[0]} to {shown[-1]}"
+        return f"{many} feature{'s' * (shown != ['1'])}"
+
+    def shown(self, value: float) -> str:
+        """A score within a sentence."""
+        return percent(value) if self.task == "classification" else self.number(value)
+
+    def number(self, value: float) -> str:
+        """A score within a table, in percent for classes."""
+        if self.task == "classification":
+            return f"{100.0 * value:z.1f}"
         # Errors have the unit of the target, whatever its size.
-        return f"{value:.4g}" if self.metric in IN_UNITS else f"{value:.3f}"
+        return f"{value:.4g}" if self.metric in IN_UNITS else f"{value:z.2f}"
 
 
 def standings(
@@ -219,7 +259,7 @@ def _of_task(
     known = list(dict.fromkeys(row["classifier"] for row in rows))
     if not rows or (classifier or known[0]) not in known or (metric and metric not in rows[0]):
         return []
-    metric = metric or next(name for name in ALL_METRICS if name in rows[0])
+    metric = metric or metrics_in(rows[0])[0]
     classifier = classifier or main_model(known)
     scores = _scores([row for row in rows if row["classifier"] == classifier], metric)
     contenders = [row for row in rows if row["class"] != ALL_FEATURES]
@@ -257,7 +297,7 @@ def _scores(rows: Sequence[Mapping[str, Any]], metric: str) -> dict[tuple, dict[
     scores: dict[tuple, dict[tuple, tuple]] = defaultdict(dict)
     for row in rows:
         place = row["dataset"], row["selector"], row["k"]
-        if chosen.get(place) == row["parameters"]:
+        if chosen.get(place) == row["parameters"] and row[metric] is not None:
             split = row["repeat"], row["fold"]
             scores[place][split] = (row[metric], row["n_test"] / max(row["n_train"], 1))
     return dict(scores)
@@ -266,7 +306,9 @@ def _scores(rows: Sequence[Mapping[str, Any]], metric: str) -> dict[tuple, dict[
 def _baselines(rows: Sequence[Mapping[str, Any]], classifier: str, metric: str) -> dict[str, float]:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        if row["class"] == ALL_FEATURES and row["classifier"] == classifier:
+        if row["class"] != ALL_FEATURES or row[metric] is None:
+            continue
+        if row["classifier"] == classifier:
             found[row["dataset"]].append(row[metric])
     return {dataset: float(np.mean(values)) for dataset, values in found.items()}
 
@@ -282,7 +324,7 @@ def _standing(scores, datasets, ks, selectors, baseline, classifier, metric, tas
         list(datasets),
         list(ks),
         {name: gain(metric, mean) for name, mean in found.means.items()},
-        {name: Gap(gap.mean, found.margins[name]) for name, gap in found.behind.items()},
+        {n: Gap(gap.mean, found.margins[n], found.p_values[n]) for n, gap in found.behind.items()},
         min(len(scores[d, s, k]) for d in datasets for s in selectors for k in ks),
         float(np.mean(known)) if len(known) == len(datasets) else None,
         task,
@@ -312,10 +354,3 @@ def _by_split(scores, datasets, ks, selectors) -> tuple[dict[str, np.ndarray], f
         )
         for selector in selectors
     }, float(np.mean([places[0][s][1] for s in common]))
-
-
-def _at(ks: Sequence[int | None]) -> str:
-    if ks == [None]:
-        return "with the features that each keeps"
-    shown = [str(k) for k in ks]
-    return f"at {listed_names(shown) if len(shown) <= 6 else f'{shown[0]} to {shown[-1]}'} features"

@@ -13,9 +13,9 @@ from sparsieve.scoring.curves import accuracy_curve
 from sparsieve.scoring.outcomes import Outcome, guarded, machine, software
 from sparsieve.scoring.protocol import derive_seed
 from sparsieve.scoring.tuning import tune
-from sparsieve.selectors.parameters import reconfigured
+from sparsieve.selectors.adapter import as_selector
 
-from .names import selector_class
+from .names import is_elsewhere, selector_class
 from .wrapped import Preparation, built, in_time, names_within
 
 
@@ -38,7 +38,12 @@ def end_with(parent: int) -> None:
 def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
     start = time.process_time()
     task, ordered = spec.get("task", "classification"), spec["protocol"]["kind"] == "time"
-    selector = built(spec["selector"], spec["parameters"], task=task, seed=spec["seed"])
+    selector = built(
+        *(spec["selector"], spec["parameters"]),
+        task=task,
+        seed=spec["seed"],
+        allow_import=spec.get("allow_import", False),  # as planned here, never from a store
+    )
     if ordered:
         selector = in_time(selector)
     for name in names_within(spec["selector"], spec["parameters"]):
@@ -61,24 +66,28 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
             y_train,
             cv=spec["inner_folds"],
             random_state=derive_seed(spec["seed"], "inner"),
-            metric=spec["metrics"][0],
+            scoring=spec["metrics"][0],
             ordered=ordered,
             **settings,
         ).parameters
-        reconfigured(selector, chosen)
+        selector = as_selector(selector, chosen)
     curve = accuracy_curve(
         selector,
         X_train,
         y_train,
         X[test],
         y[test],
-        metrics=spec["metrics"],
+        scoring=spec["metrics"],
         relevant=relevant,
         **settings,
     )
     kept = curve.feature_names or ([] if names is None else [names[j] for j in curve.features])
     return {
-        "scores": curve.scores,
+        # JSON has no NaN: a score that is not defined on these test samples is null.
+        "scores": [
+            {name: None if value != value else value for name, value in score.items()}
+            for score in curve.scores
+        ],
         "selections": curve.selections,
         "features": curve.features,
         "feature_names": [str(name) for name in kept],
@@ -100,6 +109,8 @@ def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
 def _compiled(name: str) -> None:
     """Compile what a selector compiles at its first fit, so that no cell's seconds contain it."""
     X = np.random.default_rng(0).standard_normal((24, 5))
+    if is_elsewhere(name):
+        return
     try:
         selector_class(name)(n_features_to_select=2).fit(X, np.arange(24) % 2)
     except Exception:  # too small a problem for this method; the cell itself will tell

@@ -11,7 +11,7 @@ import numpy as np
 from sparsieve._checks import listed
 from sparsieve.plotting import AccuracyCurveDisplay
 from sparsieve.plotting.accuracy_curve import ScoreCurve
-from sparsieve.scoring.metrics import ALL_METRICS, LOWER_IS_BETTER, metric_name
+from sparsieve.scoring.metrics import LOWER_IS_BETTER, metric_name, metrics_in
 
 from .results import result_rows, summarise
 from .store_reader import StoreReader
@@ -37,8 +37,7 @@ def study_curves(
     dataset, classifier : str
         Which scores to draw; ``classifier`` is the model, also for regression.
     metric : str or None, default=None
-        What to draw of them; None is the accuracy or R squared where they were computed,
-        else the first metric.
+        The column of the score to draw, such as "log_loss"; None is the first score.
     selectors : list of str or None, default=None
         Labels of the selectors to draw; None draws all.
     ax : matplotlib axes or None, default=None
@@ -52,6 +51,10 @@ def study_curves(
         Selectors whose parameters were chosen on the test samples say so in their labels.
         A selector that was asked for its own number of features is a point at the mean
         number that it kept.
+
+    See Also
+    --------
+    sparsieve.AccuracyCurveDisplay : What it returns.
 
     Examples
     --------
@@ -71,7 +74,7 @@ def study_curves(
         rows = _having(rows, name, [value])
     if selectors is not None:
         rows = _having(rows, "selector", selectors)
-    known = [name for name in rows[0] if name in ALL_METRICS]
+    known = metrics_in(rows[0])
     metric = known[0] if metric is None else metric
     if metric not in known:
         raise ValueError(f"metric {metric!r} is not in the study; it has {listed(known)}")
@@ -84,7 +87,7 @@ def study_curves(
 
 
 def _metric_label(metric: str) -> str:
-    name = metric_name(metric).replace("_", " ")
+    name = metric_name(metric)
     return f"{name}, lower is better" if metric in LOWER_IS_BETTER else name
 
 

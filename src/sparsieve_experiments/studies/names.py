@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
-from .kinds import StudyError
+import importlib
+import re
+from typing import Any
+
+from .kinds import StudyError, shortened
 
 ALL_FEATURES = "AllFeatures"  # the baseline
+_ELSEWHERE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 def selector_class(name: str) -> type:
-    """The class behind the name of a selector."""
+    """The class behind the name of a selector of this package."""
     from sparsieve.registry import all_selectors
 
     from .baseline import AllFeatures
 
     return AllFeatures if name == ALL_FEATURES else all_selectors()[name]
+
+
+def is_elsewhere(name: Any) -> bool:
+    """Whether a name is ``package.module:Class``, which stands for code of another package."""
+    return isinstance(name, str) and ":" in name
+
+
+def imported(name: str, *, allow_import: bool) -> Any:
+    """The class or function that ``package.module:Class`` stands for, if the user allowed it.
+
+    Study files come from anywhere, and importing a module runs its code.
+    """
+    if not _ELSEWHERE.fullmatch(name):
+        raise StudyError(f"{shortened(name)} is not of the form package.module:Class")
+    if not allow_import:
+        raise StudyError(
+            f"{shortened(name)} is code of another package, which a study file may run only if you "
+            "allow it: add --allow-import, or in Python allow_import=True"
+        )
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except AttributeError:
+        raise StudyError(f"the module {module} has no {attribute}") from None
+    except Exception as error:  # whatever the code of the module does
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise StudyError(f"the module {module} cannot be imported: {said}") from None
+    if not callable(found):
+        raise StudyError(f"{shortened(name)} is neither a class nor a function")
+    return found
 
 
 def class_name(name: str) -> str:
@@ -25,6 +60,8 @@ def class_name(name: str) -> str:
     >>> class_name("ridge-forward")
     'RidgeForwardSelector'
     """
+    if is_elsewhere(name):
+        return name
     from sparsieve.registry import all_selectors, find_class_name
 
     known = (*all_selectors(), ALL_FEATURES)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsieve.scoring.metrics import ALL_METRICS, gain
+from sparsieve.scoring.metrics import ALL_METRICS, column_of, gain, metrics_in
 
 from .checked import trouble_with
 from .names import ALL_FEATURES
@@ -72,7 +72,9 @@ def result_rows(store: StoreReader, study: str | None = None) -> list[dict[str, 
         None where the model's own number of features was asked for; that of AllFeatures is the
         number of features there are, whatever was asked for. ``chosen`` are the parameters found
         by "inner-cv". ``features`` names what the largest selection keeps, ``feature_indices``
-        says where. ``task`` is how the target was read, and decides which metrics there are;
+        says where. ``task`` is how the target was read, and decides which scores there are, None
+        where one is not defined on the test samples; errors are positive, as "log_loss" for
+        scikit-learn's "neg_log_loss";
         ``classifier`` is the model, also for regression. ``n_columns`` are those that the
         selector saw, others than ``n_features`` where something came before it. ``warnings`` are
         those of the fit: a model that did not converge says so.
@@ -174,6 +176,7 @@ def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
     spec, result = cell["spec"], cell["result"]
     facts = {selection["k"]: selection for selection in result["selections"]}
     some: dict[str, Any] = next(iter(facts.values()), {})
+    metrics = list(map(column_of, spec.get("metrics", ALL_METRICS)))  # the first decides
     before = {
         "study": study,
         "dataset": spec["dataset"],
@@ -211,7 +214,7 @@ def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
         {
             **before,
             **{name: value for name, value in score.items() if name not in ALL_METRICS},
-            **{metric: score[metric] for metric in ALL_METRICS if metric in score},
+            **{metric: score[metric] for metric in metrics if metric in score},
             **{name: facts.get(score["k"], some).get(name) for name in _FACTS},
             **after,
         }
@@ -282,18 +285,17 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _gain(mean: Mapping[str, Any]) -> float:
-    """The first metric, larger is better."""
-    metric = next(name for name in ALL_METRICS if name in mean)
-    return gain(metric, mean[metric])
+    """The first score, larger is better."""
+    metric = metrics_in(mean)[0]
+    return -np.inf if mean[metric] is None else gain(metric, mean[metric])
 
 
 def _mean(place: dict[str, Any], rows: list[Mapping[str, Any]]) -> dict[str, Any]:
     mean: dict[str, Any] = {**place, "n_splits": len(rows)}
-    for name in ALL_METRICS:
-        if name in rows[0]:
-            values = np.array([row[name] for row in rows])
-            mean[name] = float(values.mean())
-            mean[f"{name}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else None
+    for name in metrics_in(rows[0]):
+        values = np.array([row[name] for row in rows if row[name] is not None])
+        mean[name] = float(values.mean()) if len(values) else None
+        mean[f"{name}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else None
     for name in ("n_selected", *_FACTS, "seconds", "peak_mib"):
         known = [row[name] for row in rows if row[name] is not None]
         mean[name] = float(np.mean(known)) if known else None
@@ -354,7 +356,7 @@ def score_table(
     found = {
         (mean["dataset"], mean["selector"]): gain(metric, mean[metric])
         for mean in summarise(rows)
-        if mean["classifier"] == classifier and mean["k"] == k and metric in mean
+        if mean["classifier"] == classifier and mean["k"] == k and mean.get(metric) is not None
     }
     selectors = list(dict.fromkeys(selector for _, selector in found))
     datasets = [

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.model_selection import ParameterGrid
 
-from sparsieve._checks import check_choice, check_integer
+from sparsieve._checks import check_choice, check_flag, check_integer
 
 from .kinds import StudyError, check_kinds, shortened
 from .names import class_name
@@ -27,7 +27,9 @@ class SelectorSpec:
     ----------
     name : str
         Class name such as "RidgeForwardSelector" or the command-line name "ridge-forward";
-        "AllFeatures" is the baseline that keeps everything.
+        "AllFeatures" is the baseline that keeps everything. With ``allow_import`` also
+        "package.module:Class" or "package.module:function", such as
+        "sklearn.feature_selection:SelectKBest", see :class:`sparsieve.SelectorAdapter`.
     parameters : dict
         Fixed parameters; ``solver__name`` is a setting of the solver, see
         :func:`sparsieve.selectors.parameters.configured`. Selectors inside SelectorCV,
@@ -50,6 +52,9 @@ class SelectorSpec:
         Of "inner-cv".
     label : str
         How to call it in tables; made from name and parameters if not given.
+    allow_import : bool, default=False
+        Whether "package.module:Class" may be imported, which runs code of that package. A study
+        file cannot say so itself.
 
     See Also
     --------
@@ -74,6 +79,7 @@ class SelectorSpec:
     inner_folds: int = 3
     label: str = ""
     before: Sequence[Any] = ()
+    allow_import: bool = False
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -91,6 +97,7 @@ class SelectorSpec:
         put("grid", {name: list(values) for name, values in self.grid.items()})
         put("tuning", self.tuning or ("inner-cv" if self.grid else "none"))
         check_choice("tuning", self.tuning, TUNING)
+        check_flag("allow_import", self.allow_import)
         check_integer("inner_folds", self.inner_folds, minimum=2)
         if bool(self.grid) != (self.tuning != "none"):
             raise StudyError(
@@ -115,7 +122,7 @@ class SelectorSpec:
         first = {**self.parameters, **{name: values[0] for name, values in self.grid.items()}}
         tried = [{**first, name: value} for name, values in self.grid.items() for value in values]
         for parameters in tried or [first]:
-            built(self.name, parameters)
+            built(self.name, parameters, allow_import=self.allow_import)
 
     def _full_label(self) -> str:
         label = self.label
@@ -123,7 +130,8 @@ class SelectorSpec:
             settings = ", ".join(
                 f"{name}={described(value)}" for name, value in self.parameters.items()
             )
-            label = f"{self.name}({settings})" if settings else self.name
+            name = self.name.rpartition(":")[2]
+            label = f"{name}({settings})" if settings else name
             if self.before:
                 label += f" after {', '.join(step['name'] for step in self.before)}"
             label += " (tuned)" if self.tuning == "inner-cv" else ""

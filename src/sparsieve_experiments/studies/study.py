@@ -14,7 +14,8 @@ from typing import Any
 from sparsieve._checks import check_choice, check_flag, check_integer
 from sparsieve._version import __version__
 from sparsieve.scoring.curves import OWN, check_asked
-from sparsieve.scoring.models import CLASSIFIERS, REGRESSORS, metrics_of
+from sparsieve.scoring.metrics import RESERVED
+from sparsieve.scoring.models import CLASSIFIERS, REGRESSORS, TASKS, metrics_of
 from sparsieve.scoring.protocol import (
     PROTOCOLS,
     Protocol,
@@ -23,6 +24,7 @@ from sparsieve.scoring.protocol import (
     TimeOrdered,
     derive_seed,
 )
+from sparsieve.scoring.scorers import Score, able_models, check_models, scorers_of
 
 from .kinds import StudyError, check_kinds, shortened
 from .selector_spec import SelectorSpec
@@ -32,6 +34,7 @@ from .toml import read_toml
 from .wrapped import CHOOSES_COUNT, built, why_not
 
 _MAX_CELLS = 1_000_000
+_CLASSIFIERS = tuple(CLASSIFIERS)  # known by identity: nobody asked for these
 
 
 @dataclass(frozen=True)
@@ -63,17 +66,24 @@ class Study:
     ks : sequence of int or "own"
         Numbers of features, or what every model itself keeps.
     classifiers : sequence of {"1nn", "5nn", "svm", "softmax"}
-        Score selections for classes.
-    metrics : sequence of str
-        For classes "accuracy", "balanced_accuracy", "mcc", "f1"; for numbers "r2", "mae",
-        "spearman". Those of the data set's target count, and if there are none its usual ones:
-        accuracy, mcc and f1, or all three. Inner tuning goes by the first.
+        Score selections for classes. If not given, all of them; all but "svm", which has no
+        probabilities, where a score needs these.
+    scoring : sequence of str
+        Names of scores. For classes "accuracy", "balanced_accuracy", "mcc", "f1" (the mean over the
+        classes) and those of scikit-learn, such as "roc_auc", "f1_weighted" or "neg_log_loss"; for
+        numbers "r2", "mae", "spearman" and those of scikit-learn, such as
+        "neg_root_mean_squared_error". Every data set is scored by those that suit its target, or
+        by accuracy, mcc and f1, or r2, mae and spearman, where none does. The first decides, also
+        in inner tuning. Study files may call it ``metrics``.
     zscore : bool, default=True
         Centre and scale by the training part before selecting.
     seed : int, default=0
         Decides all splits and all random selectors, whatever the order of the work.
     regressors : sequence of {"ridge", "5nn", "svr"}
         Score selections for numbers.
+    allow_import : bool, default=False
+        Whether selectors may be named "package.module:Class", which runs code of that package. A
+        study file cannot say so itself.
 
     See Also
     --------
@@ -98,11 +108,12 @@ class Study:
     selectors: Sequence[SelectorSpec | str]
     protocol: Protocol = field(default_factory=RepeatedSplits)
     ks: Sequence[int] | str = (5, 10, 20, 50)
-    classifiers: Sequence[str] = tuple(CLASSIFIERS)
-    metrics: Sequence[str] = ("accuracy", "mcc", "f1")
+    classifiers: Sequence[str] = _CLASSIFIERS
+    scoring: Sequence[str] = ("accuracy", "mcc", "f1")
     zscore: bool = True
     seed: int = 0
     regressors: Sequence[str] = tuple(REGRESSORS)
+    allow_import: bool = False
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -114,19 +125,29 @@ class Study:
             "ks": 'a list or "own"',
             "classifiers": "a list of texts",
             "regressors": "a list of texts",
-            "metrics": "a list of texts",
+            "scoring": "a list of texts",
         }
+        if isinstance(self.scoring, str):
+            put("scoring", (self.scoring,))
         check_kinds(vars(self), kinds, "a study")
         if not isinstance(self.name, str) or not self.name.strip():
             raise StudyError("a study needs a name")
+        check_flag("allow_import", self.allow_import)
+        allowed = {"allow_import": self.allow_import}
         put("datasets", tuple(_made(DatasetSpec, spec) for spec in self.datasets))
-        put("selectors", tuple(_made(SelectorSpec, spec) for spec in self.selectors))
+        put("selectors", tuple(_made(SelectorSpec, s, allowed) for s in self.selectors))
         if not isinstance(self.protocol, tuple(PROTOCOLS.values())):
             raise StudyError(
                 f"protocol must be RepeatedSplits, Folds or TimeOrdered, got {self.protocol!r}"
             )
-        check_asked(self.ks, self.classifiers, self.metrics, task=None)
-        check_asked(self.ks, self.regressors, ["r2"], task="regression")
+        _scores(self.scoring, TASKS[0])
+        for task, models in zip(TASKS, (self.classifiers, self.regressors), strict=True):
+            scores = _scores(metrics_of(task, self.scoring), task)
+            if models is _CLASSIFIERS:
+                put("classifiers", tuple(able_models(scores, task)))
+                continue
+            check_asked(self.ks, models, task=task)
+            check_models(scores, task, models)
         check_flag("zscore", self.zscore)
         check_integer("seed", self.seed, minimum=0)
         for kind, names in (
@@ -164,13 +185,15 @@ class Study:
             raise StudyError(f"{spec.name}: ks of the study says how many features to select")
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> Study:
+    def from_toml(cls, path: str | os.PathLike[str], *, allow_import: bool = False) -> Study:
         """Read a study from a TOML file; data files are found relative to it.
 
         Parameters
         ----------
         path : str or path
             See ``examples/study.toml``.
+        allow_import : bool, default=False
+            Whether its selectors may be named "package.module:Class".
 
         Returns
         -------
@@ -179,13 +202,18 @@ class Study:
         path = Path(path)
         content = read_toml(path)
         try:
-            return cls.from_dict({"name": path.stem, **content}, folder=path.parent)
+            content = {"name": path.stem, **content}
+            return cls.from_dict(content, folder=path.parent, allow_import=allow_import)
         except (ValueError, TypeError) as error:
             raise StudyError(f"{path.name}: {error}") from None
 
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+        cls,
+        content: Mapping[str, Any],
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        allow_import: bool = False,
     ) -> Study:
         """Make a study from plain data, as a TOML file holds it.
 
@@ -195,6 +223,8 @@ class Study:
             The parameters of the class; data sets, selectors and the protocol as dicts.
         folder : path, default=None
             Where relative data files are looked for.
+        allow_import : bool, default=False
+            Whether its selectors may be named "package.module:Class"; ``content`` cannot say so.
 
         Returns
         -------
@@ -211,6 +241,8 @@ class Study:
         """
         check_kinds({"content": content}, {"content": "a table"}, "a study")
         content = dict(content)
+        if "metrics" in content and "scoring" not in content:  # what files called it before
+            content["scoring"] = content.pop("metrics")
         _known(content, cls, "a study")
         kinds = {"datasets": "a list", "selectors": "a list", "protocol": "a table"}
         check_kinds(content, kinds, "a study")
@@ -219,9 +251,10 @@ class Study:
         check_choice("kind of the protocol", kind, PROTOCOLS)
         _known(protocol, PROTOCOLS[kind], f"a protocol of kind {kind!r}")
         lists: dict[str, Any] = {}
-        for name, made, what in (
-            ("datasets", DatasetSpec, "a data set"),
-            ("selectors", SelectorSpec, "a selector"),
+        allowed: dict[str, Any] = {"allow_import": allow_import}
+        for name, made, what, more in (
+            ("datasets", DatasetSpec, "a data set", {}),
+            ("selectors", SelectorSpec, "a selector", allowed),
         ):
             lists[name] = []
             for item in content.pop(name, ()):
@@ -230,11 +263,11 @@ class Study:
                     _known(item, made, what)
                     if "name" not in item:
                         raise StudyError(f"{what} needs a name: {dict(item)}")
-                    item = made(**item)
-                lists[name].append(_made(made, item))
+                    item = made(**item, **more)
+                lists[name].append(_made(made, item, more))
         if folder is not None:
             lists["datasets"] = [spec.relative_to(folder) for spec in lists["datasets"]]
-        return cls(**content, **lists, protocol=PROTOCOLS[kind](**protocol))
+        return cls(**content, **lists, **allowed, protocol=PROTOCOLS[kind](**protocol))
 
     @property
     def dataset_specs(self) -> tuple[DatasetSpec, ...]:
@@ -281,7 +314,10 @@ class Study:
         found = {}
         for spec in self.selector_specs:
             try:
-                why = why_not(built(spec.name, spec.parameters, task=data.task), data.y, data.task)
+                selector = built(
+                    *(spec.name, spec.parameters), task=data.task, allow_import=spec.allow_import
+                )
+                why = why_not(selector, data.y, data.task)
             except StudyError as error:
                 why = f"cannot be made: {error}"
             if why:
@@ -321,7 +357,7 @@ class Study:
             "fold": split.fold,
             "ks": OWN if isinstance(self.ks, str) else sorted(set(self.ks)),
             "classifiers": list(self.classifiers),
-            "metrics": metrics_of(data.task, self.metrics),
+            "metrics": metrics_of(data.task, self.scoring),
             "zscore": self.zscore,
             "study_seed": self.seed,
             "version": __version__,
@@ -340,17 +376,37 @@ class Study:
             self.seed, fingerprint, selector.name, parameters, split.repeat, split.fold
         )
         n_samples, n_features = data.X.shape
-        shown = {
+        shown: dict[str, Any] = {
             "label": selector.label,
             "n_samples": n_samples,
             "n_features": n_features,
             "read_as": data.read_as,
         }
+        if selector.allow_import:
+            shown["allow_import"] = True
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 
 
-def _made(cls: type, spec: Any) -> Any:
-    made = cls(spec) if isinstance(spec, str) else spec
+def _scores(scoring: Sequence[str], task: str) -> dict[str, Score]:
+    for name in scoring:
+        if name in RESERVED:
+            raise StudyError(
+                f"{name} is the share of relevant features in the tables of a study; use "
+                f"{name}_macro as a score"
+            )
+    return scorers_of(list(scoring), task, short_names=True)
+
+
+def study_name(path: Path) -> str:
+    """The name of the study in a TOML file, whose selectors need not be imported for it."""
+    name = read_toml(path).get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise StudyError(f"{path.name}: a study needs a name")
+    return name
+
+
+def _made(cls: type, spec: Any, more: Mapping[str, Any] | None = None) -> Any:
+    made = cls(spec, **(more or {})) if isinstance(spec, str) else spec
     if not isinstance(made, cls):
         kind = "data set" if cls is DatasetSpec else "selector"
         raise StudyError(f"a {kind} must be a name or a {cls.__name__}, got {shortened(spec)}")
@@ -358,7 +414,8 @@ def _made(cls: type, spec: Any) -> Any:
 
 
 def _known(content: Mapping, cls, what: str) -> None:
-    known = [field.name for field in fields(cls) if not field.name.startswith("_")]
+    # What may run is for the user to say, not for a file.
+    known = [field.name for field in fields(cls) if field.name != "allow_import"]
     for name in content:
         if name not in known:
             raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")

@@ -1,13 +1,15 @@
 """Estimators from study files: selectors around selectors, and what may stand before them.
 
 Study files come from anywhere. A name in one of them stands for a selector of this package, a
-model that studies score with, or one of the preprocessors below; it is never imported.
+model that studies score with, or one of the preprocessors below. ``package.module:Class`` is
+imported only where the user, not the file, allows it.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,13 +27,16 @@ from sklearn.preprocessing import (
 from sklearn.utils import get_tags
 
 from sparsieve._checks import listed
-from sparsieve.meta.base import MetaSelector, for_classes_only
+from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
+from sparsieve.selectors.adapter import as_selector, seeded
+from sparsieve.selectors.around import for_classes_only
+from sparsieve.selectors.base import BaseSelector
 from sparsieve.selectors.parameters import configured
 
 from .kinds import StudyError, check_kinds, shortened
-from .names import class_name, selector_class
+from .names import class_name, imported, is_elsewhere, selector_class
 
 PREPROCESSORS: dict[str, type] = {
     cls.__name__: cls
@@ -61,6 +66,7 @@ def built(
     task: str | None = None,
     seed: int | None = None,
     depth: int = 1,
+    allow_import: bool = False,
 ) -> Any:
     """The selector that a study file describes.
 
@@ -77,6 +83,8 @@ def built(
         Of what is random and has no ``random_state`` of its own.
     depth : int, default=1
         How many selectors there are around and including this one.
+    allow_import : bool, default=False
+        Whether ``package.module:Class`` may be imported.
 
     Examples
     --------
@@ -86,10 +94,13 @@ def built(
     """
     if depth > _MAX_DEPTH:
         raise StudyError(f"{name} is nested too deeply: {_MAX_DEPTH} selectors may wrap each other")
+    if is_elsewhere(name):
+        return _guest(name, parameters, seed, depth, allow_import=allow_import)
     cls = selector_class(name)
     values = dict(parameters)
     if issubclass(cls, MetaSelector):
-        within = {"task": task, "seed": seed, "depth": depth + 1}
+        within: dict[str, Any] = {"task": task, "seed": seed, "depth": depth + 1}
+        within["allow_import"] = allow_import
         for key, value in parameters.items():
             if key == "selector":
                 values[key] = _member(value, f"selector of {name}", **within)
@@ -103,6 +114,39 @@ def built(
         return configured(cls, values, hidden=[_COUNT])
     except (ValueError, TypeError) as error:
         raise StudyError(str(error)) from None
+
+
+def _guest(
+    name: str, parameters: Mapping[str, Any], seed: int | None, depth: int, *, allow_import: bool
+) -> BaseSelector:
+    """The selector made of a class or function of another package."""
+    found = imported(name, allow_import=allow_import)
+    values = {
+        key: _part(value, depth + 1, allow_import=allow_import) for key, value in parameters.items()
+    }
+    try:
+        selector = as_selector(found, values)
+    except (ValueError, TypeError) as error:
+        raise StudyError(str(error)) from None
+    return selector if seed is None else seeded(selector, seed)
+
+
+def _part(value: Any, depth: int, *, allow_import: bool) -> Any:
+    """A parameter of a guest: plain, or an estimator or function as ``{name = "module:Class"}``."""
+    if not isinstance(value, Mapping) or not is_elsewhere(value.get("name")):
+        return value
+    name, parameters = named(value, "a parameter")
+    if depth > _MAX_DEPTH:
+        raise StudyError(
+            f"{name} is nested too deeply: {_MAX_DEPTH} estimators may wrap each other"
+        )
+    found = imported(name, allow_import=allow_import)
+    inner = {k: _part(v, depth + 1, allow_import=allow_import) for k, v in parameters.items()}
+    try:
+        is_function = not isinstance(found, type)
+        return (partial(found, **inner) if inner else found) if is_function else found(**inner)
+    except (ValueError, TypeError) as error:
+        raise StudyError(f"{name} cannot be made from its parameters: {error}") from None
 
 
 def _members(value: Any, what: str, **within: Any) -> list:
@@ -157,7 +201,7 @@ def named(value: Any, what: str) -> tuple[str, Mapping[str, Any]]:
 def names_within(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
     """Class names of a selector and of all within it."""
     yield name
-    if not issubclass(selector_class(name), MetaSelector):
+    if is_elsewhere(name) or not issubclass(selector_class(name), MetaSelector):
         return
     for key in ("selector", "selectors"):
         value = parameters.get(key, ())

@@ -268,7 +268,7 @@ def test_chunks_that_are_not_what_they_should_be():
         FStatisticSelector(3).fit(with_blocks(fails), y)
     with pytest.raises(ValueError, match=r"a chunk has the shape \(\d0, 39\), but \(\d0, 40\)"):
         FStatisticSelector(3).fit(with_blocks(lambda block: block[:, 1:]), y)
-    with pytest.raises(ValueError, match=r"values are masked; fill them first"):
+    with pytest.raises(ValueError, match=r"X has masked values; fill them first"):
         FStatisticSelector(3).fit(da.ma.masked_greater(chunked, 10.0), y)
 
 

@@ -148,7 +148,7 @@ def test_what_is_refused(X, kind, words):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_is_converted_with_a_word(dtype):
-    with pytest.warns(UserWarning, match="too coarse .* float32"):
+    with pytest.warns(UserWarning, match="not precise enough.* float32"):
         assert external_design(torch.ones(3, 2, dtype=dtype)).dtype == np.float32
     assert external_design(torch.ones(3, 2, dtype=torch.int8)).dtype == np.float64
 

@@ -367,7 +367,7 @@ def test_files_that_change_or_end(counts, tmp_path):
     with pytest.raises(ValueError, match="cut short"):
         design.column_moments()
     (tmp_path / "X.npy").unlink()
-    with pytest.raises(ValueError, match="is gone"):
+    with pytest.raises(ValueError, match="no longer exists"):
         design.column_moments()
     dataset = hdf5(X, tmp_path)
     design = external_design(dataset)

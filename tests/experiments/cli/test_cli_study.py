@@ -69,8 +69,16 @@ def test_run_status_export(sparsieve, study_file, tmp_path):
 
 
 def test_a_run_ends_with_who_is_ahead(sparsieve, study_file):
-    done = sparsieve("study", "run", study_file)
-    assert "the highest mean accuracy with 1nn on wine at 1 and 3 features" in done.err
+    tables = [study_file.with_name(f"table.{form}") for form in ("tex", "md", "csv")]
+    exports = [part for table in tables for part in ("--export", table)]
+    done = sparsieve("study", "run", study_file, *exports)
+    assert "on wine using 1 and 3 features (scored with nearest neighbour)" in done.err
+    first = [table.read_text() for table in tables]
+    assert all("FisherSelector" in text for text in first)
+    again = sparsieve("study", "report", study_file, *exports)
+    assert (again.code, [table.read_text() for table in tables]) == (0, first)
+    nothing = sparsieve("study", "report", study_file)
+    assert (nothing.code, "give --output report.html or --export" in nothing.err) == (2, True)
 
 
 NUMBERS = """
@@ -91,8 +99,8 @@ def test_numbers_beside_classes(sparsieve, tmp_path):
     assert done.code == 0
     assert "data set diabetes: y is read as numbers" in done.err
     assert "FisherSelector is for classes, but the target holds numbers; it is left out" in done.err
-    assert "the highest mean accuracy with 1nn on wine" in done.err
-    assert "the highest mean R² with ridge on diabetes at 2 features: 0.4" in done.err
+    assert " on wine using " in done.err
+    assert "the highest mean R² (0.45) on diabetes using 2 features" in done.err
     status = sparsieve("study", "status", file)
     assert "data set wine: y is read as 3 classes" in status.err
     assert "data set diabetes: y is read as numbers" in status.err
@@ -171,7 +179,7 @@ def test_the_exit_code_tells_the_state_of_the_study(sparsieve, study_file, monke
         done = sparsieve("study", "run", study_file)
     assert done.code == 0
     assert "9 of 9 cells done" in done.err
-    assert "who is ahead cannot be told: the store cannot be read" in done.err
+    assert "the methods cannot be compared: the store cannot be read" in done.err
     for elsewhere, code in ((2, 0), (0, 1)):
         found = studies.RunSummary(total=9, done=7, failed=0, computed=7, elsewhere=elsewhere)
         monkeypatch.setattr(studies, "run_study", lambda *_, found=found, **__: found)
@@ -233,3 +241,19 @@ def test_progress_on_a_terminal(study_file):
 def test_help_names_the_commands(sparsieve):
     text = sparsieve("study", "--help").out
     assert all(command in text for command in ("run", "status", "export"))
+
+
+@pytest.mark.long("runs a study")
+def test_other_packages_run_only_where_that_is_allowed(sparsieve, tmp_path):
+    file = tmp_path / "guests.toml"
+    file.write_text(
+        'datasets = ["wine"]\nks = [2]\nclassifiers = ["svm"]\n'
+        'selectors = ["sklearn.feature_selection:SelectKBest"]\n'
+        'protocol = { kind = "folds", n_folds = 2 }\n'
+    )
+    refused = sparsieve("study", "run", file)
+    assert refused.code == 1
+    assert "code of another package" in refused.err
+    assert "add --allow-import" in refused.err
+    assert sparsieve("study", "run", file, "--allow-import").code == 0
+    assert "SelectKBest" in sparsieve("study", "status", file).out  # which imports nothing

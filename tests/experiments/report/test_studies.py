@@ -34,9 +34,8 @@ def rows(store):
 
 
 def chart(report, title):
-    return next(
-        b for s in report.sections for b in s.blocks if isinstance(b, Chart) and title in b.title
-    )
+    every = [report.picture, *(b for s in report.sections for b in s.blocks)]
+    return next(b for b in every if isinstance(b, Chart) and title in b.title)
 
 
 def records(chart):
@@ -50,13 +49,12 @@ def records(chart):
 def test_sections(report):
     titles = [section.title for section in report.sections]
     assert titles == [
-        "Scores over the number of features",
         "Scores",
         "Ranks",
         "Stability",
         "Redundancy",
         "Time",
-        "What fits warned of",  # at alpha=10 fewer than five features carry weight
+        "Warnings",  # at alpha=10 fewer than five features carry weight
         "How it was made",
     ]
     assert report.figures["methods"] == "4"
@@ -115,9 +113,12 @@ def test_stability_is_nogueiras_over_the_splits(report, rows):
 def test_the_headline_is_the_standing(report, rows):
     [standing] = standings(rows)
     assert standing.ks == [1, 3, 5]
-    assert f"{standing.best} has the highest mean accuracy with linear SVM" in report.headline
-    assert "at 1, 3 and 5 features" in report.headline
-    assert ("not separable from" in report.headline) == bool(standing.level)
+    assert report.headline.startswith(f"{standing.best} has the highest mean accuracy (")
+    assert "using 1, 3 and 5 features (scored with linear SVM)" in report.headline
+    assert report.headline.count(". ") == 0  # one sentence
+    assert ("not significantly" in report.headline or "no other method" in report.headline) == bool(
+        standing.level
+    )
     assert chart(report, "Average ranks").options["initial"] == {
         "classifier": "linear SVM",
         "k": "5",
@@ -126,9 +127,8 @@ def test_the_headline_is_the_standing(report, rows):
 
 def test_no_selection_is_a_line_and_no_contender(uneven):
     report = study_report(uneven)
-    assert report.headline.startswith("2 methods on 2 data sets: ")
-    assert "at 2 and 4 features" in report.headline
-    assert "with all features" in report.headline
+    assert report.figures["methods"] == "2"
+    assert "2 and 4 features" in report.headline
     assert "AllFeatures" not in report.headline
     line = [r for r in records(chart(report, "Accuracy over")) if r["series"] == "all features"]
     assert {(r["dataset"], r["x"], r["used"]) for r in line} == {
@@ -152,8 +152,8 @@ def test_views_open_on_all_data_sets(uneven):
 
 def test_warnings_of_fits_are_shown(uneven):
     report = study_report(uneven)
-    assert any("4 fits of 1 method warned" in line for line in report.warnings)
-    (table,) = next(s for s in report.sections if s.title == "What fits warned of").blocks
+    assert any("4 fits of 1 method gave warnings" in line for line in report.warnings)
+    (table,) = next(s for s in report.sections if s.title == "Warnings").blocks
     values = {column.title: column.values for column in table.columns}
     assert set(values["method"]) == {"hasty"}
     assert sum(values["fits"]) == 4
@@ -165,7 +165,6 @@ def test_sets_without_a_common_number_are_told_one_by_one(store):
         rows = result_rows(opened)
     rows = [r for r in rows if (r["dataset"] == "wine") == (r["k"] == 5)]
     headline = _headline(StudyResults(rows))
-    assert "which have no number of features in common" in headline
     assert headline.count("highest mean accuracy") == 3
 
 
@@ -197,9 +196,9 @@ def test_unfinished_and_failed_cells_are_said(tmp_path, store):
         assert opened.claim("done")
         opened.finish("done", done["result"])
         report = study_report(opened)
-    assert report.warnings[0] == "The study is not complete: 1 cell still to compute."
-    assert report.warnings[1].startswith("1 cell failed")
-    failures = next(s for s in report.sections if s.title == "What failed").blocks[0]
+    assert report.warnings[0] == "The study is not complete: 1 fit still to compute."
+    assert report.warnings[1].startswith("1 fit failed")
+    failures = next(s for s in report.sections if s.title == "Failures").blocks[0]
     values = [column.values[0] for column in failures.columns]
     assert values == [done["spec"]["dataset"], "Broken", "it broke", 1]
 
@@ -219,7 +218,7 @@ def test_models_own_numbers_of_features(tmp_path):
     path = tmp_path / "own.sqlite"
     run_study(study, path)
     report = study_report(path)
-    assert "with the features that each keeps" in report.headline
+    assert "the features that each method keeps" in report.headline
     assert report.to_html()
 
 

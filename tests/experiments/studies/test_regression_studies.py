@@ -129,7 +129,7 @@ def test_best_on_test_takes_the_lowest_error(tmp_path):
     path = tmp_path / "s.sqlite"
     spec = SelectorSpec("ridge-forward", grid={"never_keep": [[0], []]}, tuning="best-on-test")
     data = DatasetSpec("d", data=numbers())
-    run_study(Study("s", [data], [spec], Folds(2), ks=[1], metrics=["mae"]), path)
+    run_study(Study("s", [data], [spec], Folds(2), ks=[1], scoring=["mae"]), path)
     with StoreReader(path) as store:
         means = summarise(result_rows(store))
     assert {mean["parameters"] for mean in means} == {'{"never_keep": []}'}

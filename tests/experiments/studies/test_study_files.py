@@ -33,7 +33,9 @@ ODD = (
     "\x00", ["wine", "wine"],
 )  # fmt: skip
 PLACES = (
-    *itertools.product([None], ["name", "datasets", "selectors", "ks", "classifiers", "metrics"]),
+    *itertools.product(
+        [None], ["name", "datasets", "selectors", "ks", "classifiers", "metrics", "scoring"]
+    ),
     *itertools.product([None], ["zscore", "seed", "protocol", "regressors"]),
     *itertools.product(["protocol"], ["kind", "n_repeats", "train_fraction", "per_class"]),
     *itertools.product(["datasets"], ["name", "file", "target", "drop", "groups", "make"]),

@@ -257,7 +257,7 @@ def test_kernels_that_overflow_are_refused_in_words():
     X, y = small_problem()
     for factor, message in (
         (1e60, "kernel values are not finite"),
-        (1e150, "uses its columns as they are"),
+        (1e150, "does not rescale columns"),
     ):
         selector = L0MKLSelector(kernel="poly", degree=3, standardize=False)
         with pytest.raises(ValueError, match=message), np.errstate(all="ignore"):
@@ -284,7 +284,7 @@ def test_weights_over_many_orders_end(scale):
     [
         ({"kernel": "linear"}, "kernel must be one of 'sigmoid', 'rbf', 'poly', 'auto'"),
         ({"gamma": -1.0}, "gamma must be positive"),
-        ({"kernel": "auto", "gamma": 1.0}, "gamma belongs to the kernels"),
+        ({"kernel": "auto", "gamma": 1.0}, "gamma applies only to the kernels"),
         ({"lambda2": 0.0}, "lambda2 must be positive"),
         ({"surrogate": "l0"}, "surrogate must be one of"),
         ({"formulation": "paper"}, "formulation must be one of 'shift', 'published'"),

@@ -150,7 +150,7 @@ def test_an_exact_search_without_a_ridge_tries_all():
     best = min(combinations(range(10), 3), key=lambda s: value(A, B, s, 1e-12))
     assert selector.get_support(indices=True).tolist() == list(best)
     wide = np.random.default_rng(0).standard_normal((30, 300))
-    with pytest.raises(ValueError, match="give a ridge"):
+    with pytest.raises(ValueError, match="use a ridge"):
         L20Selector(10, ridge=0, solver="exact").fit(wide, wide[:, 0])
 
 
@@ -195,16 +195,16 @@ def test_words():
     assert "not for accuracy" in str(certificate)
     assert str(certificate).startswith("These 4 features")
     assert certificate.sentence(2).startswith("These 2 features")
-    with pytest.raises(ValueError, match="nothing was certified for 3"):
+    with pytest.raises(ValueError, match="features, not 3; pass that number"):
         certificate.sentence(3)
 
 
 BAD = {
-    "fewer samples": (lambda s, X, y: s.certify(X[:100], y[:100]), "X is not the data|y or"),
+    "fewer samples": (lambda s, X, y: s.certify(X[:100], y[:100]), "X differs from what|y or"),
     "fewer features": (lambda s, X, y: s.certify(X[:, :5], y), "with 30 features"),
-    "other X": (lambda s, X, y: s.certify(X * 1.01, y), "X is not the data"),
-    "other y": (lambda s, X, y: s.certify(X, 1 - y), "y or sample_weight is not"),
-    "weights": (lambda s, X, y: s.certify(X, y, np.arange(1.0, 1.0 + len(y))), "is not"),
+    "other X": (lambda s, X, y: s.certify(X * 1.01, y), "X differs from what"),
+    "other y": (lambda s, X, y: s.certify(X, 1 - y), "y or sample_weight differs"),
+    "weights": (lambda s, X, y: s.certify(X, y, np.arange(1.0, 1.0 + len(y))), "differs from"),
     "too long": (lambda s, X, y: s.certify(X, y, n_features=9), ">= 9"),
     "no ridge": (
         lambda s, X, y: L20Selector(3, ridge=0).fit(X, y).certify(X, y),

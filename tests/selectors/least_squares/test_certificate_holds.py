@@ -106,8 +106,8 @@ def test_a_certificate_counts_columns_kept_by_request():
     assert certificate.n_always == 2
     assert certificate.gap[0] == 0.0
     assert certificate.share[0] == 1.0
-    assert certificate.sentence(2).startswith("All of the 2 were kept by request")
-    assert "the 2 kept by request among them" in str(certificate)
+    assert certificate.sentence(2).startswith("All 2 features are in always_keep")
+    assert "only sets with the 2 features of always_keep" in str(certificate)
 
 
 def test_one_feature_is_spoken_of_as_one():

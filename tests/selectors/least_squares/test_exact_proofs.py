@@ -349,7 +349,7 @@ def test_rows_of_x_permuted_against_y_are_other_data(data, tmp_path):
     for one in (selector, load(tmp_path / "saved.sparsieve")):
         assert one.certify(X, y).gap[-1] == 0.0
         for other in (X[order], X[:, [1, 0, 2, 3, 4, 5]], np.where(X[3, 2] == X, 0.1, X)):
-            with pytest.raises(ValueError, match="X is not the data"):
+            with pytest.raises(ValueError, match="X differs from what"):
                 one.certify(other, y)
 
 
@@ -395,7 +395,7 @@ def test_no_feature_at_all_may_be_best():
     empty = 0.5 * float(((y - y.mean()) ** 2).sum())
     for solver in ("exact", "greedy"):
         selector = L20Selector(lam=0.3 * empty, solver=solver)
-        with pytest.warns(UserWarning, match="no feature is worth its price"):
+        with pytest.warns(UserWarning, match="is too large for any feature"):
             selector.fit(X, y)
         assert selector.objective_ == pytest.approx(empty)
         assert selector.optimality_ == 0.0
@@ -465,5 +465,5 @@ def test_a_gap_that_time_left_is_not_blamed_on_the_columns():
         L20Selector(10, ridge=0.1, solver=ExactSearch(time_limit=1e-9)).fit(X, y)
     x, z = rng.standard_normal((2, 40))
     near = np.column_stack([x, x + 1e-15 * z, rng.standard_normal((40, 3))])
-    with pytest.warns(UserWarning, match="double precision tells no more"):
+    with pytest.warns(UserWarning, match="double precision cannot decide"):
         L20Selector(2, ridge=0, solver=ExactSearch(time_limit=60)).fit(near, z)

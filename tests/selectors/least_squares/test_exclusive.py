@@ -173,7 +173,7 @@ def test_weights_sparse_single_precision_and_regression(rng, make, shape):
         ({"alpha": 0.0}, "alpha must be positive"),
         ({"beta": -1.0}, "beta must be at least 0"),
         ({"solver": "newton"}, "solver must be one of"),
-        ({"target_sparsity": 1.5}, "share must be at most 1"),
+        ({"target_sparsity": 1.5}, "fraction must be at most 1"),
         ({"target_sparsity": 0}, "target_sparsity must be at least 1"),
         ({"target_sparsity": 10**6}, "more than the"),
     ],

@@ -97,7 +97,7 @@ def test_public_path(rng):
     alone = L21Selector(alpha=path.strength[12]).fit(X, y)
     assert path.objective[12] == pytest.approx(alone.objective_, rel=1e-5)
     np.testing.assert_allclose(path.coefs[12].toarray(), alone.coef_, atol=1e-3)
-    with pytest.raises(ValueError, match="falling order"):
+    with pytest.raises(ValueError, match="decreasing order"):
         L21Selector().path(X, y, alphas=[1.0, 2.0])
     with pytest.raises(ValueError, match="positive"):
         L21Selector().path(X, y, alphas=[1.0, -2.0])
@@ -147,7 +147,7 @@ def test_class_weight(rng):
     balanced = L21Selector(alpha=2.0, class_weight="balanced").fit(X, y)
     by_hand = L21Selector(alpha=2.0).fit(X, y, sample_weight=np.where(y == 1, 2.5, 0.625))
     np.testing.assert_allclose(balanced.coef_, by_hand.coef_, atol=1e-6)
-    with pytest.raises(ValueError, match="class_weight is for class labels"):
+    with pytest.raises(ValueError, match="class_weight needs class labels"):
         L21Selector(class_weight="balanced").fit(X, X[:, 0])
 
 

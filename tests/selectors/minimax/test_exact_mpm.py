@@ -86,7 +86,7 @@ def test_the_limit_is_said_and_leaves_a_proven_gap(clock):
 
 def test_settings_and_refusals():
     X, y = random_problem(0, 60, 31)
-    with pytest.raises(ValueError, match="up to 30 features, got 31"):
+    with pytest.raises(ValueError, match="up to 30 features, but X has 31"):
         L0MPMSelector(solver="exact").fit(X, y)
     L0MPMSelector(solver="exact", delta=0.1, never_keep=[0]).fit(X, y)
     with pytest.raises(ValueError, match="time_limit must be positive"):

@@ -102,14 +102,14 @@ def test_weights_are_repetitions(Estimator):
 @pytest.mark.parametrize("Estimator", SELECTORS + CLASSIFIERS)
 def test_regression_is_refused(Estimator):
     X = np.random.default_rng(0).normal(size=(30, 4))
-    with pytest.raises(ValueError, match=r"Unknown label type: .* y looks like regression"):
+    with pytest.raises(ValueError, match=r"Unknown label type: .* y is a regression target"):
         Estimator().fit(X, X[:, 0])
 
 
 @pytest.mark.parametrize("Estimator", SELECTORS + CLASSIFIERS)
 def test_identical_means(Estimator):
     X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    with pytest.raises(ValueError, match="class means are identical for class 1 against class 0"):
+    with pytest.raises(ValueError, match="means of X are identical for class 1 against class 0"):
         Estimator().fit(X, [0, 0, 1, 1])
 
 
@@ -179,5 +179,5 @@ def test_bad_price():
     X, y = three_classes()
     with pytest.raises(ValueError, match="alpha must be at least 0"):
         SMPMSelector(alpha=-0.1).fit(X, y)
-    with pytest.raises(ValueError, match=r"it must be below 2.*, the largest difference"):
+    with pytest.raises(ValueError, match=r"pass an alpha below 2.*, the largest difference"):
         SMPMSelector(alpha=100.0, standardize=False).fit(X[y != "cat"], y[y != "cat"])

@@ -212,7 +212,7 @@ def test_the_published_iteration_is_the_printed_one(n, d):
     selector = RFSSelector(
         alpha=2.0, solver="published", max_iter=6, fit_intercept=False, standardize=False
     )
-    with pytest.warns(ConvergenceWarning, match="published iteration's objective"):
+    with pytest.warns(ConvergenceWarning, match="relative change of the objective"):
         selector.fit(X, y)
     W, value_ = joint_iteration(X, Y, 2.0, 6)
     assert pytest.approx(W, abs=1e-7) == selector.coef_.T

@@ -58,7 +58,7 @@ def test_finds_clusters_and_scores_noise_alike(rng):
 
 def test_more_features_than_samples_are_answered_with_a_warning(rng):
     X = rng.standard_normal((20, 30))
-    with pytest.warns(UserWarning, match="20 samples of 30 features that vary"):
+    with pytest.warns(UserWarning, match="30 non-constant features from only 20 samples"):
         fitted = UDFSSelector(5).fit(X)
     assert fitted.converged_
     assert fitted.support_.sum() == 5

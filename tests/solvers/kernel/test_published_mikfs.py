@@ -136,7 +136,7 @@ def test_ends_with_a_semidefinite_kernel():
 def test_falls_without_bound_with_an_indefinite_kernel():
     X, y = data(n_features=20)
     problem = model(X, y, SigmoidKernel(0.01, -1.0), "capped_l1", 1.0)
-    with pytest.raises(UnboundedObjectiveError, match="published iteration diverges") as error:
+    with pytest.raises(UnboundedObjectiveError, match="published algorithm diverges") as error:
         PublishedMKL().solve(problem)
     trace = error.value.trace
     assert trace[-1] < -UNBOUNDED_PER_SAMPLE * len(y)

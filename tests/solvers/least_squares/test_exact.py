@@ -90,7 +90,7 @@ def test_leaps_and_bounds_prove_what_nobody_would_try_one_by_one():
 
 def test_too_many_supports_without_a_ridge_are_refused():
     X = np.random.default_rng(0).standard_normal((20, 200))
-    with pytest.raises(TooManySupports, match="give a ridge"):
+    with pytest.raises(TooManySupports, match="use a ridge"):
         best_support(X, X[:, :1], 0.0, 10, np.arange(10))
 
 

@@ -58,7 +58,7 @@ def test_overflowing_data_end_the_solver(rng, solver, kind, strengths):
     problem = LeastSquares(as_design(X), Y, kind(*strengths))
     with np.errstate(all="ignore"):
         if isinstance(solver, ProximalDualNewton):
-            with pytest.raises(ValueError, match="X is too large for its squares"):
+            with pytest.raises(ValueError, match="X has values too large to be squared"):
                 solver.solve(problem)
         else:
             assert not replace(solver, max_iter=500).solve(problem).converged
@@ -66,9 +66,9 @@ def test_overflowing_data_end_the_solver(rng, solver, kind, strengths):
 
 def test_targets_beyond_their_squares_are_refused():
     design = as_design(np.eye(3))
-    with pytest.raises(ValueError, match="too large for its squares"):
+    with pytest.raises(ValueError, match="too large to be squared"):
         LeastSquares(design, np.full((3, 1), 1e200), L21(1.0))
-    with pytest.raises(ValueError, match="too small for its squares"):
+    with pytest.raises(ValueError, match="too small to be squared"):
         LeastSquares(design, np.full((3, 1), 1e-200), L21(1.0))
     assert LeastSquares(design, np.zeros((3, 1)), L21(1.0)).power == 0.0
     assert LeastSquares(design, np.full((3, 1), 1e25, dtype=np.float32), L21(1.0)).power < np.inf

@@ -21,10 +21,10 @@ def make_correlated_blocks(
     signal: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Make relevant features that each sit in a block of noisy copies of themselves.
+    """Make data in which every relevant feature has a block of noisy copies.
 
-    A copy has the variance of its relevant feature and the given correlation with it; what it
-    knows about the classes it knows through that feature alone.
+    A copy has the same variance as its relevant feature and the given correlation with it, and is
+    related to the classes only through that feature.
 
     Parameters
     ----------
@@ -33,26 +33,27 @@ def make_correlated_blocks(
     n_relevant : int, default=5
         Number of blocks.
     block_size : int, default=10
-        Columns of a block: the relevant feature and its copies.
+        Number of columns per block: the relevant feature and its copies.
     correlation : float, default=0.9
-        Between a relevant feature and a copy, from 0 to 1.
+        Correlation between a relevant feature and a copy, from 0 to 1.
     n_classes : int, default=2
         Number of classes.
     signal : float, default=1.0
         Standard deviation of the class means on a relevant feature.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
     dataset : Dataset
-        With ``relevant`` and ``block``: for each feature the number of its block, -1 for none;
-        ``relevant[b]`` leads block b.
+        Data set with ``relevant`` and ``block``: for each feature the number of its block, -1 for
+        none; ``relevant[b]`` is the relevant feature of block b.
 
     See Also
     --------
-    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.datasets.make_shared_features : Classes that differ on the same few features.
+    sparsieve.StabilitySelection : Keeps features that are selected on most random halves of the
+        samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Make classes that each have features of their own."""
+"""Make data in which each class has its own features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make_class_exclusive(
     signal: float = 2.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Make classes that each have features of their own.
+    """Make data in which each class has its own features.
 
     An exclusive feature of class k is shifted by plus or minus ``signal`` in class k and has mean
     zero in all others. Shared features are those of :func:`make_shared_features`.
@@ -30,27 +30,27 @@ def make_class_exclusive(
     n_samples, n_features : int
         Rows and columns of X.
     n_relevant_per_class : int, default=5
-        Features of every class alone.
+        Number of features specific to each class.
     n_shared : int, default=0
-        Features that inform all classes, in addition.
+        Number of additional features that distinguish all classes.
     n_classes : int, default=4
         Number of classes.
     signal : float, default=2.0
         Shift of an exclusive feature; half of it is the standard deviation of the class means on
         a shared one.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
     dataset : Dataset
-        With ``relevant_per_class`` (one index array per class), ``shared`` and ``relevant``
-        (their union).
+        Data set with ``relevant_per_class`` (one index array per class), ``shared`` and
+        ``relevant`` (their union).
 
     See Also
     --------
-    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.datasets.make_shared_features : Classes that differ on the same few features.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
 
     Examples
     --------

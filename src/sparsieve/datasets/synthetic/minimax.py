@@ -16,7 +16,7 @@ def make_minimax_gaussian(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """The two-class Gaussian set of the l0-MPM paper.
+    """Make the two-class Gaussian data of the l0-MPM paper.
 
     The class s is -1 or 1 with equal probability. Feature i = 1, ..., 10 is s times a normal
     variable of mean -i and variance 1, as printed there; all others are standard normal.
@@ -28,17 +28,17 @@ def make_minimax_gaussian(
     n_features : int, default=1000
         At least 10.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
     dataset : Dataset
-        With ``relevant``, the first ten columns; ``y`` is 0 for s = -1 and 1 for s = 1.
+        Data set with ``relevant``, the first ten columns; ``y`` is 0 for s = -1 and 1 for s = 1.
 
     See Also
     --------
-    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.datasets.make_shared_features : Classes that differ on the same few features.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
 
     Examples
     --------

@@ -22,36 +22,36 @@ def make_nonlinear_additive(
     task: str = "classification",
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """A target that is a sum of non-linear functions of single features.
+    """Make data with a target that is a sum of non-linear functions of single features.
 
-    Every relevant feature x contributes x squared ("radial", uncorrelated with x itself) or a
-    step that jumps at a place of its own between -0.5 and 0.5, up or down ("threshold"). Each
-    contribution has unit variance. Classes are the halves below and above the median of the sum.
+    Every relevant feature x contributes x squared ("radial", uncorrelated with x itself) or a step
+    up or down at a random threshold between -0.5 and 0.5 ("threshold"). Each contribution has unit
+    variance. Classes are the halves below and above the median of the sum.
 
     Parameters
     ----------
     n_samples, n_features : int
         Rows and columns of X.
     kind : {"radial", "threshold"}, default="radial"
-        What a relevant feature does.
+        Function of every relevant feature.
     n_relevant : int, default=4
         Number of features in the sum.
     noise : float, default=0.1
         Standard deviation of the noise added to the sum, which is scaled to unit variance.
     task : {"classification", "regression"}, default="classification"
-        Classes, or the sum itself.
+        Whether the target is classes, or the sum itself.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
     dataset : Dataset
-        With ``relevant``.
+        Data set with ``relevant``, the indices of the relevant features.
 
     See Also
     --------
-    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+    sparsieve.datasets.make_shared_features : Classes that differ on the same few features.
+    sparsieve.HSICLassoSelector : Non-linear selection by one convex problem.
 
     Examples
     --------

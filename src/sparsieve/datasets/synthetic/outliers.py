@@ -23,7 +23,7 @@ def make_outliers(
     magnitude: float = 10.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Shared-feature data of which some samples are spoilt.
+    """Make data in which some samples are outliers.
 
     A row outlier has all its features replaced by normal noise of standard deviation
     ``magnitude``; a label outlier has the label of another class. No sample is both.
@@ -41,18 +41,18 @@ def make_outliers(
     magnitude : float, default=10.0
         Size of the gross errors; clean noise has size 1.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
     dataset : Dataset
-        With ``relevant``, ``row_outlier_mask``, ``label_outlier_mask``, ``outlier_mask`` (either)
-        and ``y_clean``.
+        Data set with ``relevant``, ``row_outlier_mask``, ``label_outlier_mask``, ``outlier_mask``
+        (either) and ``y_clean``.
 
     See Also
     --------
-    sparsieve.datasets.make_shared_features : All classes differ on the same few features.
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.datasets.make_shared_features : Classes that differ on the same few features.
+    sparsieve.RobustL20Selector : Robust regression with few features.
 
     Examples
     --------

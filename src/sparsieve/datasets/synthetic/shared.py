@@ -1,4 +1,4 @@
-"""Make classes that all differ on the same few features."""
+"""Make data in which all classes differ on the same few features."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ def make_shared_features(
     signal: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Dataset:
-    """Make classes that all differ on the same few features.
+    """Make data in which all classes differ on the same few features.
 
-    On every relevant feature the class means are equally spaced, in an order of its own, so that
-    each of these features tells every pair of classes apart; the noise has unit variance.
+    On every relevant feature the class means are equally spaced, in a random order, so that each of
+    these features distinguishes every pair of classes; the noise has unit variance.
 
     Parameters
     ----------
     n_samples, n_features : int
         Rows and columns of X.
     n_relevant : int, default=10
-        Number of features that tell the classes apart.
+        Number of features that distinguish the classes.
     n_classes : int, default=4
         Number of classes.
     signal : float, default=1.0
         Standard deviation of the class means on a relevant feature.
     random_state : int, RandomState or None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Returns
     -------
     dataset : Dataset
-        With ``relevant``.
+        Data set with ``relevant``, the indices of the relevant features.
 
     See Also
     --------
-    sparsieve.datasets.make_class_exclusive : Every class has features of its own.
-    sparsieve.datasets.make_correlated_blocks : Relevant features among noisy copies.
+    sparsieve.datasets.make_class_exclusive : Classes that each have their own features.
+    sparsieve.datasets.make_correlated_blocks : Relevant features with noisy copies.
 
     Examples
     --------

@@ -198,7 +198,9 @@ class _Operands:
 def _on_chunk(shared: _Work, operands: _Operands, given: Any) -> Any:
     chunk = operands.recipe.made(given)
     if np.ma.is_masked(chunk):
-        raise ValueError("values are masked; fill them first, such as with dask.array.ma.filled")
+        raise ValueError(
+            "X has masked values; fill them first, for example with dask.array.ma.filled"
+        )
     if operands.rows is not None:
         chunk = chunk[operands.rows]
     if sparse.issparse(chunk) != shared.is_sparse:  # not what the collection said of itself

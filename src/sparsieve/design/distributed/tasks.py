@@ -35,7 +35,7 @@ class Recipe:
         known = ~np.isnan(self.shape)
         if np.any(known & (np.array(self.shape) != chunk.shape)):
             raise ValueError(
-                f"a chunk has the shape {chunk.shape}, but {self.shape} was said of it; pass "
+                f"a chunk has shape {chunk.shape} instead of the declared {self.shape}; pass "
                 "map_blocks the chunks that its function returns"
             )
         return chunk

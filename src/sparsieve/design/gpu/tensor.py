@@ -51,8 +51,8 @@ def checked_tensor(X: Any, name: str = "X") -> Any:
         check_matrix(tuple(X.shape), np.dtype(np.float32), "the tensor")
     if X.dtype in (torch.float16, torch.bfloat16):
         warn_user(
-            f"{name} is a tensor of {X.dtype}, which is too coarse to compute with; it is used as "
-            "float32, in a copy of twice its size"
+            f"{name} is a tensor of {X.dtype}, which is not precise enough; it is converted to "
+            "float32, which doubles its size"
         )
         return X.float()
     if name == "X" and X.dtype not in (torch.float32, torch.float64):

@@ -111,8 +111,8 @@ class FileDesign(RowBlockedDesign):
             start = stop
         if start != n_rows:
             raise ValueError(
-                f"X was to have {n_rows} rows of {n_columns} columns, but reading it ended at row "
-                f"{start}; is the file complete, and not being written to?"
+                f"X should have {n_rows} rows and {n_columns} columns, but reading ended at row "
+                f"{start}; check that the file is complete and not being written to"
             )
 
     def _read_ahead(self) -> Iterator[Any]:
@@ -193,8 +193,8 @@ class SlicedRows(Source):
                 yield block if self.is_sparse else np.asarray(block)
             except (OSError, RuntimeError, ValueError, KeyError) as error:
                 raise ValueError(
-                    f"rows {start} to {stop} of {self.what} cannot be read "
-                    f"({first_line(error)}); is the file complete?"
+                    f"rows {start} to {stop} of {self.what} cannot be read ({first_line(error)}); "
+                    "check that the file is complete"
                 ) from error
 
 
@@ -208,8 +208,8 @@ class ChunkedArray(SlicedRows):
         chunk_bytes, most = math.prod(chunks or ()) * self.dtype.itemsize, machine_memory()
         if most is not None and chunk_bytes > most:
             raise ValueError(
-                f"{what} is stored in chunks of {chunk_bytes / 2**30:.1f} GiB, which are read as a "
-                "whole, and this machine has less memory; store it in smaller chunks"
+                f"{what} is stored in chunks of {chunk_bytes / 2**30:.1f} GiB, more than the "
+                "memory of this machine; store it in smaller chunks"
             )
 
     def check(self) -> None:
@@ -295,7 +295,9 @@ def file_state(path: str) -> tuple[int, int, int]:
     try:
         now = os.stat(path)
     except OSError:
-        raise ValueError(f"{path} is gone; X has to stay where it is while it is read") from None
+        raise ValueError(
+            f"{path} no longer exists; do not move or delete X while it is being read"
+        ) from None
     return now.st_size, now.st_mtime_ns, now.st_ino
 
 

@@ -234,8 +234,8 @@ class FetchedDesign(DesignMatrix):
         index = np.asarray(list(dict.fromkeys(index.tolist())))
         if self._size + len(index) > self.shape[0]:
             raise ValueError(
-                f"the fit looks at more than {MAX_COLUMNS} features of an X that is too large to "
-                "hold; ask for fewer features, or for a stronger penalty"
+                f"the fit needs more than {MAX_COLUMNS} features of an X that is too large for "
+                "memory; request fewer features or use a stronger penalty"
             )
         products = self._source.columns(index)
         for k, j in enumerate(index):

@@ -28,7 +28,7 @@ def design_of(X: Any) -> DesignMatrix | None:
         return FileDesign(ParquetRows(X))
     if type(X).__module__.startswith("pyarrow") and name.endswith(("Dataset", "Scanner")):
         raise TypeError(
-            f"X is a {name} of pyarrow, whose files are not read in passes; pass "
+            f"X is a {name} of pyarrow, which cannot be read in passes; pass "
             "pyarrow.parquet.ParquetFile(path) of one file, or X.to_table() in memory"
         )
     return None
@@ -62,8 +62,8 @@ def _warn_of_large_groups(file: Any) -> None:
     if size > memory_limit():
         warn_user(
             f"a row group of the Parquet file takes {size / 2**30:.1f} GB, more than the memory "
-            "limit, and is read at once unless the file is opened with pre_buffer=False and a "
-            "buffer_size such as 65536; write smaller row groups, or open it so"
+            "limit, and is read at once; write smaller row groups, or open the file with "
+            "pre_buffer=False and a buffer_size such as 65536"
         )
 
 
@@ -71,8 +71,8 @@ def annotated_source(data: Any) -> Source:
     """The matrix of backed AnnData, with the names of its variables."""
     if data.is_view:
         raise TypeError(
-            "X is a part of a backed AnnData object; pass the whole of it, with sample_weight 0 "
-            "for the samples to leave out, or X.to_memory().X"
+            "X is a view of a backed AnnData object; pass the whole object, with sample_weight 0 "
+            "for samples to leave out, or X.to_memory().X"
         )
     matrix = data.X
     kind = type(matrix).__name__
@@ -91,8 +91,8 @@ class SparseRows(SlicedRows):
         super().__init__(X, what)
         if X.format != "csr":
             raise ValueError(
-                f"{what} is sparse and stored by columns (CSC), of which rows cannot be read in "
-                "passes; store it as CSR, or load it with to_memory()"
+                f"{what} is stored by columns (CSC), so its rows cannot be read in passes; store "
+                "it as CSR, or load it with to_memory()"
             )
         # Entries come with their columns, and are converted in a second copy.
         stored = int(X.group["data"].shape[0])
@@ -120,7 +120,7 @@ class ParquetRows(Source):
         ]
         if odd:
             raise TypeError(
-                f"X has columns that are no numbers: {listed(odd)}; leave them out or encode them"
+                f"X has columns that are not numbers: {listed(odd)}; drop or encode them"
             )
         narrow = all(kind == pyarrow.float32() for kind in kinds)
         self.file, self.names = file, names
@@ -146,5 +146,5 @@ class ParquetRows(Source):
                 yield block
         except (OSError, pyarrow.ArrowException) as error:
             raise ValueError(
-                f"the Parquet file cannot be read ({first_line(error)}); is it complete?"
+                f"the Parquet file cannot be read ({first_line(error)}); check that it is complete"
             ) from error

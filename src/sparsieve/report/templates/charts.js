@@ -9,10 +9,7 @@ const isDark = () =>
 const LIGHT = { ink: "#1b1f24", faint: "#57606a", line: "#d5dae0", grid: "#e6e9ed" };
 const DARK = { ink: "#e8eaed", faint: "#b4bdc7", line: "#4a5460", grid: "#2b323b" };
 // Colours that people with any colour vision can tell apart, adapted to the ground.
-const HUES = {
-  light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#3aa0d8", "#7a3fa0", "#555555"],
-  dark: ["#5ab4f0", "#ff9248", "#3ed3a4", "#eba3cb", "#e9c44a", "#9ad4f7", "#c79bf0", "#c4c4c4"],
-};
+const HUES = embedded("palettes");
 // Maps: the ends must stand out from the ground, and so must the middle, or cells look missing.
 const MAPS = {
   light: {
@@ -39,7 +36,8 @@ function config(dark, narrow) {
     },
     legend: {
       labelColor: tone.ink, titleColor: tone.faint, labelFontSize: 12, titleFontWeight: "normal",
-      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 130, gradientLength: 140 } : {}),
+      labelLimit: 220,
+      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 120, gradientLength: 140 } : {}),
       layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } },
     },
     text: { color: tone.ink, fontSize: 12 },
@@ -129,8 +127,18 @@ function draw(chart) {
   return chart.busy;
 }
 
+// What is folded has no width: it is drawn when it is unfolded.
+function drawVisible() {
+  const due = charts.filter((chart) => chart.stale && !chart.waits && !chart.element.closest("details:not([open])"));
+  return Promise.all(due.map((chart) => {
+    chart.stale = false;
+    return draw(chart);
+  }));
+}
+
 function drawAll() {
-  return Promise.all(charts.filter((chart) => !chart.waits).map(draw));
+  charts.forEach((chart) => { chart.stale = true; });
+  return drawVisible();
 }
 
 // Pictures for papers and slides: always on white, whatever the page looks like.

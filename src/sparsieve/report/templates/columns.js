@@ -46,7 +46,7 @@ function make(kind, content, attributes) {
 
 // Names may be broken at humps, underscores and the like; the same places as in html.py.
 function breakable(element, text) {
-  text.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=[_./:|;,\\-])(?=\S)/).forEach((part, i) => {
+  text.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=[_/:|;\\])(?=\S)|(?<=[.,-])(?=[^\s\d])/).forEach((part, i) => {
     if (i) element.append(document.createElement("wbr"));
     element.append(part);
   });

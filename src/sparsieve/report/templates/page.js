@@ -4,7 +4,31 @@ document.getElementById("theme").addEventListener("click", () => {
   drawAll();
 });
 prefersDark.addEventListener("change", () => drawAll());
-printing.addEventListener("change", () => drawAll());
+printing.addEventListener("change", () => {
+  if (printing.matches) unfold(true);
+  drawAll();
+});
+
+// Details on demand.
+const folds = [...document.querySelectorAll("details")];
+const unfoldAll = document.getElementById("unfold");
+folds.forEach((fold) => fold.addEventListener("toggle", () => drawVisible()));
+function unfold(all) {
+  folds.forEach((fold) => { fold.open = all; });
+  unfoldAll.setAttribute("aria-pressed", String(all));
+  unfoldAll.textContent = all ? "Fold all" : "Unfold all";
+}
+unfoldAll.addEventListener("click", () => unfold(unfoldAll.getAttribute("aria-pressed") !== "true"));
+window.addEventListener("beforeprint", () => unfold(true));
+function unfoldTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target?.closest("details");
+  if (!fold) return;
+  fold.open = true;
+  target.scrollIntoView();
+}
+window.addEventListener("hashchange", unfoldTarget);
+unfoldTarget();
 
 document.querySelectorAll("[data-action=copy]").forEach((button) =>
   button.addEventListener("click", async () => {

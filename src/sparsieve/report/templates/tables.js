@@ -1,4 +1,5 @@
 /* Tables: the page holds their first rows, the data all of them. --------------------------- */
+const widthClass = (text) => (text.length <= 22 ? "brief" : text.length <= 45 ? "short" : "long");
 const collator = new Intl.Collator(undefined, { numeric: true });
 
 for (const table of embedded("tables")) {
@@ -23,8 +24,11 @@ for (const table of embedded("tables")) {
       if (isNumeric(column)) {
         cell.className = "number";
         cell.textContent = text(column, i);
-      } else if (column.features) cell.append(featureButton(column.values[i], column.features[i]));
-      else breakable(cell, text(column, i));
+      } else {
+        cell.className = widthClass(text(column, i));
+        if (column.features) cell.append(featureButton(column.values[i], column.features[i]));
+        else breakable(cell, text(column, i));
+      }
       row.append(cell);
     }
     return row;

@@ -35,9 +35,9 @@ class HingeSelector(MarginPredictions, LinearSelector):
 
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "The feature's part of what the machine explains (the share of the hinge loss that it "
-        "saves, between 0 and 1), shared out by squared standardised weights; with several "
-        "classes by the mean of weights relative to the largest of each class, of the mean share."
+        "The feature's share of the reduction in hinge loss (between 0 and 1), divided among the "
+        "features in proportion to their squared standardised weights; with several classes, "
+        "weights are averaged after dividing by the largest of each class."
     )
 
     _models: Annotated[list[_Model], "outputs"] = field(init=False)
@@ -110,7 +110,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
             n_kept=int(weights.any(axis=0).sum()),
             ties=(np.sqrt(left), np.sqrt(alone)),
             constant=view.constant if self.fit_intercept else np.zeros_like(view.constant),
-            beyond="how much of the margins still missed they would make up for",
+            beyond="how much they would reduce the remaining margin violations",
             remedy="raise C",
         )
 

@@ -13,57 +13,57 @@ from .base import HingeSelector
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExactPenaltySVMSelector(HingeSelector):
-    """Linear SVM that counts features with one switch per feature (EP-SVM).
+    """Linear SVM that counts features through 0/1 variables and an exact penalty (EP-SVM).
 
-    In short: A straight-line border between classes that uses few features; slower variant of
-    l0-svm.
+    In short: Linear classifier (SVM) that uses few features; a slower variant of l0-svm.
 
-    Minimises ``C sum_i max(0, 1 - y_i (w'x_i + b)) + sum_j u_j + t sum_j min(u_j, 1 - u_j)``
-    under ``|w_j| <= max_weight * u_j`` and ``0 <= u_j <= 1``, where t is ``penalty``: with t large
-    enough every switch u_j ends at 0 or 1 and their sum is the number of features. For t >= 1
-    the best u_j can be written down, which leaves the capped l1 penalty of
-    :class:`L0SVMSelector` with ``theta = (1 + penalty) / max_weight``; what differs is the bound on
-    the weights and that a feature becomes free of charge only beyond half of that bound.
+    Minimises ``C sum_i max(0, 1 - y_i (w'x_i + b)) + sum_j u_j + t sum_j min(u_j, 1 - u_j)`` under
+    ``|w_j| <= max_weight * u_j`` and ``0 <= u_j <= 1``, where t is ``penalty``: with t large enough
+    every u_j ends at 0 or 1 and their sum is the number of features. For t >= 1 the best u_j has a
+    closed form, which gives the capped l1 penalty of :class:`L0SVMSelector` with ``theta = (1 +
+    penalty) / max_weight``. The differences are the bound on the weights, and that the penalty
+    stays constant only beyond a weight of half that bound.
 
-    Several classes get one model each against the rest, ranked jointly as in
-    :class:`L0SVMSelector`.
+    With several classes, one model is fitted per class against the rest, and features are ranked
+    jointly as in :class:`L0SVMSelector`.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those with a weight.
+        Number or fraction of features to keep. None keeps those with a nonzero weight.
     C : float, default=1.0
-        Price of margin violations in the objective; large values allow fewer.
+        Penalty on margin violations; larger values allow fewer of them.
     penalty : float, default=4.0
-        Strength t of the penalty on switches between 0 and 1; at least 1.
+        Strength t of the penalty on u_j strictly between 0 and 1; at least 1.
     max_weight : float, default=1.0
-        Largest weight ``|w_j|``, in standard deviations of the feature where ``standardize`` holds;
-        those of ``always_keep`` have none.
+        Upper bound on ``|w_j|`` (for standardised features if ``standardize=True``); features in
+        ``always_keep`` are not bounded.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     max_iter : int, default=50
-        Most linear programs per model (of the DC algorithm; each may take several rounds).
+        Maximum number of linear programs per model (steps of the DC algorithm).
     tol : float, default=1e-6
-        Stop when a program lowers the objective by less than this share of it; also the
-        optimality (see ``optimality_``) to reach.
+        Stop when a step lowers the objective by less than this fraction of it; ``optimality_`` must
+        also be at most this.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        The feature's part of what the machine explains (the share of the hinge loss that it
-        saves, between 0 and 1), shared out by squared standardised weights; with several
-        classes by the mean of weights relative to the largest of each class, of the mean share.
+        The feature's share of the reduction in hinge loss (between 0 and 1), divided among the
+        features in proportion to their squared standardised weights; with several classes, weights
+        are averaged after dividing by the largest of each class.
     ranking_, support_, coef_, intercept_, classes_
         As in :class:`L0SVMSelector`.
     objective_, optimality_, n_iter_, converged_, history_
@@ -71,8 +71,8 @@ class ExactPenaltySVMSelector(HingeSelector):
 
     See Also
     --------
-    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
-    sparsieve.SVMRFESelector : Drops the features with the smallest SVM weights, again and again.
+    sparsieve.L0SVMSelector : Linear SVM with a penalty on the number of features.
+    sparsieve.SVMRFESelector : Recursive feature elimination with a linear SVM.
 
     Examples
     --------

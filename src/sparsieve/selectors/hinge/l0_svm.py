@@ -13,85 +13,86 @@ from .base import HingeSelector
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L0SVMSelector(HingeSelector):
-    """Linear SVM that pays for the number of features instead of their squared weights.
+    """Linear SVM with a penalty on the number of features instead of the squared weights.
 
-    In short: A straight-line border between classes that pays for every feature it uses.
+    In short: Linear classifier (SVM) with a penalty on the number of features it uses.
 
-    Minimises ``sum_j delta(w_j) + C sum_i max(0, 1 - y_i (w'x_i + b))`` where delta is a
-    concave surrogate of "w_j is not zero". ``surrogate="exp"`` is PiE-SVM, ``"capped_l1"``
-    is CAP-SVM and ``"l1"`` the convex l1-SVM. The DC algorithm replaces delta by its tangent at
-    the current weights, which leaves a linear program; programs hold only the few features that
-    can have a weight, and one product with all the others certifies that none was missed.
+    Minimises ``sum_j delta(w_j) + C sum_i max(0, 1 - y_i (w'x_i + b))`` where delta is a concave
+    surrogate of "w_j is not zero". ``surrogate="exp"`` is PiE-SVM, ``"capped_l1"`` is CAP-SVM and
+    ``"l1"`` the convex l1-SVM. The DC algorithm replaces delta by its tangent at the current
+    weights, which gives a linear program. Each program contains only the few features that can have
+    a nonzero weight; one product with all the others verifies that none was missed.
 
-    Several classes get one model each against the rest. A feature ranks by the mean over classes
-    of ``|w_j|`` divided by the largest of that class: the scale of a margin says
-    nothing about how much its class matters, so the best feature of every class counts the same.
+    With several classes, one model is fitted per class against the rest. Features are ranked by the
+    mean over classes of ``|w_j|`` divided by the largest weight of that class, so that the best
+    feature of every class counts the same.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those with a weight.
+        Number or fraction of features to keep. None keeps those with a nonzero weight.
     surrogate : {"exp", "capped_l1", "log", "scad", "l1"}, default="exp"
-        What stands in for counting features.
+        Function used in place of the number of nonzero weights.
     C : float, default=1.0
-        Price of margin violations in the objective; large values allow fewer.
+        Penalty on margin violations; larger values allow fewer of them.
     theta : float, default=5.0
-        Steepness of the l0 surrogate.
+        Steepness of the l0 surrogate; larger values come closer to counting features.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     max_iter : int, default=50
-        Most linear programs per model (of the DC algorithm; each may take several rounds).
+        Maximum number of linear programs per model (steps of the DC algorithm).
     tol : float, default=1e-6
-        Stop when a program lowers the objective by less than this share of it; also the
-        optimality (see ``optimality_``) to reach.
+        Stop when a step lowers the objective by less than this fraction of it; ``optimality_`` must
+        also be at most this.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        The feature's part of what the machine explains (the share of the hinge loss that it
-        saves, between 0 and 1), shared out by squared standardised weights; with several
-        classes by the mean of weights relative to the largest of each class, of the mean share.
+        The feature's share of the reduction in hinge loss (between 0 and 1), divided among the
+        features in proportion to their squared standardised weights; with several classes, weights
+        are averaged after dividing by the largest of each class.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by how much of the margins still missed they would
-        make up for: the gradient of the squared hinge loss there and, where that is equal, at no
-        weights at all.
+        Rank of every feature, 1 for the best. Features with zero weight are ranked by how much they
+        would reduce the remaining margin violations (the gradient of the squared hinge loss; ties
+        by the gradient at zero weights).
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (1 or n_classes, n_features)
-        Weights in the units of X. With fewer features than the model uses (see :meth:`at`) the
-        last linear program is solved again on the kept ones.
+        Weights in the units of X. With fewer features than the model uses (see :meth:`at`), the
+        last linear program is solved again on those kept.
     intercept_ : ndarray of shape (1 or n_classes,)
-        Biases.
+        Intercept of every model.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     objective_ : float
-        Objective of the model as fitted, summed over the models.
+        Objective at the solution, summed over the models.
     optimality_ : float
-        How far the weights are from solving the linear program that they define: the larger of
-        its duality gap relative to the objective and of what any feature offers above its cost,
-        over all features; the largest of the models.
+        How far the weights are from solving the last linear program: the larger of its relative
+        duality gap and the largest violation of the optimality conditions over all features; the
+        largest over the models.
     n_iter_ : int
-        Linear programs of the DC algorithm; the most of any model.
+        Number of linear programs; the largest over the models.
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after every program, summed over the models.
+        Objective after every linear program, summed over the models.
 
     See Also
     --------
-    sparsieve.ExactPenaltySVMSelector : The same count, with one switch per feature.
-    sparsieve.SVMRFESelector : Drops the features with the smallest SVM weights, again and again.
+    sparsieve.ExactPenaltySVMSelector : The same problem with 0/1 variables.
+    sparsieve.SVMRFESelector : Recursive feature elimination with a linear SVM.
 
     Examples
     --------

@@ -35,80 +35,80 @@ FRESH = 1e-2
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVMRFESelector(LinearSelector):
-    """Fit a linear SVM, drop the features with the smallest weights, repeat.
+    """Recursive feature elimination: fit a linear SVM, drop the smallest weights, repeat.
 
-    In short: Draws a straight-line border, drops the features that matter least to it, and repeats.
+    In short: Fits a linear SVM, drops the features with the smallest weights, and repeats.
 
-    Every step minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w'x_i + b))^2 for every class
-    against the others (two classes: once) and drops the features whose squared weights, summed
-    over the classes, are smallest (Guyon et al. 2002). The elimination goes on to the last
-    feature, so one fit ranks them all and ``at(k)`` is what stopping at k would have kept.
+    Every step minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w'x_i + b))^2 for every class against
+    the others (two classes: once) and drops the features whose squared weights, summed over the
+    classes, are smallest (Guyon et al. 2002). Elimination continues to the last feature, so one fit
+    ranks all features, and ``at(k)`` gives the features that stopping at k would have kept.
 
-    The SVMs are solved exactly by Newton steps in the smaller of the two dimensions, each
-    started from the solution of the step before; while features outnumber samples, the matrix
-    of inner products is kept and updated by what is dropped, so the cost of a step does not
-    depend on the number of features left but for reading them once. Without
-    an intercept and with the same steps this is scikit-learn's ``RFE(LinearSVC())``, whose
-    fraction ``step`` counts from all features and not from those left. Its intercept is
-    penalised as if it were a weight, which can be the largest part of the objective when many
-    features share the weights; here it is free.
+    The SVMs are solved exactly by Newton steps in the smaller of the two dimensions, each started
+    from the solution of the step before; while features outnumber samples, the matrix of inner
+    products is kept and updated by what is dropped, so a step hardly depends on the number of
+    remaining features. Without an intercept and with the same steps this is scikit-learn's
+    ``RFE(LinearSVC())``, except that a fractional ``step`` there refers to all features and here to
+    the remaining ones. ``LinearSVC`` also penalises its intercept; here it is not penalised.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps ten.
+        Number or fraction of features to keep. None keeps the ten best.
     C : float, default=1.0
-        Price of margin violations in the objective; large values allow fewer.
+        Penalty on margin violations; larger values allow fewer of them.
     step : float or int, default=0.1
-        Fraction of the features left (between 0 and 1) or number of features (1 or more) to
-        drop per step; at least one.
+        Fraction of the remaining features (between 0 and 1) or number of features (1 or more) to
+        drop per step; at least one is dropped.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     max_iter : int, default=100
-        Most Newton steps per SVM.
+        Maximum number of Newton steps per SVM.
     tol : float, default=1e-8
-        Optimality (see ``optimality_``) at which an SVM is solved.
+        Stop fitting an SVM when ``optimality_`` is at most this.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        By which share of its value without features the objective rose when the feature was
-        dropped (features dropped together divide the rise by their squared weights), or when one
-        dropped earlier was, if that was more.
+        Increase of the SVM objective when the feature was dropped, as a fraction of the objective
+        without features (features dropped together share the increase in proportion to their
+        squared weights). If a feature dropped earlier caused a larger increase, that one is used,
+        so that scores follow the ranking.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the one that was left.
+        Rank of every feature, 1 for the last one remaining.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     path_ : Path
-        All features from the last one left to the first one dropped, ``always_keep`` first.
+        All features from the last one remaining to the first one dropped; ``always_keep`` first.
     n_steps_ : int
-        Elimination steps.
+        Number of elimination steps.
     n_iter_ : int
-        Newton steps of all SVMs together.
+        Number of Newton steps, summed over all SVMs.
     objective_ : float
-        Objective of the SVMs on the features that were left last, summed over the classes.
+        Objective of the SVMs on the last remaining features, summed over the classes.
     history_ : list of float
-        The same for every elimination step: it rises as features go.
+        The same for every elimination step; it increases as features are dropped.
     optimality_ : float
         Largest relative violation of the optimality conditions of any SVM.
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
 
     See Also
     --------
-    sparsieve.L0SVMSelector : Linear SVM that pays for the number of features.
-    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
+    sparsieve.L0SVMSelector : Linear SVM with a penalty on the number of features.
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
 
     References
     ----------
@@ -132,8 +132,8 @@ class SVMRFESelector(LinearSelector):
     _accepts_device: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "By which share of its value without features the objective rose when the feature was "
-        "dropped, or when one dropped earlier was, if that was more."
+        "Increase of the SVM objective when the feature was dropped, as a fraction of the "
+        "objective without features (at least the increase for features dropped earlier)."
     )
 
     def _check_parameters(self) -> None:

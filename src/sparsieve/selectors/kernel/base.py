@@ -54,9 +54,9 @@ class MKLSelector(MarginPredictions, BaseSelector):
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "What the feature adds to the margin, which is 1: half the difference of the two classes' "
-        "means of its part of the decision function (several classes: the mean over each against "
-        "the rest); 0 for features that take no part."
+        "How much the feature contributes to the margin of 1: half the difference between the "
+        "two class means of its term in the decision function (with several classes, the mean "
+        "over the one-vs-rest models); 0 for unused features."
     )
 
     kernel_: FeatureKernel = field(init=False)
@@ -90,8 +90,8 @@ class MKLSelector(MarginPredictions, BaseSelector):
             for name in ("gamma", "coef0"):
                 if getattr(self, name) is not None:
                     raise ValueError(
-                        f'{name} belongs to the kernels "sigmoid", "rbf" and "poly"; leave it None '
-                        f"with kernel={self.kernel!r}"
+                        f'{name} applies only to the kernels "sigmoid", "rbf" and "poly"; leave '
+                        f"it None with kernel={self.kernel!r}"
                     )
         else:
             check_choice("kernel", self.kernel, (*KERNELS, "auto"))
@@ -116,7 +116,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         announce(
             type(self).__name__,
             len(signs) * self.n_init * _work(bank),
-            "fewer samples, or features, take less",
+            "fewer samples or features are faster",
         )
         results: list[Result[SparseKernelMachine]] = []
         self._machines = []
@@ -138,7 +138,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
             n_kept=len(used),
             ties=ties,
             constant=view.constant,
-            beyond="what they would gain as the next one",
+            beyond="how much the objective would fall if each were added next",
             remedy="lower lambda2",
         )
 
@@ -162,9 +162,9 @@ class MKLSelector(MarginPredictions, BaseSelector):
     def _bank(self, data: TrainingData, kernel: FeatureKernel):
         n_samples, n_features = data.design.shape
         check_memory(
-            f"{type(self).__name__} makes dense columns of X, which",
+            f"{type(self).__name__} needs dense columns of X, which",
             3 * 8 * n_samples * n_features,
-            "filter the features first",
+            "reduce the number of features first, for example with FisherSelector",
         )
         scale = self.standardize
         view = machine_view(data.design, data.sample_weight, scale, scale, dtype=None)
@@ -181,9 +181,9 @@ class MKLSelector(MarginPredictions, BaseSelector):
         )
         if self.formulation == "published" or bank.ranks.max() >= n_samples:
             check_memory(
-                f"{type(self).__name__} makes kernel matrices of samples by samples, which",
+                f"{type(self).__name__} needs kernel matrices of n_samples x n_samples, which",
                 4 * 8 * n_samples**2,
-                "take fewer samples, or a smooth kernel of a smaller gamma",
+                "use fewer samples, or a smoother kernel (smaller gamma)",
             )
         return bank, view
 

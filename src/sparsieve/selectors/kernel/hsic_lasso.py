@@ -27,10 +27,10 @@ DEFAULT_BLOCK_SIZE = 50  # samples
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HSICLassoSelector(BaseSelector):
-    """Non-linear selection: few features whose kernels together are like that of the target.
+    """Non-linear selection: few features whose kernels together approximate that of the target.
 
-    In short: Picks features one by one that depend on the target in any shape, each for what those
-    before it leave.
+    In short: Adds features one at a time that depend on the target in any way, linear or not, and
+    are not redundant.
 
     Every feature has a Gaussian kernel matrix K_k (width 1, of the standardised feature), and the
     target has L: 1 / n_c for two samples of the same class of n_c samples and 0 else, or a Gaussian
@@ -38,65 +38,67 @@ class HSICLassoSelector(BaseSelector):
 
         1/2 ||L - sum_k a_k K_k||^2 + lam sum_k a_k    over a >= 0
 
-    is minimised for all strengths lam from the smallest that keeps nothing downwards. Features
-    are taken in the order in which they enter. One that depends on the target in any shape, not
-    just along a line, enters early; one that repeats another in use enters never. Several noisy
-    measurements of the same quantity may all enter, because together they have less noise. What
-    only two features together say (exclusive or) is not seen.
+    is minimised for decreasing lam, starting at the smallest value that keeps no feature. Features
+    are ranked in the order in which they enter. A feature that depends on the target in any way,
+    linear or not, enters early; a copy of a feature already in the model never enters. Several
+    noisy measurements of the same quantity may all enter, because together they are less noisy.
+    Pure interactions (exclusive or) are not found.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten that enter first.
     block_size : int or None, default=None
-        Kernels are compared within blocks of so many samples, drawn at random. None takes all
-        samples as one block where they are at most 1,000, and blocks of 50 else.
+        Compare kernels within random blocks of this many samples. None uses one block for up to
+        1,000 samples, and blocks of 50 for more.
     n_permutations : int, default=3
-        How often the samples are divided into blocks anew; without blocks it has no meaning.
+        How many random divisions into blocks to use; ignored without blocks.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     max_memory : float, default=2.56e8
-        Bytes that kernel matrices may take. Held (in single precision) if all fit, and
-        evaluated again for every feature that enters if not.
+        Maximum memory for kernel matrices, in bytes. They are stored in single precision if they
+        all fit, and otherwise recomputed for every feature that enters.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Strength at which the feature entered: alignment (0 to 1) of its kernel with what the
-        features before it left of the target's; for those left out, the same at the end.
+        Alignment (0 to 1) of the feature's kernel with the part of the target's kernel that earlier
+        features do not explain, when the feature entered; for features that did not enter, at the
+        end.
     ranking_ : ndarray of shape (n_features,)
-        Order of entry; features that did not enter by score.
+        Rank of every feature, 1 for the first to enter. Features that did not enter are ranked by
+        score.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     path_ : Path
-        Features in the order of entry, with the strengths.
+        Features in the order in which they entered, with the values of lam.
     kernel_weights_ : ndarray of shape (n_features,)
-        a at the end of the path, just before one more feature than asked for would enter.
+        Weights a at the end of the path, just before one more feature than requested would enter.
         :meth:`at` does not change it.
     lam_ : float
-        The strength there.
+        Value of lam there.
     classes_ : ndarray of shape (n_classes,)
         Class labels (classification only).
     objective_ : float
         Objective at ``lam_``.
     optimality_ : float
-        Largest violation of the optimality conditions at ``lam_``, relative to the strength that
-        keeps nothing.
+        Largest violation of the optimality conditions at ``lam_``, relative to the largest lam.
     n_iter_ : int
-        Features that entered or left on the way.
+        Number of features that entered or left along the path.
     converged_ : bool
         Whether ``optimality_`` is at most 1e-4 and the path did not end early.
     history_ : list of float
-        Objective at every strength where a feature entered or left.
+        Objective at every lam at which a feature entered or left.
 
     See Also
     --------
-    sparsieve.L0MKLSelector : Non-linear: one kernel per feature, few kernels kept.
-    sparsieve.InfoGainSelector : Shared information: sees more than differences of means.
-    sparsieve.ReliefFSelector : Sees features that matter together only.
+    sparsieve.L0MKLSelector : Non-linear SVM with one kernel per feature.
+    sparsieve.InfoGainSelector : Mutual information with the class.
+    sparsieve.ReliefFSelector : Also finds features that matter only in combination.
 
     Notes
     -----
@@ -138,19 +140,20 @@ class HSICLassoSelector(BaseSelector):
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
     _scale_free: ClassVar[bool | None] = True
     _score_meaning: ClassVar[str] = (
-        "Alignment (0 to 1) of the feature's kernel with what the features before it left of the "
-        "target's kernel; for features left out, with what is left at the end."
+        "Alignment (0 to 1) of the feature's kernel with the part of the target's kernel that "
+        "earlier features do not explain; for features that were not selected, with what remains "
+        "at the end."
     )
 
     def fit(self: Self, X: Any, y: Any) -> Self:  # type: ignore[override]
-        """Rank the features of X by what they say about y.
+        """Rank the features of X by how informative they are about y.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels, a 0/1 indicator matrix, or real targets.
+            Class labels, a 0/1 indicator matrix, or real-valued targets.
 
         Returns
         -------
@@ -180,7 +183,9 @@ class HSICLassoSelector(BaseSelector):
         self.path_ = Path.nested(path.order, strength=np.concatenate([first, path.strengths]))
         self.kernel_weights_, self.lam_ = path.weights, path.strength
         self._keep_result(
-            found, measure="violation", remedy="the kernels of the features are hardly independent"
+            found,
+            measure="an optimality violation of",
+            remedy="the feature kernels are nearly linearly dependent",
         )
         scores = path.correlations.copy()
         scores[path.order] = path.strengths
@@ -191,7 +196,7 @@ class HSICLassoSelector(BaseSelector):
             order=path.order,
             constant=view.constant,
             complete=False,
-            beyond="the alignment of their kernels with what is left of the target's",
+            beyond="the alignment of their kernels with the unexplained part of the target's",
         )
 
     def _groups(self, n_samples: int) -> np.ndarray:

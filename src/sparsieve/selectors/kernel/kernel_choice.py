@@ -42,8 +42,8 @@ def choose_kernel(
     n_folds = min(FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2:
         raise ValueError(
-            'kernel="auto" needs at least 2 samples of every class to cross-validate; name a '
-            "kernel instead"
+            'kernel="auto" needs at least 2 samples of every class for cross-validation; choose '
+            "a kernel instead"
         )
     X = data.design.dense_columns(np.arange(data.design.shape[1]))
     counts = np.ones(len(codes)) if data.sample_weight is None else data.sample_weight

@@ -15,76 +15,76 @@ from .base import MKLSelector
 class MIKFSSelector(MKLSelector):
     """Non-linear selection with one kernel per feature and an l1 norm on their weights.
 
-    In short: As l0-mkl, with small weights instead of few.
+    In short: Like l0-mkl, with an l1 penalty on the weights instead of a count.
 
-    :class:`L0MKLSelector` with ``surrogate="l1"`` and no upper limit on the weights, whose scale
-    the l1 norm itself fixes; the same words about what it sees, does not see and gives at another
-    number of features hold here.
+    :class:`L0MKLSelector` with ``surrogate="l1"`` and no upper bound on the weights. What is said
+    there about the features it can find and about :meth:`at` also holds here.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those with a weight.
+        Number or fraction of features to keep. None keeps those with a nonzero weight.
     kernel : {"sigmoid", "rbf", "poly", "auto"} or callable, default="sigmoid"
         Kernel of two numbers: tanh(gamma u v + coef0) (indefinite), exp(-gamma (u - v)^2),
         (gamma u v + coef0)^degree, or a function of two arrays that broadcast against each other.
         "auto" chooses by cross-validation on the training data among sigmoid (gamma 0.1 and 1,
         coef0 -0.01), rbf (gamma 0.1 and 1) and poly (degree 2): accuracy first, then the loss.
     gamma, coef0 : float or None, default=None
-        As in scikit-learn. None means 0.1 and -0.01 for "sigmoid", 1 for "rbf", 1 and 1 for
-        "poly".
+        Kernel coefficients, as in scikit-learn. None means 0.1 and -0.01 for "sigmoid", 1 for
+        "rbf", and 1 and 1 for "poly".
     degree : int, default=2
-        Of "poly".
+        Degree of the "poly" kernel.
     lambda1 : float, default=1.0
-        Strength of the regulariser of the coefficients.
+        Strength of the penalty on the coefficients.
     lambda2 : float, default=0.1
         Strength of the penalty on the kernel weights.
     formulation : {"shift", "published"}, default="shift"
         "shift" minimises ``lambda1 sum_m d_m beta'(K_m + tau_m I)beta + lambda2 sum_m delta(d_m) +
-        sum_i max(0, 1 - y_i f(x_i))^2`` with K_m centred and tau_m what makes it positive
-        semidefinite: bounded below, while f still uses the kernel as it is. "published" is the
-        printed iteration on the printed objective, without centring and tau. With an indefinite
-        kernel that objective has no lower bound; where the iteration falls out of reach, fit stops
-        with an ``UnboundedObjectiveError`` (an ArithmeticError, whose ``trace`` shows the fall).
+        sum_i max(0, 1 - y_i f(x_i))^2`` with centred K_m and a tau_m that makes it positive
+        semidefinite, so that the objective is bounded below while f still uses the original kernel.
+        "published" is the algorithm as printed in the paper, without centring and tau. With an
+        indefinite kernel its objective has no lower bound; if the iteration diverges, fit raises an
+        ``UnboundedObjectiveError`` (an ArithmeticError whose ``trace`` holds the objective values).
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     n_init : int, default=1
-        Number of starts: the mean of all kernels, then random mixtures. The best is kept;
-        the problem is not convex.
+        Number of starting points (the problem is not convex): the mean of all kernels, then random
+        mixtures. The best solution is kept.
     max_memory : float, default=2.56e8
-        Bytes that kernel matrices may take. Kernels that have no short separable expansion are
-        held if all fit, and evaluated block by block again and again if not.
+        Maximum memory for kernel matrices, in bytes. Kernels without a short separable expansion
+        are stored if they all fit, and otherwise recomputed block by block when needed.
     max_iter : int, default=200
-        Most rounds of weights and coefficients.
+        Maximum number of rounds of weights and coefficients.
     tol : float, default=1e-3
-        Largest violation of the first-order conditions of weights and coefficients, relative to
-        the largest correlation of a feature with the residual; or, if smaller, the objective as
-        a share of that without features, which bounds how much better any other point is. For
-        "published", which stops on it, the change of the objective relative to itself.
+        Stop when the largest violation of the first-order conditions, relative to the largest
+        correlation of a feature with the residual, is at most this; or when the objective is at
+        most this fraction of its value without features. "published" stops on the relative change
+        of the objective.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        What the feature adds to the margin, which is 1: half the difference of the two classes'
-        means of its part of the decision function (several classes: the mean over each against
-        the rest); 0 for features that take no part.
+        How much the feature contributes to the margin of 1: half the difference between the two
+        class means of its term in the decision function (with several classes, the mean over the
+        one-vs-rest models); 0 for unused features.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by what they would gain as the next one.
+        Rank of every feature, 1 for the best. Features with zero weight are ranked by how much the
+        objective would fall if each were added next.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     kernel_weights_ : ndarray of shape (1 or n_classes, n_features)
-        d of every model. With fewer features than the model uses (see :meth:`at`) the others
-        are zero and the coefficients are solved again (for "published" they stay).
+        Kernel weights d of every model. With fewer features than the model uses (see :meth:`at`)
+        the others are zero and the coefficients are refitted (not for "published").
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
-        beta of every model, one for each training sample of nonzero weight.
+        Coefficients beta of every model, one for each training sample with nonzero weight.
     intercept_ : ndarray of shape (1 or n_classes,)
-        b of every model.
+        Intercept b of every model.
     kernel_ : object
         The kernel used; ``kernel_(u, v)`` evaluates it.
     kernel_scores_ : dict
@@ -92,20 +92,20 @@ class MIKFSSelector(MKLSelector):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     objective_ : float
-        Objective of the model as fitted, summed over the models.
+        Objective at the solution, summed over the models.
     optimality_ : float
-        What ``tol`` bounds; the largest of the models.
+        What ``tol`` is compared with; the largest over the models.
     n_iter_ : int
-        Rounds; the most of any model.
+        Number of rounds; the largest over the models.
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after every round, summed over the models; for "shift" it never rises.
+        Objective after every round, summed over the models; with "shift" it never increases.
 
     See Also
     --------
-    sparsieve.L0MKLSelector : Non-linear: one kernel per feature, few kernels kept.
-    sparsieve.HSICLassoSelector : Non-linear, by one convex problem.
+    sparsieve.L0MKLSelector : Non-linear SVM with one kernel per feature.
+    sparsieve.HSICLassoSelector : Non-linear selection by one convex problem.
 
     Examples
     --------

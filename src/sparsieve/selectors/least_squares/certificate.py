@@ -30,37 +30,39 @@ ALIKE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 
 @dataclass(frozen=True)
 class Certificate(Savable):
-    """What is proven about selections of several sizes.
+    """Proven bounds on how close selections are to the best of the same size.
 
-    All values are those of ``||Y - XW||^2 + ridge * n * ||W||^2`` on the columns and the target
-    that were searched (standardised, clipped, balanced, covariates projected out). The proof is
-    about this training objective, not about accuracy on new data.
+    All values are of ``||Y - XW||^2 + ridge * n * ||W||^2`` on the data as prepared for the search
+    (standardised, clipped, balanced, covariates projected out). The bounds concern this training
+    objective, not accuracy on new data.
 
     Attributes
     ----------
     n_features : ndarray
-        Numbers of features, those of ``always_keep`` included.
+        Numbers of features, including those of ``always_keep``.
     objective : ndarray
-        What the selection of that size reaches.
+        Objective of the selection of that size.
     lower_bound : ndarray
-        What no selection of that size can go below, rounding errors accounted for.
+        Proven lower bound on the objective of every selection of that size, rounding errors
+        included.
     gap : ndarray
-        By what share of the objective another selection could be lower, at most:
-        ``(objective - lower_bound) / objective``, and 0 where an exact search has proven, clear of
-        all rounding errors, that no other is lower. Objectives below machine precision relative
-        to the target count as that.
+        Largest possible improvement as a fraction of the objective: ``(objective - lower_bound) /
+        objective``; 0 where an exact search has proven, rounding errors included, that no other
+        selection is better. Objectives below machine precision (relative to the target) are
+        replaced by machine precision.
     share : ndarray
-        How much the selection explains of what the best of its size could, at least.
+        Proven minimum of what the selection explains, as a fraction of what the best one of its
+        size explains.
     target_power : float
-        The objective without any feature but those of ``always_keep``.
+        The objective with the features of ``always_keep`` only.
     n_always : int
-        Number of features kept by request. Only selections that have them are compared.
+        Number of features in ``always_keep``; only selections that contain them are compared.
 
     See Also
     --------
-    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
-    sparsieve.solvers.ExactSearch : Branch and bound: the best for sure.
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class Certificate(Savable):
     unit: str = "feature"  # what n_features counts
 
     def sentence(self, n_features: int | None = None) -> str:
-        """What is proven about one size, by default the largest, in words."""
+        """Say in one sentence what is proven for one number of features, by default the largest."""
         if len(self.n_features) == 0:
             return f"No {self.unit} was selected, so there is nothing to prove."
         where = -1
@@ -92,13 +94,13 @@ class Certificate(Savable):
             places = np.flatnonzero(self.n_features == n_features)
             if len(places) == 0:
                 raise ValueError(
-                    f"nothing was certified for {n_features} {self.unit}s, only for "
-                    f"{self.n_features[0]} to {self.n_features[-1]}"
+                    f"this certificate covers {self.n_features[0]} to {self.n_features[-1]} "
+                    f"{self.unit}s, not {n_features}; pass that number to certify"
                 )
             where = int(places[0])
         count, share = int(self.n_features[where]), float(self.share[where])
         if count == self.n_always:
-            return f"All of the {count} were kept by request: there was nothing to choose."
+            return f"All {count} {self.unit}s are in always_keep, so there was nothing to choose."
         alone = count == 1
         features = self.unit if alone else f"{count} {self.unit}s"
         gap = float(self.gap[where])
@@ -106,25 +108,26 @@ class Certificate(Savable):
             more = f" by more than {upwards(gap)} of the objective" if gap > 0.0 else ""
             return (
                 f"No {features} explain{'s' * alone} the training data better than "
-                f"{'this one' if alone else 'these'}{more}{self._beside()} (proven for the "
-                "training objective, not for accuracy)."
+                f"{'this one' if alone else 'these'}{more}{self._beside()} (proven for the fit to "
+                "the training data, not for accuracy on new data)."
             )
         return (
             f"{'This' if alone else 'These'} {features} explain{'s' * alone} at least "
-            f"{np.floor(1000 * share) / 10:.1f} % of what any {features} could{self._beside()} "
-            "(proven for the training objective, not for accuracy)."
+            f"{np.floor(1000 * share) / 10:.1f} % of what the best {features} "
+            f"could{self._beside()} (proven for the fit to the training data, not for accuracy on "
+            "new data)."
         )
 
     def _beside(self) -> str:
         if self.n_always == 0:
             return ""
-        return f", the {self.n_always} kept by request among them"
+        return f", counting only sets with the {self.n_always} features of always_keep"
 
     def __str__(self) -> str:
         return self.sentence()
 
     def as_dict(self) -> dict[str, Any]:
-        """The arrays as lists by name, and the power of the target: what JSON can hold."""
+        """Return the values as a dict of lists, ready for JSON."""
         return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
 
 
@@ -158,25 +161,25 @@ class Certifiable:
         *,
         n_features: int | Sequence[int] | None = None,
     ) -> Certificate:
-        """Prove how far the selection is from the best one of its size.
+        """Prove how close the selection is to the best one of the same size.
 
-        Every selection of a path is compared with a lower bound that no selection of its size
-        can go below. The bound comes from a convex relaxation; it is tight for ridges of the
-        recommended size (gaps of a few per cent) and weak for little ridge. After an exact search
-        on the same data what that has proven counts too. What is proven concerns the training
-        objective that was searched, not accuracy on new data.
+        The objective of every selection on the path is compared with a lower bound that holds for
+        all selections of the same size. The bound comes from a convex relaxation; it is tight for
+        the default ridge (gaps of a few per cent) and weak for a small one. After an exact search
+        on the same data, its bounds are used as well. The proof concerns the training objective,
+        not accuracy on new data.
 
         Parameters
         ----------
         X, y, sample_weight : as given to ``fit``
-            The data that the selector was fitted to.
+            The data the selector was fitted on.
         n_features : int, list of int or None, default=None
-            Numbers of features to certify; None is every one on the path.
+            Numbers of features to certify; None means every number on the path.
 
         Returns
         -------
         certificate : Certificate
-            Objective, lower bound, gap and share for every number of features; also kept as
+            Objective, lower bound, gap and share for every number of features; also stored as
             ``certificate_``.
 
         Examples
@@ -186,14 +189,14 @@ class Certifiable:
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
         >>> print(selector.certify(X, y))
-        These 3 features explain at least 99... % of what any 3 features could (proven ...).
+        These 3 features explain at least 99... % of what the best 3 features could (proven ...).
         """
         check_is_fitted(self)
         self._check_certifiable()
         if getattr(X, "shape", (0, self.n_features_in_))[1:] != (self.n_features_in_,):
             raise ValueError(
-                f"certify needs the X of the fit, with {self.n_features_in_} features, got shape "
-                f"{X.shape}"
+                f"certify needs the X passed to fit, with {self.n_features_in_} features, but got "
+                f"shape {X.shape}"
             )
         # A copy: validation sets attributes of the estimator that it is done for.
         data = copy.copy(self)._training_data(X, y, sample_weight)  # type: ignore[attr-defined]
@@ -252,8 +255,8 @@ class Certifiable:
     def _check_certifiable(self) -> None:
         if self._relative_ridge() == 0.0 and not self._is_exact():
             raise ValueError(
-                f"{type(self).__name__} was fitted without a ridge, which is what bounds rest on; "
-                'fit with ridge=1.0, or search exactly with L20Selector(solver="exact")'
+                f"{type(self).__name__} was fitted without a ridge, for which there is no bound; "
+                'fit it with ridge=1.0, or use L20Selector(solver="exact")'
             )
 
     def _remember(self, data: TrainingData, problem: Prepared, *, exact: bool = False) -> None:
@@ -286,7 +289,8 @@ class Certifiable:
         centre, scale, digest = self._seen[:3]
         if digest != target_digest(data):
             raise ValueError(
-                "y or sample_weight is not what the selector was fitted to; pass those of the fit"
+                "y or sample_weight differs from what the selector was fitted on; pass the same "
+                "data as to fit"
             )
         tolerance = ALIKE[np.dtype(problem.design.dtype)]
         units = problem.units
@@ -296,14 +300,14 @@ class Certifiable:
         )
         if not same:
             raise ValueError(
-                "X is not the data that the selector was fitted to: its columns have other means "
-                "or variances; pass the X of the fit"
+                "X differs from what the selector was fitted on (its columns have different "
+                "means or variances); pass the same X as to fit"
             )
         known, now = (*self._seen, None)[3], None  # files of earlier versions have no digest
         if known is not None and (now := feature_digest(data)) is not None and now != known:
             raise ValueError(
-                "X is not the data that the selector was fitted to: some of its values, or the "
-                "order of its rows, are others; pass the X of the fit"
+                "X differs from what the selector was fitted on (in some values or in the order "
+                "of rows); pass the same X as to fit"
             )
         asked = (*self._seen, None, None)[4]
         return now is not None and asked == self._asked(data)
@@ -317,7 +321,7 @@ class Certifiable:
             check_integer("n_features", size, minimum=max(1, n_always))
             if size > last:
                 raise ValueError(
-                    f"n_features={size} is beyond the {last} features of the path; fit with "
+                    f"n_features={size} exceeds the {last} features of the path; fit with "
                     f"n_features_to_select >= {size}"
                 )
         return sorted({int(size) for size in several})

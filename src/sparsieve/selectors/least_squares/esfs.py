@@ -19,65 +19,67 @@ DEFAULT_COUNT = 10
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ESFSSelector(LinearSelector):
-    """Regress discriminant codes of the classes on a fixed number of features.
+    """Least squares regression of class codes on a given number of features.
 
-    In short: Chooses a given number of features together, so that a straight-line rule tells the
-    classes apart.
+    In short: Chooses a given number of features jointly, so that a linear model separates the
+    classes.
 
-    Minimises ``||XW - Y (Y'Y)^(-1/2)||^2`` over W with ``n_features_to_select`` nonzero rows:
-    the classes are coded so that a single feature is ranked by its ratio of between-class to
-    within-class scatter. From zero, W takes hard-thresholded gradient steps with the step length
-    of normalised iterative hard thresholding; where they come to rest, W is fitted to its rows by
-    least squares, and thresholded steps from one fit to the next follow as long as they lower the
-    objective. The result is never worse than the fit on the features with the largest ratios.
+    Minimises ``||XW - Y (Y'Y)^(-1/2)||^2`` over W with ``n_features_to_select`` nonzero rows: the
+    classes are coded so that a single feature is ranked by its ratio of between-class to
+    within-class scatter. From zero, W takes hard-thresholded gradient steps with the step length of
+    normalised iterative hard thresholding; once they converge, W is refitted on its nonzero rows by
+    least squares, and further thresholded steps follow as long as they lower the objective. The
+    result is never worse than the fit on the features with the largest ratios.
 
-    The publication was at hand only through its description by others: the objective and the
-    coding are sure, the details of the optimisation are ours.
+    This was implemented from descriptions of the publication by others: the objective and the
+    coding follow it, the details of the optimisation are our own.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps ten. The features are chosen for this
-        number: :meth:`at` with fewer keeps those with the largest coefficients.
+        Number or fraction of features to keep. None keeps the ten best. Features are chosen jointly
+        for this number; :meth:`at` with fewer keeps those with the largest coefficients.
     max_iter : int, default=1000
-        Largest number of steps.
+        Maximum number of steps.
     tol : float, default=1e-4
-        Stop when no step lowers the objective by more than this share of it.
+        Stop when no step lowers the objective by more than this fraction.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Standardised coefficients: norms of the rows of W on standardised columns, in units of
-        the root mean square of the coded target; 0 for features left out.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        coded target; 0 if the feature is not used.
     ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best; features left out by their gradient.
+        Rank of every feature, 1 for the best. Unused features are ranked by the gradient of the
+        loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X, for Y in 0/1 coding.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     objective_ : float
         Residual sum of squares of the coded problem.
     optimality_ : float
-        By how much a further step would lower the objective, relative to it.
+        Relative decrease of the objective that one more step would give.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
         Number of steps.
     history_ : list of float
@@ -85,8 +87,8 @@ class ESFSSelector(LinearSelector):
 
     See Also
     --------
-    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
 
     References
     ----------
@@ -111,8 +113,8 @@ class ESFSSelector(LinearSelector):
 
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
-        "Size of a feature's standardised coefficients relative to the coded classes, 0 if left "
-        "out; coefficients depend on each other, so compare features of one fit only."
+        "Size of the feature's standardised coefficients, 0 if it is not used; coefficients "
+        "depend on the other features, so compare only within one fit."
     )
 
     def _fit(self, data: TrainingData) -> FeatureScores:

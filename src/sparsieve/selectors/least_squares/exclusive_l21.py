@@ -31,23 +31,23 @@ SPARSITY_TRIALS, SPARSITY_RANGE = 40, 1e8
 
 @dataclass(frozen=True)
 class ClassHeatmap:
-    """Which kept feature speaks for which class, ready to be drawn.
+    """Coefficients of the selected features for every class, ready to plot.
 
     Attributes
     ----------
     features : ndarray of shape (n_shown,)
-        Kept features, those of the first class first, the strongest of a class first.
+        Selected features, sorted by class and then by size of the coefficient.
     names : list of str
         Their names.
     classes : ndarray of shape (n_outputs,)
-        Class labels, or numbers of the outputs.
+        Class labels, or output numbers.
     values : ndarray of shape (n_outputs, n_shown)
         Coefficients of the standardised features.
 
     See Also
     --------
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
-    sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
+    sparsieve.ExclusiveLassoSelector : Classes compete for every feature.
 
     Examples
     --------
@@ -157,8 +157,8 @@ class ExclusiveSelector(LinearSelector):
             check_real("target_sparsity", wanted, minimum=0, strict=True, optional=True)
             if wanted is not None and wanted > 1:
                 raise ValueError(
-                    f"target_sparsity as a share must be at most 1, got {wanted!r}; pass an "
-                    "integer to ask for a number of nonzeros"
+                    f"target_sparsity as a fraction must be at most 1, got {wanted!r}; pass an "
+                    "integer for a number of nonzero coefficients"
                 )
 
     # -- per class -----------------------------------------------------------------------
@@ -169,16 +169,15 @@ class ExclusiveSelector(LinearSelector):
         Parameters
         ----------
         n_features : int, float or None
-            A number, a fraction, or None for what the model itself keeps.
+            A number, a fraction, or None for the number that the model itself keeps.
         per_class : bool, default=False
-            Count features per class (per output): every class keeps those with its largest
-            coefficients, as many as it has nonzero ones at most, and ``support_`` is their
-            union.
+            Count features per class (or output): every class keeps the features with its largest
+            nonzero coefficients, and ``support_`` is their union.
 
         Returns
         -------
         selector : object of the same class
-            A fitted copy that differs in ``support_`` and ``support_per_class_``.
+            A fitted copy with another ``support_`` and ``support_per_class_``.
         """
         check_is_fitted(self)
         other = super().at(n_features)
@@ -201,7 +200,7 @@ class ExclusiveSelector(LinearSelector):
 
     @property
     def heatmap_(self) -> ClassHeatmap:
-        """The kept features against the classes."""
+        """Coefficients of the selected features by class."""
         check_is_fitted(self)
         kept = np.flatnonzero(self.support_)
         values = self._W[kept].T * self.support_per_class_[:, kept]
@@ -217,79 +216,83 @@ class ExclusiveSelector(LinearSelector):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveL21Selector(ExclusiveSelector):
-    """Few features, and for every feature few of the classes.
+    """Few features, each used for few classes.
 
-    In short: Few features in all, and each of them for few classes: markers of a class within one
-    model.
+    In short: Few features in total, each used for few classes: finds markers of single classes in
+    one model.
 
     Minimises ``||XW - Y||^2 + alpha * sum_j ||w_j||_2 + beta * sum_j ||w_j||_1^2``. The first
-    penalty drops whole features; the second lets the classes compete for each feature that is
-    left, so that it stays with those it helps most. What it is for is telling which feature
-    belongs to which class (``support_per_class_``, ``heatmap_``); as a plain selector the
-    accuracy of its features falls as ``beta`` grows.
+    penalty drops whole features; the second makes the classes compete for each remaining feature,
+    so that it is used for the classes it helps most. Use it to find out which features belong to
+    which class (``support_per_class_``, ``heatmap_``); the accuracy of the selected features
+    decreases as ``beta`` grows.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients.
     alpha : float or None, default=None
-        Strength of the row penalty. None is 0.3 of the smallest strength that keeps nothing.
+        Strength of the row penalty. None means 0.3 times alpha_max, the smallest strength at which
+        no feature is kept.
     beta : float or None, default=None
         Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
     solver : {"block_cd", "alm"}, default="block_cd"
-        "block_cd" is block coordinate descent with the exact joint proximal map, working sets
-        and Newton steps, stopped on the duality gap. "alm" is the augmented Lagrangian method
-        as published, started from zero; it stops short of the optimum in general, and a
-        ``ConvergenceWarning`` says so when its duality gap exceeds ``tol``.
+        "block_cd" is block coordinate descent with the exact joint proximal map, working sets and
+        Newton steps, stopped on the duality gap. "alm" is the augmented Lagrangian method as
+        published, started from zero; it usually stops before the optimum, and issues a
+        ``ConvergenceWarning`` when its duality gap exceeds ``tol``.
     target_sparsity : int, float or None, default=None
-        Wanted number of nonzero coefficients (or share of all): ``alpha`` and ``beta`` are then
-        scaled together, only their ratio counts.
+        Desired number (or fraction) of nonzero coefficients. ``alpha`` and ``beta`` are then scaled
+        together, so that only their ratio matters.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=10000
-        Largest number of sweeps, or of iterations of "alm".
+        Maximum number of sweeps, or of iterations of "alm".
     tol : float, default=1e-6
-        The duality gap to reach, relative to the objective.
+        Stop when the relative duality gap is at most this.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norms of the standardised coefficients: the row norms on standardised columns, divided
-        by the root mean square of the centred target.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        centred target.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by the gradient of the loss at their zero coefficients.
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     support_per_class_ : ndarray of shape (n_outputs, n_features)
-        Which kept feature has a nonzero coefficient for which class.
+        Mask of the selected features with a nonzero coefficient, for every class.
     heatmap_ : ClassHeatmap
-        The kept features against the classes, in an order worth drawing.
+        Coefficients of the selected features by class, sorted for plotting.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     alpha_, beta_ : float
-        The strengths used.
+        Penalty strengths used.
     objective_ : float
         Objective of the standardised problem.
     optimality_ : float
-        Duality gap relative to it.
+        Duality gap relative to ``objective_``.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
         Number of sweeps or iterations.
     history_ : list of float
@@ -297,8 +300,8 @@ class ExclusiveL21Selector(ExclusiveSelector):
 
     See Also
     --------
-    sparsieve.ExclusiveLassoSelector : Lets the classes compete for every feature.
-    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.ExclusiveLassoSelector : Classes compete for every feature.
+    sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
 
     References
     ----------

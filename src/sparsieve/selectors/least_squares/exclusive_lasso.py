@@ -15,13 +15,13 @@ from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExclusiveLassoSelector(ExclusiveSelector):
-    """Let the classes compete for every feature.
+    """Exclusive lasso: classes compete for every feature.
 
-    In short: The classes compete for every feature, so that each class gets markers of its own.
+    In short: Classes compete for every feature, so that each class gets its own markers.
 
-    Minimises ``||XW - Y||^2 + beta * sum_j ||w_j||_1^2``. Every feature that says anything keeps
-    at least one class, so the model tells classes apart within a feature but drops none; use
-    ``n_features_to_select`` to keep the features with the largest coefficients.
+    Minimises ``||XW - Y||^2 + beta * sum_j ||w_j||_1^2``. Every informative feature keeps at least
+    one class, so the model decides which classes a feature is used for but drops no feature; use
+    ``n_features_to_select`` to keep those with the largest coefficients.
 
     With no more features than samples it is solved by coordinate descent with Newton steps on
     the Gram matrix; with more, by proximal points whose dual has one unknown per sample and
@@ -34,54 +34,57 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     beta : float or None, default=None
         Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
     target_sparsity : int, float or None, default=None
-        Wanted number of nonzero coefficients (or share of all): reached by scaling ``beta``; as
-        every feature keeps one, it cannot be fewer than the features.
+        Desired number (or fraction) of nonzero coefficients. It is reached by scaling ``beta``, and
+        cannot be less than the number of features, each of which keeps one.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=10000
-        Largest number of sweeps or Newton steps.
+        Maximum number of sweeps or Newton steps.
     tol : float, default=1e-6
-        The duality gap to reach, relative to the objective.
+        Stop when the relative duality gap is at most this.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norms of the standardised coefficients: the row norms on standardised columns, divided
-        by the root mean square of the centred target.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        centred target.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by the gradient of the loss at their zero coefficients.
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     support_per_class_ : ndarray of shape (n_outputs, n_features)
-        Which kept feature has a nonzero coefficient for which class.
+        Mask of the selected features with a nonzero coefficient, for every class.
     heatmap_ : ClassHeatmap
-        The kept features against the classes, in an order worth drawing.
+        Coefficients of the selected features by class, sorted for plotting.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     beta_ : float
-        The strength used.
+        Penalty strength used.
     objective_ : float
         Objective of the standardised problem.
     optimality_ : float
-        Duality gap relative to it.
+        Duality gap relative to ``objective_``.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
         Number of sweeps or Newton steps.
     history_ : list of float
@@ -89,7 +92,7 @@ class ExclusiveLassoSelector(ExclusiveSelector):
 
     See Also
     --------
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
 
     Examples
     --------

@@ -31,125 +31,126 @@ RIDGE = 1.0
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L20Selector(HasSolver, Certifiable, LinearSelector):
-    """Few features that explain the target best, priced one by one.
+    """Least squares with a penalty on, or limit to, the number of features (best subset selection).
 
-    In short: The best few features together: starts as ridge-forward and exchanges what can be
-    improved.
+    In short: Searches for the best set of features: forward selection, then swaps that improve the
+    fit.
 
-    The model is ``1/2 ||XW - Y||^2 + lam * (number of nonzero rows of W)``, plus
-    ``ridge * n / 2 * ||W||^2`` where a ridge is asked for.
+    The model is ``1/2 ||XW - Y||^2 + lam * (number of nonzero rows of W)``, plus ``ridge * n / 2 *
+    ||W||^2`` if ``ridge`` is not 0.
 
-    ``solver="greedy"`` adds the best feature again and again, exchanges selected features for
-    better ones as long as that lowers the objective, and walks back down the same way; the best
-    support of every size is kept. One run serves every number of features (:meth:`at`) and
-    every ``lam``. Up to 32 features it also exchanges two for two, which finds the best of all
-    supports nearly always; on larger problems the number of exchanges is bounded, see
-    :class:`Greedy`. The search is at least as good as forward selection at every size: with
-    ``Greedy(swaps=0)`` it *is* forward selection, and with the default ridge it is the search of
-    :class:`RidgeForwardSelector` with exchanges but without that selector's clipping and class
-    balance.
+    ``solver="greedy"`` adds the best feature at every step, swaps selected features for better ones
+    as long as that lowers the objective, and removes features in the same way; the best set of
+    every size is kept. One run covers every number of features (:meth:`at`) and every ``lam``. With
+    up to 32 features it also swaps pairs, which nearly always finds the best set; on larger
+    problems the number of swaps is limited, see :class:`Greedy`. The result is at least as good as
+    forward selection for every number of features: ``Greedy(swaps=0)`` *is* forward selection, and
+    with the default ridge the search is that of :class:`RidgeForwardSelector` plus swaps, without
+    its clipping and class balance.
 
-    ``solver="exact"`` goes on from there by branch and bound until the support of every size is
-    proven to be the best, or its time is up (:class:`ExactSearch`). Either way ``optimality_``
-    is the proven gap, rounding errors included: no support of that size, and with a price none of
-    any size, has an objective lower by more than this share; 0 says that none is lower. What is
-    proven is the training objective, not accuracy. :meth:`certify` bounds the gap of the greedy
-    solver's supports at a fraction of the cost.
+    ``solver="exact"`` continues with branch and bound until the set of every size is proven to be
+    the best, or the time limit is reached (:class:`ExactSearch`). ``optimality_`` is then the
+    proven gap, rounding errors included: no set of that size (with ``lam``, of any size) has an
+    objective lower by more than this fraction; 0 means that none is better. The proof concerns the
+    training objective, not accuracy. :meth:`certify` bounds the gap of the greedy solution at a
+    fraction of the cost.
 
     ``solver="hiht"`` and ``solver="ahiht"`` are homotopy iterative hard thresholding, plain and
-    accelerated, as published by Sun and Yu. They rank features by the row norms of one W.
+    accelerated, as published by Sun and Yu. They rank features by the row norms of W.
 
-    A price per feature under an l2,1 loss, which outliers do not dominate, is
-    ``RobustL20Selector(alpha=0, lam=...)``.
+    For the same penalty with a loss robust to outliers, use ``RobustL20Selector(alpha=0,
+    lam=...)``.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. Give this or ``lam``. With neither, the greedy
-        solver goes on while the features left out say together more about what is left of the
-        target than noise would, and the next one explains at least 0.2 % of it; the homotopy
-        ends at 0.001 of the price at which the first feature enters.
+        Number or fraction of features to keep. Give either this or ``lam``. With neither, the
+        greedy solver continues while the remaining features together explain more of the residual
+        than noise would, and the next one explains at least 0.2 % of the target; the homotopy ends
+        at 0.001 times the penalty at which the first feature enters.
     lam : float or None, default=None
-        Price of one feature in the objective. None asks for a number of features instead. Where
-        no feature is worth its price the model is the one without any: ``coef_`` is zero and
-        ``objective_`` that of the intercept. ``support_`` then still has the best-ranked feature,
-        because a selector keeps at least one, and a warning says so.
+        Penalty per selected feature in the objective. None uses the number of features instead. If
+        the penalty is too large for any feature, ``coef_`` is zero and ``objective_`` that of the
+        intercept alone. ``support_`` then still contains the best-ranked feature, because a
+        selector keeps at least one, and a warning says so.
     ridge : float or "auto", default="auto"
         Ridge relative to the (weighted) number of samples. 0 is the exact l2,0 problem. "auto"
-        is 1 for the greedy and the exact solver, because the better optimum of the bare problem
-        is not the better feature set, and 0 for the homotopy, as published.
+        means 1 for the greedy and the exact solver, because features chosen with a ridge generalise
+        better, and 0 for the homotopy, as published.
     solver : {"greedy", "exact", "hiht", "ahiht"} or an object, default="greedy"
-        A name, or an object with settings of its own: :class:`Greedy`, :class:`ExactSearch`,
-        :class:`HIHT`, :class:`AHIHT`.
+        A name, or an object with settings: :class:`Greedy`, :class:`ExactSearch`, :class:`HIHT`,
+        :class:`AHIHT`.
     max_iter : int, default=10000
-        Homotopy: largest number of steps.
+        Homotopy: maximum number of steps.
     tol : float, default=1e-6
-        Homotopy: a stage of "hiht" ends when L ||dW||^2 is at most this share of the objective.
+        Homotopy: a stage of "hiht" ends when L ||dW||^2 is at most this fraction of the objective.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is random.
+        Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Greedy: share of the target that a feature explains when it enters, ``(1 + ridge) * gain
-        / ||Y||^2`` with features in the order of forward selection among those kept: 1 for a
-        copy of a target of one column, about 1/n for noise. For features left out the share that
-        they would explain next. Homotopy: norms of the rows of W on standardised columns, in
-        units of the root mean square of the target; 0 for features left out.
+        Greedy: fraction of the target that the feature explains when it is added, ``(1 + ridge) *
+        gain / ||Y||^2``, with the selected features in the order of forward selection. 1 for a copy
+        of a single target, about 1/n for noise. For features that were not selected, the fraction
+        they would explain if added next. Homotopy: norm of the feature's standardised coefficients,
+        relative to the root mean square of the target; 0 if not selected.
     ranking_ : ndarray of shape (n_features,)
-        The kept features come first. Greedy: in the order of forward selection among them.
-        Supports of different sizes need not be nested: the ranking belongs to the number of
-        features kept, and ``at`` with fewer returns the support that was found for that number,
-        with its own scores and ranking, not the first of this one.
+        Rank of every feature, 1 for the best. Greedy: the selected features come first, in the
+        order of forward selection among them. The best sets of different sizes need not be nested:
+        ``at`` with fewer features returns the set found for that number, with its own scores and
+        ranking.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     path_ : sparsieve.solvers.base.Path
-        Greedy: the support of every size and its objective without the price. Homotopy: the
-        features with nonzero rows by their norms, and the price at which each entered.
+        Greedy: the set of every size and its objective without the penalty. Homotopy: the features
+        with nonzero coefficients, largest first, and the penalty at which each entered.
     coef_ : ndarray of shape (n_outputs, n_features)
-        Coefficients on the kept features in the units of X: the least squares (or ridge) fit on
-        them. The homotopy gives its own W at the number of features it keeps itself.
+        Coefficients in the units of X: the least squares (or ridge) fit on the selected features.
+        The homotopy gives its own W for the number of features that it selects itself.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     lam_ : float
-        Price of a feature that was used; 0 where none was.
+        Penalty per feature that was used; 0 if none was.
     objective_ : float
-        Value of the model at ``coef_`` on the standardised data, the price included.
+        Objective at ``coef_`` on the standardised data, including the penalty.
     optimality_ : float
-        "hiht": the last L ||dW||^2 relative to the objective, or the share by which the price
-        has still to fall if that is larger. "ahiht": this share, 0 at the end. Greedy: 0, the fit
-        on the support being exact; nothing certifies the support itself. Exact: the proven gap,
-        relative to the objective, or to machine precision times ``||Y||^2`` where the objective is
-        smaller than that; 0 where every other support is no better for sure.
+        "hiht": the last L ||dW||^2 relative to the objective, or the remaining relative decrease of
+        the penalty if that is larger. "ahiht": this decrease, 0 at the end. Greedy: 0, because the
+        fit on the selected features is exact (use :meth:`certify` to check the choice of features).
+        Exact: the proven gap relative to the objective (or to machine precision times ``||Y||^2``
+        if the objective is smaller); 0 if no other set is better.
     converged_ : bool
-        Whether ``optimality_`` is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
-        Steps of the homotopy, or length of the path.
+        Number of steps of the homotopy, or length of the path.
     history_ : list of float
-        Objective after every step of the homotopy, the price included; for the greedy solver
-        that of every size, without the price.
+        Objective after every step of the homotopy, including the penalty; for the greedy solver the
+        objective for every number of features, without it.
 
     See Also
     --------
-    sparsieve.RidgeForwardSelector : Adds what helps a ridge regression most; the default.
-    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
+    sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
+    sparsieve.RobustL20Selector : Robust regression with few features.
 
     References
     ----------
@@ -197,15 +198,15 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         if isinstance(resolve_solver(self.solver, self._solvers), HIHT):
             return (
-                "Size of a feature's standardised coefficients relative to the target, 0 if left "
-                "out; coefficients depend on each other, so compare features of one fit only."
+                "Size of the feature's standardised coefficients, 0 if it is not selected; "
+                "coefficients depend on the other features, so compare only within one fit."
             )
         return (
-            "Share of the target that a feature explains when it enters; for those left out, what "
-            "they would explain as the next one."
+            "Fraction of the target that the feature explains when it is added; for features "
+            "that were not selected, the fraction they would explain if added next."
         )
 
     def _check_parameters(self) -> None:
@@ -214,13 +215,13 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         check_real("lam", self.lam, minimum=0, strict=True, optional=True)
         if self.lam is not None and self.n_features_to_select is not None:
             raise ValueError(
-                "lam and n_features_to_select both say how many features to keep; give one of them "
-                "and call at(k) for another number"
+                "lam and n_features_to_select both say how many features to keep; give only one "
+                "of them, and call at(k) for another number"
             )
         check_real("ridge", self.ridge, minimum=0, auto=True)
 
     def reaching(self, n_features: Count) -> L20Selector:
-        """Return an unfitted copy whose fit goes so far; with a price, as far as that goes."""
+        """Return an unfitted copy that will rank this many features, or those ``lam`` allows."""
         return super().reaching(n_features) if self.lam is None else clone(self)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -236,23 +237,22 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         return self._fit_supports(settings, data, problem, ridge)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the support of every size.
+        """Find the best set of features of every size.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels, a 0/1 indicator matrix, or real targets.
+            Class labels, a 0/1 indicator matrix, or real-valued targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of every sample in the loss; a weight of two counts as the sample given
-            twice.
+            Sample weights in the loss; a weight of 2 counts like two copies of the sample.
 
         Returns
         -------
         self : object
-            The fitted selector. Ctrl-C during the exact search leaves it fitted with the best
-            supports found so far, and is then raised.
+            The fitted selector. Ctrl-C during the exact search leaves it fitted with the best sets
+            found so far, and then raises KeyboardInterrupt.
         """
         super().fit(X, y, sample_weight)
         if self._interrupted:
@@ -296,9 +296,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         count = self._n_worth()
         if count == data.fixed.n_always == 0 and self.lam is not None:
             warn_user(
-                f"no feature is worth its price lam={self.lam_:g}: the model has none, and "
-                "support_ holds one only because a selector keeps at least one; lower lam, or pass "
-                "n_features_to_select instead"
+                f"lam={self.lam_:g} is too large for any feature: the model is empty, and "
+                "support_ holds one feature only because a selector keeps at least one; lower "
+                "lam, or pass n_features_to_select instead"
             )
         if exact is not None:
             result, remedy = exact.result(count, self.lam, self.tol)

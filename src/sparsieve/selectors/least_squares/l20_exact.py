@@ -35,8 +35,8 @@ class ExactSupports:
         remedy = "raise the solver's time_limit"
         if finished:
             remedy = (
-                "columns depend on each other so nearly that double precision tells no more: drop "
-                "near copies, or raise ridge"
+                "some columns are so nearly collinear that double precision cannot decide: drop "
+                "near-duplicates, or increase ridge"
             )
         trace = values[1:].tolist()
         return (

@@ -13,91 +13,97 @@ from .row_penalty import GroupModel, RowModel, RowPenaltySelector
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L21Selector(RowPenaltySelector):
-    """Least squares with a penalty on the norms of the coefficient rows.
+    """Least squares with an l2,1 (group lasso) penalty on the coefficient rows.
 
-    In short: Chooses features together by shrinking the useless ones to zero (group lasso); a safe
-    convex model.
 
-    Minimises ``||XW - Y||^2 + alpha * sum_j ||w_j||_2``: a feature is used for all outputs or
-    for none. Solved to a duality gap by coordinate descent on working sets with Newton steps in
-    the row norms.
+    In short: Group lasso: shrinks the coefficients of uninformative features to zero; a convex
+    model.
+
+    Minimises ``||XW - Y||^2 + alpha * sum_j ||w_j||_2``: a feature is used for all outputs or for
+    none. Solved by coordinate descent on working sets, with Newton steps in the row norms, until
+    the duality gap is small.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those with nonzero coefficients.
-        When it is given and ``alpha`` is not, features are ranked by the strength at which they
-        enter the model on a path of falling ``alpha``, and ``coef_`` is the solution where
-        enough have entered.
+        Number or fraction of features to keep. None keeps those with nonzero coefficients. If it is
+        given and ``alpha`` is not, ``alpha`` is decreased along a path, features are ranked by the
+        value at which they enter the model, and ``coef_`` is the solution at which enough features
+        have entered.
     alpha : float or None, default=None
-        Strength of the row penalty. None follows the path if ``n_features_to_select`` is given
-        and is a tenth of the smallest strength that keeps nothing otherwise.
+        Strength of the row penalty. If None, a path of decreasing strengths is followed when
+        ``n_features_to_select`` is given; otherwise alpha is a tenth of alpha_max, the smallest
+        strength at which no feature is kept.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=10000
-        Largest number of coordinate descent sweeps for one strength.
+        Maximum number of coordinate descent sweeps for one strength.
     tol : float, default=1e-6
-        The duality gap to reach, relative to the objective.
+        Stop when the relative duality gap is at most this.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
-        Columns that are kept or left out together, see :class:`~sparsieve.RidgeForwardSelector`.
-        The penalty is then ``alpha * sum_g c_g ||W_g||`` over the groups, and
-        ``n_features_to_select`` counts groups. Overlapping groups have copies of the coefficients
-        that they share.
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
     group_weights : dict or array-like of shape (n_groups,), default=None
-        The factor c_g of every group, by name or in the order of ``group_names_``. None
-        is the square root of the rank of the group's columns, so that large groups enter no
-        sooner than small ones.
+        The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
+        the order of ``group_names_``. None is the square root of the rank of the group's columns,
+        so that large groups enter no sooner than small ones.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        After a path the strength at which the feature entered, relative to the smallest one
-        that keeps nothing; for those left out their correlation with the residual at the end, on
-        the same scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
-        standardised columns, divided by the root mean square of the centred target.
+        After a path: the penalty strength at which the feature entered, relative to alpha_max; for
+        features that did not enter, their correlation with the final residual on the same scale.
+        For a given ``alpha``: the norm of the feature's standardised coefficients, relative to the
+        root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by the gradient of the loss at their zero coefficients.
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     alpha_ : float
-        The strength that ``coef_`` belongs to.
+        Penalty strength at which ``coef_`` was computed.
     objective_ : float
-        Its objective.
+        Objective at ``coef_``.
     optimality_ : float
-        Its duality gap relative to the objective.
+        Duality gap relative to ``objective_``.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
         Number of sweeps.
     history_ : list of float
-        Objective after every round of the working set (of the last strength).
+        Objective after every round of the working set (for the last strength).
     path_ : Path
-        The features in order of entry and the strengths at which they entered, when a path was
-        followed. At most as many as entered can be asked of ``at``.
+        Features in the order in which they entered, with the strengths at which they did (only when
+        a path was followed). :meth:`at` accepts at most this many features.
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.LInfSelector : A penalty on the largest coefficient of every row.
-    sparsieve.ExclusiveL21Selector : Few features, and for every feature few of the classes.
+    sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
 
     Examples
     --------

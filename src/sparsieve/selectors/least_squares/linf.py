@@ -13,81 +13,84 @@ from .row_penalty import RowPenaltySelector
 class LInfSelector(RowPenaltySelector):
     """Least squares with a penalty on the largest coefficient of every row.
 
-    In short: As l21, but a feature pays only for its largest weight: favours features that matter
-    to many classes alike.
+    In short: Like l21, but penalises only the largest weight of a feature: favours features that
+    matter to many classes.
 
-    Minimises ``||XW - Y||^2 + alpha * sum_j max_k |w_jk|``. As with the l2,1 norm a feature is
-    used for all outputs or for none, but once it pays for its largest coefficient the others are
-    free up to that size: features that matter to many outputs alike enter before those that
-    matter to one. Solved to a duality gap by block coordinate descent on working sets, with the
-    exact proximal map (magnitudes cut at a level) and extrapolation. With one output, and with
-    two classes, it is the lasso.
+    Minimises ``||XW - Y||^2 + alpha * sum_j max_k |w_jk|``. As with the l2,1 norm, a feature is
+    used for all outputs or for none. Only its largest coefficient is penalised, and the others are
+    free up to that size, so features that matter to many outputs enter before those that matter to
+    one. Solved by block coordinate descent on working sets, with the exact proximal map and
+    extrapolation, until the duality gap is small. With one output, or two classes, it is the lasso.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients (a
-        smaller ``tol`` tells more surely which these are). When it is given and ``alpha`` is
-        not, features are ranked by the strength at which they enter the model on a path of
-        falling ``alpha``, and ``coef_`` is the solution where enough have entered.
+        smaller ``tol`` identifies these more reliably). If it is given and ``alpha`` is not,
+        ``alpha`` is decreased along a path, features are ranked by the value at which they enter
+        the model, and ``coef_`` is the solution at which enough features have entered.
     alpha : float or None, default=None
-        Strength of the row penalty. None follows the path if ``n_features_to_select`` is given
-        and is a tenth of the smallest strength that keeps nothing otherwise.
+        Strength of the row penalty. If None, a path of decreasing strengths is followed when
+        ``n_features_to_select`` is given; otherwise alpha is a tenth of alpha_max, the smallest
+        strength at which no feature is kept.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=10000
-        Largest number of coordinate descent sweeps for one strength.
+        Maximum number of coordinate descent sweeps for one strength.
     tol : float, default=1e-6
-        The duality gap to reach, relative to the objective.
+        Stop when the relative duality gap is at most this.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        After a path the strength at which the feature entered, relative to the smallest one
-        that keeps nothing; for those left out their correlation with the residual at the end, on
-        the same scale. For a given ``alpha`` norms of standardised coefficients: the row norms on
-        standardised columns, divided by the root mean square of the centred target.
+        After a path: the penalty strength at which the feature entered, relative to alpha_max; for
+        features that did not enter, their correlation with the final residual on the same scale.
+        For a given ``alpha``: the norm of the feature's standardised coefficients, relative to the
+        root mean square of the centred target.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by the gradient of the loss at their zero coefficients.
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     alpha_ : float
-        The strength that ``coef_`` belongs to.
+        Penalty strength at which ``coef_`` was computed.
     objective_ : float
-        Its objective.
+        Objective at ``coef_``.
     optimality_ : float
-        Its duality gap relative to the objective.
+        Duality gap relative to ``objective_``.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
         Number of sweeps.
     history_ : list of float
-        Objective after every round of the working set (of the last strength).
+        Objective after every round of the working set (for the last strength).
     path_ : Path
-        The features in order of entry and the strengths at which they entered, when a path was
-        followed. At most as many as entered can be asked of ``at``.
+        Features in the order in which they entered, with the strengths at which they did (only when
+        a path was followed). :meth:`at` accepts at most this many features.
 
     See Also
     --------
-    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
 
     References
     ----------

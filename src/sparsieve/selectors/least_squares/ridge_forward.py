@@ -32,51 +32,53 @@ MAX_BALANCE_POWER = 10
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeForwardSelector(Certifiable, LinearSelector):
-    """Add the feature that helps a ridge regression most, again and again.
+    """Forward selection: at every step, add the feature that improves a ridge regression most.
 
-    In short: Picks features one by one, each for what it adds to those picked before. Start here.
+    In short: Adds features one at a time, each for what it adds to those already selected. Start
+    here.
 
-    Every step adds the feature with the largest decrease of
-    ``min ||Y - X_S W||^2 + ridge * n * ||W||^2``. The ridge keeps small samples from being
-    explained perfectly after a handful of features, which is where plain forward selection
-    starts to fit noise. The path is nested: one run serves every number of features, see
-    :meth:`at`.
+    Every step adds the feature with the largest decrease of ``min ||Y - X_S W||^2 + ridge * n *
+    ||W||^2``. Without a ridge, a handful of features can explain a small sample perfectly, and
+    plain forward selection then starts to fit noise; the ridge prevents this. One run covers every
+    number of features, see :meth:`at`.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None goes on while the features left out say
-        together more about what is left of the target than noise would, and the next one
-        explains at least 0.2 % of it.
+        Number or fraction of features to keep. None continues while the remaining features together
+        explain more of the residual than noise would, and the next one explains at least 0.2 % of
+        the target.
     ridge : float, default=1.0
         Ridge relative to the (weighted) number of samples. 0 is orthogonal least squares; a very
         large value ranks features one by one.
     clip : float, "auto" or None, default="auto"
-        Standardised values are clipped to [-clip, clip] and standardised again; "auto" is 3
-        where ``standardize`` and ``fit_intercept`` hold and None elsewhere.
+        Clip standardised values to [-clip, clip] and standardise again. "auto" means 3 if
+        ``standardize`` and ``fit_intercept`` are True, and None otherwise.
     class_balance : float, default=0.25
-        The 0/1 column of a class of n_c samples is divided by n_c ** class_balance, so that
-        small classes count for more. 0 leaves the classes alone, 0.5 is the coding of linear
-        discriminant analysis; at most 10. Has no meaning for regression.
+        Divide the 0/1 column of a class with n_c samples by n_c ** class_balance, so that small
+        classes count more. 0 leaves the classes unchanged, 0.5 is the coding of linear discriminant
+        analysis; at most 10. Ignored in regression.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
-        list of lists, by name or place; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
         Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
         counts groups.
@@ -84,28 +86,29 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Share of the target that a feature explained when it entered, ``(1 + ridge) * gain /
-        ||Y||^2``: 1 for a copy of a target of one column, about 1/n for noise. For features left
-        out the share that they would explain as the next one.
+        Fraction of the target that the feature explained when it was added, ``(1 + ridge) * gain /
+        ||Y||^2``: 1 for a copy of a single target, about 1/n for noise. For features that were not
+        selected, the fraction they would explain if added next.
     ranking_ : ndarray of shape (n_features,)
-        Order of entry, then the others by score.
+        Rank of every feature, 1 for the first one added. Features that were not added are ranked by
+        score.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     gains_ : ndarray of shape (n_steps,)
-        Exact decrease by every step of the objective that the steps go by, in which the classes
-        are weighed as ``class_balance`` says.
+        Decrease of the objective in every step, with classes weighted according to
+        ``class_balance``.
     path_ : sparsieve.solvers.base.Path
-        Features in order of entry and the objective along the way.
+        Features in the order in which they were added, and the objective after each.
     coef_ : ndarray of shape (n_outputs, n_features)
-        Ridge coefficients on the kept features in the units of X.
+        Ridge coefficients of the selected features, in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     objective_ : float
         Ridge objective of ``coef_`` on the standardised data, with Y in 0/1 coding.
     optimality_ : float
-        0: the fit on the features is exact.
+        0, because the fit on the selected features is exact.
     converged_ : bool
-        True.
+        Always True.
     n_iter_ : int
         Number of steps.
     history_ : list of float
@@ -113,7 +116,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
 
     See Also
     --------
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.SelectorCV : Chooses the number of features by cross-validation.
     sparsieve.GroupForwardSelector : Keeps whole groups of columns.
 
@@ -139,8 +142,8 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     _accepts_external: ClassVar[bool] = True
     _proves_plain: ClassVar[bool] = False  # values are clipped
     _score_meaning: ClassVar[str] = (
-        "Share of the target that a feature explained when it entered; for those left out, what "
-        "they would explain as the next one."
+        "Fraction of the target that the feature explained when it was added; for features that "
+        "were not selected, the fraction they would explain if added next."
     )
 
     gains_: Annotated[Floats, "steps"] = field(init=False)
@@ -172,8 +175,8 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         check_real("clip", self.clip, minimum=0, strict=True, optional=True)
         if self.clip is not None and not (self.standardize and self.fit_intercept):
             raise ValueError(
-                "clip counts standard deviations from the mean and needs standardize=True and "
-                'fit_intercept=True; leave clip="auto" or pass clip=None'
+                "clip is measured in standard deviations from the mean and needs "
+                'standardize=True and fit_intercept=True; leave clip="auto" or pass clip=None'
             )
 
     def _relative_ridge(self) -> float:

@@ -28,73 +28,76 @@ LABEL_ROUNDS, LABEL_CHANGE = 200, 1e-6
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RLSRSelector(LinearSelector):
-    """Least squares with a common budget for the weights of all features.
+    """Rescaled least squares: features share a common weight budget.
 
-    In short: Shares a budget of weight among all features; those that deserve most are kept.
+    In short: Least squares in which all features share a weight budget; features with the largest
+    share are kept.
 
-    Minimises ``||XW - Y||^2 + alpha * (sum_j ||w_j||_2)^2``, the rescaled regression with the
-    scale factors theta_j = ||w_j|| / sum eliminated (they are ``scores_`` up to their sum). With
-    ``semi_supervised=True`` samples labelled -1 take part with soft labels: probabilities over
-    the classes that are chosen together with W to minimise the same objective.
+    Minimises ``||XW - Y||^2 + alpha * (sum_j ||w_j||_2)^2``, the rescaled regression with the scale
+    factors theta_j = ||w_j|| / sum eliminated (they are ``scores_`` up to their sum). With
+    ``semi_supervised=True``, samples labelled -1 get soft labels: class probabilities chosen
+    together with W to minimise the same objective.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients.
     alpha : float or None, default=None
-        Strength of the row penalty. None is 0.1 times the (weighted) number of samples.
+        Strength of the row penalty. None means 0.1 times the (weighted) number of samples.
     solver : {"root", "published"}, default="root"
-        "root" looks for the l2,1 problem with the same solution, each solved to a duality gap.
-        "published" alternates between the scale factors and W as the paper does; it comes to
-        rest more and more slowly, leaves no coefficient exactly zero, and a
-        ``ConvergenceWarning`` says so when its duality gap still exceeds ``tol``.
+        "root" searches for the l2,1 problem with the same solution. "published" alternates between
+        the scale factors and W as in the paper; it converges slowly, leaves no coefficient exactly
+        zero, and issues a ``ConvergenceWarning`` if its duality gap still exceeds ``tol``.
     semi_supervised : bool, default=False
-        Read the label -1 as "unlabelled", as scikit-learn's semi-supervised estimators do;
-        not together with ``class_weight``, which needs the class of every sample.
+        Treat the label -1 as "unlabelled", as scikit-learn's semi-supervised estimators do. Cannot
+        be combined with ``class_weight``, which needs the class of every sample.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=10000
-        Largest number of coordinate descent sweeps for one l2,1 problem, or of alternations.
+        Maximum number of coordinate descent sweeps per l2,1 problem, or of alternations.
     tol : float, default=1e-6
-        The duality gap to reach, relative to the objective (for the soft labels at hand).
+        Stop when the relative duality gap (for the current soft labels) is at most this.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norms of the standardised coefficients: the row norms on standardised columns, divided
-        by the root mean square of the centred target.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        centred target.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by the gradient of the loss at their zero coefficients.
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Soft labels of all samples, for semi-supervised fits.
     alpha_ : float
-        The strength used.
+        Penalty strength used.
     objective_ : float
         Objective of the standardised problem.
     optimality_ : float
-        Duality gap relative to it.
+        Duality gap relative to ``objective_``.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
         Number of coordinate descent sweeps, or of alternations.
     history_ : list of float
@@ -102,8 +105,8 @@ class RLSRSelector(LinearSelector):
 
     See Also
     --------
-    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
-    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
+    sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
+    sparsieve.RFSSelector : Convex regression robust to outliers.
 
     References
     ----------
@@ -218,7 +221,10 @@ class RLSRSelector(LinearSelector):
 def _without_unlabelled(target: Target) -> Target:
     """The same target with -1 read as "unlabelled" instead of as a class."""
     if target.task != "classification":
-        raise ValueError("semi_supervised=True needs one column of class labels, with -1 for none")
+        raise ValueError(
+            "semi_supervised=True needs y to be one column of class labels, with -1 "
+            "for unlabelled samples"
+        )
     if UNLABELLED not in target.classes.tolist():
         return target
     place = target.classes.tolist().index(UNLABELLED)

@@ -46,13 +46,13 @@ class RowPenaltySelector(LinearSelector):
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         if self.alpha is not None or self.n_features_to_select is None:
             return NORM_MEANING
         return (
-            "Strength of the penalty at which the feature entered the model, relative to the "
-            "smallest strength that keeps nothing; for features left out, their correlation "
-            "with the residual at the end."
+            "Penalty strength at which the feature entered the model, relative to the smallest "
+            "strength that keeps no feature; for features that did not enter, their correlation "
+            "with the final residual."
         )
 
     def _check_parameters(self) -> None:
@@ -121,26 +121,25 @@ class RowPenaltySelector(LinearSelector):
         self._keep_result(result, measure=GAP)
 
     def path(self, X, y, *, alphas=None, n_alphas=50, ratio=0.01, sample_weight=None) -> Path:
-        """Solve for many strengths, each from the last, to ``tol`` each.
+        """Compute the solutions for a sequence of penalty strengths, each started from the previous
+        one.
 
         Parameters
         ----------
         X, y, sample_weight : as for :meth:`fit`.
         alphas : array-like or None, default=None
-            Strengths in falling order; None takes ``n_alphas`` of them, evenly spaced in
-            logarithm between the smallest that keeps nothing and ``ratio`` times it, which is
-            the last.
+            Strengths in decreasing order. None uses ``n_alphas`` values, log-spaced from alpha_max
+            (the smallest strength at which no feature is kept) down to ``ratio`` times alpha_max.
         n_alphas : int, default=50
             Number of strengths.
         ratio : float, default=0.01
-            Last strength relative to the smallest that keeps nothing.
+            Last strength, relative to alpha_max.
 
         Returns
         -------
         path : Path
-            Number 0 is the empty selection at the smallest strength that keeps nothing; one
-            selection for every strength follows, with coefficients in the units of X,
-            objectives and duality gaps relative to them.
+            The empty selection at alpha_max, followed by one selection per strength, with
+            coefficients in the units of X, objectives and relative duality gaps.
 
         Examples
         --------
@@ -163,7 +162,7 @@ class RowPenaltySelector(LinearSelector):
         if alphas.ndim != 1 or len(alphas) == 0 or not (alphas > 0).all():
             raise ValueError("alphas must be a list of positive numbers")
         if (np.diff(alphas) > 0).any():
-            raise ValueError("alphas must come in falling order, the strongest first")
+            raise ValueError("alphas must be in decreasing order, the largest first")
         n_features, n_outputs = problem.design.shape[1], problem.Y.shape[1]
         nothing = np.zeros((n_features, n_outputs), dtype=problem.design.dtype)
         power = float(np.vdot(problem.Y, problem.Y))

@@ -12,8 +12,8 @@ from ..preparation import Prepared
 
 GAP = "a relative duality gap of"  # what the convex models stop on, for warnings
 NORM_MEANING = (
-    "Norm of the feature's standardised coefficients: how many root mean squares of the centred "
-    "target the prediction moves when the feature moves by one standard deviation."
+    "Size of the feature's standardised coefficients: how much the prediction changes when the "
+    "feature changes by one standard deviation, relative to the spread of the target."
 )
 
 
@@ -54,7 +54,7 @@ def norm_scores(
         n_kept=int((scores > 0).sum()),
         ties=ties,
         constant=constant,
-        beyond="the gradient of the loss at their zero coefficients",
+        beyond="the gradient of the loss",
         remedy=remedy,
     )
 

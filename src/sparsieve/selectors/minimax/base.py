@@ -47,12 +47,12 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
     _accepts_regression: ClassVar[bool] = False
     _auto_ridge_share: ClassVar[float] = 1e-2  # of the mean variance, for a class of few samples
     _score_meaning: ClassVar[str] = (
-        "The feature's part of the worst-case accuracy (a number between 0 and 1), shared out by "
-        "squared standardised weights; with several classes by the largest share in any of their "
-        "machines, of the mean accuracy."
+        "The feature's share of the worst-case accuracy (between 0 and 1), divided among the "
+        "features in proportion to their squared standardised weights; with several classes, in "
+        "proportion to the largest share in any of the models."
     )
 
-    _remedy: ClassVar[str] = "raise delta"
+    _remedy: ClassVar[str] = "increase delta"
     _asks: ClassVar[str] = "delta_"  # attribute of what was asked of every task
 
     max_iter: int
@@ -64,7 +64,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
 
     # Multiplications that a task takes at least, measured with 100 and 400 classes.
     _work_per_task: ClassVar[float] = 1.4e7
-    _takes_less: ClassVar[str] = "fewer classes take less"
+    _takes_less: ClassVar[str] = "fewer classes are faster"
 
     def _work(self, data: TrainingData) -> float:
         assert data.target.classes is not None
@@ -98,7 +98,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
             n_kept=int(np.count_nonzero(sizes.any(axis=0))),
             ties=(_among(left, n_features, slopes), _among(left, n_features, alone)),
             constant=_among(left, n_features, view.constant),
-            beyond="how much a little weight would change the worst-case accuracy",
+            beyond="how much a small weight would change the worst-case accuracy",
             remedy=self._remedy,
         )
 
@@ -117,8 +117,8 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
                 result = self._solve(task, self._printer(task))
             except ConeFailure:
                 raise RuntimeError(
-                    f"the cone solver failed on {task.name(self.classes_)}; raise ridge or lower "
-                    "the level asked for"
+                    f"the cone solver failed for {task.name(self.classes_)}; increase ridge or "
+                    "lower delta"
                 ) from None
             plane = result.solution
             weights = _on_first_copies(plane.weights, design, free)
@@ -220,9 +220,9 @@ class LevelSelector(MinimaxSelector):
             return AUTO_DELTA * best
         if self.delta > best * (1.0 + 1e-9):
             raise ValueError(
-                f"delta={self.delta:g} is out of reach for {task.name(self.classes_)}: the largest "
-                f"feasible level is {np.floor(best * 1e6) / 1e6:g}; pass a smaller delta, or "
-                'delta="auto" for 0.8 of the largest'
+                f"delta={self.delta:g} cannot be reached for {task.name(self.classes_)}: the "
+                f"largest feasible level is {np.floor(best * 1e6) / 1e6:g}; pass a smaller delta, "
+                'or delta="auto" for 0.8 times the largest'
             )
         return float(self.delta)
 

@@ -25,87 +25,89 @@ from .base import LevelSelector
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L0MPMSelector(HasSolver, LevelSelector):
-    """Fewest features (nearly) that keep a worst-case accuracy of ``delta``.
+    """Fewest features that reach a worst-case accuracy of ``delta``, approximately or exactly.
 
-    In short: The fewest features whose accuracy can be guaranteed in the worst case for given means
-    and spreads.
+    In short: Few features that reach a guaranteed accuracy for any distributions with the given
+    class means and covariances.
 
-    The constraints of ``L1MPMSelector`` with the sum of delta(w_j) as objective, where delta is
-    a concave stand-in for counting nonzeros (``1 - exp(-theta |w_j|)`` by default). The steeper it
-    is, the closer to counting, and the more the result depends on the first (l1) solution. A
-    difference of convex functions: each step is a weighted l1 machine, the first one (from
-    w = 0) exactly ``L1MPMSelector``. The objective never rises; the limit is a critical point,
-    not always the global optimum. It typically keeps half the features of the l1 machine.
+    The constraints of ``L1MPMSelector`` with the sum of delta(w_j) as objective, where delta is a
+    concave approximation of the number of nonzeros (``1 - exp(-theta |w_j|)`` by default). The
+    steeper it is, the closer it comes to counting, and the more the result depends on the first
+    (l1) solution. This is a difference of convex functions: each step solves a weighted l1 problem,
+    the first one (from w = 0) exactly that of ``L1MPMSelector``. The objective never increases; the
+    limit is a critical point, not always the global optimum. It typically keeps half as many
+    features as ``L1MPMSelector``.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those of nonzero weight.
+        Number or fraction of features to keep. None keeps those with a nonzero weight.
     delta : float or "auto", default="auto"
-        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
+        Worst-case accuracy to reach, in (0, 1). "auto" uses 0.8 times the largest feasible value.
     surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"
-        The stand-in for counting.
+        Function used in place of the number of nonzero weights.
     theta : float, default=5.0
-        Steepness of the l0 surrogate.
+        Steepness of the l0 surrogate; larger values come closer to counting features.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of both covariances. "auto" adds nothing to a class with more
-        samples than features and a hundredth of the mean variance to any other; "ledoit_wolf"
-        shrinks by the rule of Ledoit and Wolf, which on gene expression data keeps more features
-        and predicts better.
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more samples
+        than features and a hundredth of the mean variance to any other; "ledoit_wolf" uses
+        Ledoit-Wolf shrinkage, which on gene expression data keeps more features and predicts
+        better.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        More than two classes: each against the others, or each against each.
+        Strategy for more than two classes, one-vs-rest or one-vs-one.
     solver : {"surrogate", "exact"} or solver object, default="surrogate"
-        "surrogate" is the DC algorithm. "exact", or ``ExactMinimax(time_limit=...)``, searches
-        up to 30 features for the fewest that reach ``delta``, and proves that there are no fewer.
+        "surrogate" is the DC algorithm. "exact", or ``ExactMinimax(time_limit=...)``, works on up
+        to 30 features, and proves that no smaller set reaches ``delta``.
     max_iter : int, default=100
-        Most steps of the DC algorithm.
+        Maximum number of steps of the DC algorithm.
     tol : float, default=1e-4
-        Stop when a step lowers the objective by less than this share and leaves the support
-        as it is.
+        Stop when a step lowers the objective by less than this fraction and does not change the
+        selected features.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
-        Hyperplanes in the units of X.
+        Hyperplanes, in the units of X.
     scores_ : ndarray of shape (n_features,)
-        The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
-        shared out by squared standardised weights; with several classes by the largest share in
-        any of their machines, of the mean accuracy. Features of zero weight score 0 and are
-        ranked by how much a little weight would change the worst-case accuracy.
+        The feature's share of the worst-case accuracy (between 0 and 1), divided among the features
+        in proportion to their squared standardised weights; with several classes, the mean accuracy
+        divided in proportion to the largest share in any of the models. Features with zero weight
+        score 0 and are ranked by how much a small weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     delta_ : float or ndarray of shape (n_tasks,)
-        The level asked of each task.
+        Worst-case accuracy required in each task.
     worst_case_accuracy_ : float
-        Accuracy guaranteed by the moments, for the class and task that are worst off.
+        Guaranteed accuracy, given the estimated means and covariances: the smallest over classes
+        and tasks.
     objective_ : float
-        Value of the objective, summed over tasks, on the data as standardised; for the exact
-        solver the number of features with a weight in each task, without those of
-        ``always_keep``, summed likewise.
+        Objective on the standardised data, summed over tasks; for the exact solver, the number of
+        features with a nonzero weight (without those of ``always_keep``), summed over tasks.
     optimality_ : float
-        The larger of the last relative decrease and the certified gap of the last step. For the
-        exact solver (size - bound) / size: by what share a support could be smaller at most.
+        The larger of the last relative decrease and the proven gap of the last step. For the exact
+        solver (size - bound) / size, the largest fraction by which a set could be smaller.
     n_iter_ : int
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after every step, summed over tasks; never increases.
+        Objective after every step, summed over tasks; it never increases.
     classes_ : ndarray of shape (n_classes,)
 
     See Also
     --------
-    sparsieve.L1MPMSelector : The convex relative, with absolute weights.
-    sparsieve.SMPMSelector : Weighs worst-case accuracy against absolute weights.
-    sparsieve.MPMClassifier : The classifier behind it, without selection.
-    sparsieve.solvers.ExactMinimax : The fewest features for sure.
+    sparsieve.L1MPMSelector : The convex counterpart, with an l1 norm.
+    sparsieve.SMPMSelector : Trades worst-case accuracy against the l1 norm of the weights.
+    sparsieve.MPMClassifier : The minimax classifier on all features.
+    sparsieve.solvers.ExactMinimax : Finds the fewest features, with proof.
 
     Examples
     --------

@@ -14,9 +14,9 @@ from .base import LevelSelector
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L1MPMSelector(LevelSelector):
-    """Least absolute weights that keep a worst-case accuracy of ``delta``.
+    """Smallest l1 norm of the weights that reaches a worst-case accuracy of ``delta``.
 
-    In short: As l0-mpm, with small weights instead of few: quicker, keeps more features.
+    In short: Like l0-mpm, with an l1 norm instead of a count: faster, keeps more features.
 
     With class means mu_1, mu_2, covariances S_1, S_2 and kappa = sqrt(delta / (1 - delta)) the
     selector solves
@@ -24,75 +24,77 @@ class L1MPMSelector(LevelSelector):
         min ||w||_1  s.t.  mu_1'w - b >= max(kappa sqrt(w'S_1 w), 1),
                            b - mu_2'w >= max(kappa sqrt(w'S_2 w), 1),
 
-    so that each class lies on its side of w'x = b with probability at least ``delta``, whatever
-    its distribution. Features outside the support carry no weight. The solution is certified:
-    ``optimality_`` bounds its relative distance to the optimum over all features.
+    so that each class lies on its side of w'x = b with probability at least ``delta``, whatever its
+    distribution. ``optimality_`` is a proven bound on the relative distance to the optimum over all
+    features.
 
-    Several classes are several two-class tasks. Their weights are compared after dividing each
-    task's (standardised) weights by their length, because that is how the tasks' margins are
-    compared when predicting: a feature ranks by the largest share it has in any task. A feature
-    that decides one task alone thus ranks before one that helps a little everywhere.
+    Several classes are split into two-class tasks. The (standardised) weights of each task are
+    divided by their norm, as the margins are for predictions, and a feature is ranked by its
+    largest share in any task. A feature that decides a single task therefore ranks before one that
+    helps a little everywhere.
 
-    The largest feasible level is 1 where the classes can be separated without spread, as with
-    fewer samples than features and no ridge.
+    The largest feasible delta is 1 if some direction separates the classes with zero variance, for
+    example with fewer samples than features and no ridge.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those of nonzero weight.
+        Number or fraction of features to keep. None keeps those with a nonzero weight.
     delta : float or "auto", default="auto"
-        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
+        Worst-case accuracy to reach, in (0, 1). "auto" uses 0.8 times the largest feasible value.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of both covariances. "auto" adds nothing to a class with more
-        samples than features and a hundredth of the mean variance to any other; "ledoit_wolf"
-        shrinks by the rule of Ledoit and Wolf, which on gene expression data keeps more features
-        and predicts better.
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more samples
+        than features and a hundredth of the mean variance to any other; "ledoit_wolf" uses
+        Ledoit-Wolf shrinkage, which on gene expression data keeps more features and predicts
+        better.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        More than two classes: each against the others, or each against each.
+        Strategy for more than two classes, one-vs-rest or one-vs-one.
     max_iter : int, default=200
-        Most rounds of adding features.
+        Maximum number of rounds of adding features.
     tol : float, default=1e-6
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
-        Hyperplanes in the units of X.
+        Hyperplanes, in the units of X.
     scores_ : ndarray of shape (n_features,)
-        The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
-        shared out by squared standardised weights; with several classes by the largest share in
-        any of their machines, of the mean accuracy. Features of zero weight score 0 and are
-        ranked by how much a little weight would change the worst-case accuracy.
+        The feature's share of the worst-case accuracy (between 0 and 1), divided among the features
+        in proportion to their squared standardised weights; with several classes, the mean accuracy
+        divided in proportion to the largest share in any of the models. Features with zero weight
+        score 0 and are ranked by how much a small weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     delta_ : float or ndarray of shape (n_tasks,)
-        The level asked of each task.
+        Worst-case accuracy required in each task.
     worst_case_accuracy_ : float
-        Accuracy guaranteed by the moments, for the class and task that are worst off.
+        Guaranteed accuracy, given the estimated means and covariances: the smallest over classes
+        and tasks.
     objective_ : float
         Sum of the absolute weights of standardised features, summed over tasks.
     optimality_ : float
-        Certified relative gap over all features (the worst of the tasks).
+        Proven relative gap to the optimum over all features (the largest over tasks).
     n_iter_ : int
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     history_ : list of float
         Objective after every round, summed over tasks.
     classes_ : ndarray of shape (n_classes,)
 
     See Also
     --------
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
-    sparsieve.SMPMSelector : Weighs worst-case accuracy against absolute weights.
-    sparsieve.MPMClassifier : The classifier behind it, without selection.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
+    sparsieve.SMPMSelector : Trades worst-case accuracy against the l1 norm of the weights.
+    sparsieve.MPMClassifier : The minimax classifier on all features.
 
     Examples
     --------

@@ -19,29 +19,29 @@ from .tasks import check_machine, keep_planes, two_class_tasks, warn_of_column
 
 @dataclass(eq=False, repr=False)
 class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
-    """The hyperplane with the best worst-case accuracy, given class means and covariances.
+    """Classifier with the best worst-case accuracy, given class means and covariances.
 
     Whatever the distributions of the two classes, as long as they have the estimated means and
     covariances, a new sample is classified correctly with probability at least
     ``worst_case_accuracy_``. With D the difference of the class means, the machine minimises
     sqrt(w'S_1 w) + sqrt(w'S_2 w) subject to D'w = 1.
 
-    Several classes are compared by margins divided by the length of the weights (each against the
-    others), or by votes (each against each).
+    Several classes are compared by margins divided by the norm of the weights (one-vs-rest), or by
+    votes (one-vs-one).
 
-    Without a ridge the machine does not depend on the units of the features; with one, scale
-    them first (for example with ``StandardScaler``).
+    Without a ridge the result does not depend on the units of the features; with one, scale them
+    first (for example with ``StandardScaler``).
 
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian"} or None, default=None
-        None separates the features linearly; a kernel separates the vectors
-        (k(x, x_1), ..., k(x, x_n)) of similarities to the (distinct) training samples.
+        None gives a linear classifier on the features; a kernel gives a linear classifier on the
+        similarities (k(x, x_1), ..., k(x, x_n)) to the (distinct) training samples.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of both covariances. "auto" adds nothing to a class with more
-        samples than features and a hundredth of the mean variance to any other (its covariance
-        would be singular and the bound an illusion); "ledoit_wolf" shrinks each covariance
-        towards a multiple of the identity by the rule of Ledoit and Wolf.
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more samples
+        than features and a hundredth of the mean variance to any other (whose covariance would be
+        singular and the bound meaningless); "ledoit_wolf" uses Ledoit-Wolf shrinkage towards a
+        multiple of the identity.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the "poly", "rbf", "sigmoid" and "laplacian" kernels: 1 / (n_features
         X.var()), 1 / n_features, or the number itself.
@@ -50,16 +50,16 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     coef0 : float, default=0.0
         Constant term of the "poly" and "sigmoid" kernels.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        More than two classes: each against the others, or each against each.
+        Strategy for more than two classes, one-vs-rest or one-vs-one.
     max_iter : int, default=100
-        Most Newton iterations.
+        Maximum number of Newton iterations.
     tol : float, default=1e-6
-        Certified relative gap to reach.
+        Stop when the proven relative gap is at most this.
 
     Attributes
     ----------
     worst_case_accuracy_ : float
-        The bound; for several classes that of the worst task.
+        Guaranteed accuracy; for several classes the smallest over tasks.
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
         Hyperplanes (without a kernel), scaled to D'w = 1.
     support_, support_vectors_, dual_coef_ : ndarray
@@ -68,17 +68,17 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     objective_ : float
         sqrt(w'S_1 w) + sqrt(w'S_2 w), summed over tasks.
     optimality_ : float
-        Certified relative gap (the worst of the tasks).
+        Proven relative gap to the optimum (the largest over tasks).
     n_iter_ : int
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     history_ : list of float
         Objective after every iteration, summed over tasks.
 
     See Also
     --------
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
-    sparsieve.SparseKernelMPMClassifier : The kernel machine of the family.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
+    sparsieve.SparseKernelMPMClassifier : Sparse kernel classifier of the same family.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
     _accepts_regression: ClassVar[bool] = False
 
     def fit(self, X, y, sample_weight=None):
-        """Find the hyperplane.
+        """Fit the classifier.
 
         Parameters
         ----------
@@ -111,7 +111,8 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the means and covariances; a weight of two counts as the sample twice.
+            Sample weights in the means and covariances; a weight of 2 counts like two copies of the
+            sample.
 
         Returns
         -------

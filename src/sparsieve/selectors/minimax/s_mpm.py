@@ -21,10 +21,10 @@ SOLVERS = ("cone", "published")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SMPMSelector(MinimaxSelector):
-    """Best worst-case accuracy with the l1 norm of the weights held against it.
+    """Best worst-case accuracy with an l1 penalty on the weights.
 
-    In short: Worst-case accuracy for given means and spreads, balanced against the size of the
-    weights.
+    In short: Maximises guaranteed accuracy for the given class means and covariances, with an l1
+    penalty.
 
     Maximises (D'w - alpha ||w||_1) / (sqrt(w'S_1 w) + sqrt(w'S_2 w)) with D the difference of the
     class means. The ratio does not depend on the length of w, so this is one cone program:
@@ -36,65 +36,67 @@ class SMPMSelector(MinimaxSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps those of nonzero weight.
+        Number or fraction of features to keep. None keeps those with a nonzero weight.
     alpha : float or "auto", default="auto"
-        Strength of the row penalty. "auto" is 0.3 of the largest possible value where every class
-        has more samples than there are features, and 0.6 of it otherwise.
+        Strength of the row penalty. "auto" means 0.3 times the largest possible value if every
+        class has more samples than there are features, and 0.6 times otherwise.
     solver : {"cone", "published"}, default="cone"
-        "cone" solves the cone program on a few features that grow until no other is worth its
-        cost. "published" maximises the ratio itself as a fractional program, by quadratic
-        interpolation over a sequence of programs in all features: the same optimum, for
-        comparison with published numbers of iterations.
+        "cone" solves the cone program on a small set of features, which grows until no other
+        feature can improve it. "published" maximises the ratio itself by quadratic interpolation
+        over a sequence of programs in all features. The optimum is the same; use it to compare
+        numbers of iterations with the paper.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of both covariances. "auto" is nothing for a class with more
-        samples than features and a tenth of its mean variance otherwise; "ledoit_wolf" shrinks by
-        the rule of Ledoit and Wolf.
+        Added to the diagonal of both covariances. "auto" adds nothing to a class with more samples
+        than features and a tenth of its mean variance to any other; "ledoit_wolf" uses Ledoit-Wolf
+        shrinkage.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        More than two classes: each against the others, or each against each.
+        Strategy for more than two classes, one-vs-rest or one-vs-one.
     max_iter : int, default=200
-        Most rounds of adding features, or programs of the published iteration.
+        Maximum number of rounds of adding features, or of programs for "published".
     tol : float, default=1e-6
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_tasks, n_features) and (n_tasks,)
-        Hyperplanes in the units of X.
+        Hyperplanes, in the units of X.
     scores_ : ndarray of shape (n_features,)
-        The feature's part of the worst-case accuracy (a number between 0 and 1): that accuracy
-        shared out by squared standardised weights; with several classes by the largest share in
-        any of their machines, of the mean accuracy. Features of zero weight score 0 and are
-        ranked by how much a little weight would change the worst-case accuracy.
+        The feature's share of the worst-case accuracy (between 0 and 1), divided among the features
+        in proportion to their squared standardised weights; with several classes, the mean accuracy
+        divided in proportion to the largest share in any of the models. Features with zero weight
+        score 0 and are ranked by how much a small weight would change the worst-case accuracy.
     ranking_, support_ : ndarray of shape (n_features,)
     alpha_ : float or ndarray of shape (n_tasks,)
         The alpha of each task.
     worst_case_accuracy_ : float
-        Accuracy guaranteed by the moments, for the class and task that are worst off.
+        Guaranteed accuracy, given the estimated means and covariances: the smallest over classes
+        and tasks.
     objective_ : float
         Value of the cone program (one over the best ratio), summed over tasks.
     optimality_ : float
-        Certified relative gap over all features (the worst of the tasks).
+        Proven relative gap to the optimum over all features (the largest over tasks).
     n_iter_ : int
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     history_ : list of float
         Objective after every round, summed over tasks.
     classes_ : ndarray of shape (n_classes,)
 
     See Also
     --------
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
-    sparsieve.L1MPMSelector : The convex relative, with absolute weights.
-    sparsieve.MPMClassifier : The classifier behind it, without selection.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
+    sparsieve.L1MPMSelector : The convex counterpart, with an l1 norm.
+    sparsieve.MPMClassifier : The minimax classifier on all features.
 
     Examples
     --------
@@ -130,13 +132,12 @@ class SMPMSelector(MinimaxSelector):
             alpha = float(self.alpha)
         if alpha >= largest and not size[task.free].any():
             raise ValueError(
-                f"alpha={alpha:g} leaves no feature for {task.name(self.classes_)}: it must be "
-                f"below {largest:.6g}, the largest difference of class means; pass a smaller "
-                'alpha or "auto"'
+                f"alpha={alpha:g} leaves no feature for {task.name(self.classes_)}; pass an alpha "
+                f'below {largest:.6g}, the largest difference of class means, or "auto"'
             )
         self._asked.append(alpha)
         # Few samples leave very many features with a difference: measured with 1,800 of them.
         work = 0.25 * float((size > alpha).sum()) ** 3
-        announce(type(self).__name__, work, "a larger alpha takes less")
+        announce(type(self).__name__, work, "a larger alpha is faster")
         solver = PublishedSMPM if self.solver == "published" else SMPM
         return solver(self.tol, self.max_iter).solve(task.problem(alpha), callback=callback)

@@ -27,31 +27,28 @@ AUTO_RIDGE_SHARE = 1e-6
 
 @dataclass(eq=False, repr=False)
 class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
-    """A kernel machine of a given worst-case accuracy that refers to few training samples.
+    """Kernel classifier with a given worst-case accuracy that uses few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
-    similarities to the training samples: what it selects are samples, so this is a classifier
-    and has no ``transform``. With a strictly positive definite kernel and a small ridge nearly
-    every level is feasible: it then says little about new samples and is best chosen by
-    cross-validation.
+    similarities to the training samples: it selects samples, not features, so this is a classifier
+    without ``transform``. With a strictly positive definite kernel and a small ridge nearly every
+    delta is feasible; it then says little about new samples and is best chosen by cross-validation.
 
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian"}, default="rbf"
-        The similarity.
+        Similarity of two samples.
     delta : float or "auto", default="auto"
-        Worst-case accuracy to reach, in (0, 1). "auto" is 0.8 of the largest feasible level.
+        Worst-case accuracy to reach, in (0, 1). "auto" uses 0.8 times the largest feasible value.
     norm : {"l0", "l1"}, default="l0"
-        Whether to minimise a surrogate of the number of samples, or the l1 norm of their
-        weights.
+        Minimise an approximation of the number of samples, or the l1 norm of their weights.
     surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"
-        The stand-in for counting (``norm="l0"`` only).
+        Function used in place of the number of nonzero weights (``norm="l0"`` only).
     theta : float, default=5.0
-        Steepness of the l0 surrogate.
+        Steepness of the l0 surrogate; larger values come closer to counting features.
     ridge : float, "auto" or "ledoit_wolf", default="auto"
-        Added to the diagonal of both covariances. "auto" (of the similarities) is a millionth of
-        their mean variance, which keeps the cones well conditioned; "ledoit_wolf" shrinks by
-        the rule of Ledoit and Wolf.
+        Added to the diagonal of both covariances. "auto" adds a millionth of the mean variance of
+        the similarities, for numerical stability; "ledoit_wolf" uses Ledoit-Wolf shrinkage.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the "poly", "rbf", "sigmoid" and "laplacian" kernels; a Gaussian of width
         sigma has gamma = 1 / (2 sigma^2).
@@ -60,20 +57,21 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
     coef0 : float, default=0.0
         Constant term of the "poly" and "sigmoid" kernels.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone. Columns
-        are the similarities here, so that the width of the kernel does not change what a weight
-        means; the features are used as they are.
+        Scale columns to unit variance before fitting; constant columns are left unchanged. The
+        columns here are the similarities, so that weights do not depend on the width of the kernel;
+        the features are used unscaled.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        More than two classes: each against the others, or each against each.
+        Strategy for more than two classes, one-vs-rest or one-vs-one.
     max_iter : int, default=100
-        Most steps of the DC algorithm, or rounds of the l1 machine.
+        Maximum number of steps of the DC algorithm, or of rounds for ``norm="l1"``.
     tol : float, default=1e-4
-        Relative decrease of the objective, and relative duality gap, to reach.
+        Stop when the relative decrease of the objective and the relative duality gap are at most
+        this.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        Indices of the training samples that are referred to (of equal ones, the first).
+        Indices of the training samples in use (of duplicates, the first).
     support_vectors_ : array of shape (n_support, n_features)
         These samples.
     dual_coef_ : ndarray of shape (n_tasks, n_support)
@@ -85,8 +83,8 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
 
     See Also
     --------
-    sparsieve.MPMClassifier : The classifier behind it, without selection.
-    sparsieve.L0MPMSelector : Fewest features that keep a worst-case accuracy.
+    sparsieve.MPMClassifier : The minimax classifier on all features.
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
 
     Examples
     --------
@@ -119,7 +117,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
     _scale_free: ClassVar[bool] = False  # similarities are standardised, features are not
 
     def fit(self, X, y, sample_weight=None):
-        """Find the machine and the samples it needs.
+        """Fit the classifier.
 
         Parameters
         ----------
@@ -127,8 +125,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the means and covariances. A sample of weight zero is not considered at
-            all.
+            Sample weights in the means and covariances; samples with weight 0 are ignored.
 
         Returns
         -------

@@ -27,7 +27,7 @@ def warn_of_column(y) -> None:
     """What scikit-learn's classifiers say to labels in a column."""
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         warn_user(
-            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+            "y is a column vector, but a 1d array was expected; pass y.ravel()",
             DataConversionWarning,
         )
 
@@ -67,7 +67,7 @@ class TwoClassTask:
         """For messages."""
         first = repr(classes.tolist()[self.positive])
         if self.negative is None:
-            return f"class {first} against the others"
+            return f"class {first} against the rest"
         return f"class {first} against class {classes.tolist()[self.negative]!r}"
 
 
@@ -85,8 +85,8 @@ def two_class_tasks(
         typical_size = float(np.sqrt(np.max(moments.variances)))
         if not np.abs(moments.difference).max() > 1e-12 * typical_size:
             raise ValueError(
-                f"the class means are identical for {task.name(classes)}; a minimax probability "
-                "machine separates means and has nothing to go by here"
+                f"the class means of X are identical for {task.name(classes)}; a minimax "
+                "probability machine separates classes by their means, so use another method"
             )
         yield task
 

@@ -116,15 +116,15 @@ class RobustSelector(LinearSelector):
     _accepts_device: ClassVar[bool] = True
     # Multiplications of a fit for every number of the target, measured with 200 to 1,600 classes.
     _work_per_number: ClassVar[float]
-    _takes_less: ClassVar[str] = "fewer samples, or classes, take less"
+    _takes_less: ClassVar[str] = "fewer samples or classes are faster"
 
     @property
     def score_meaning(self) -> str:
-        """What ``scores_`` say, in one sentence for their reader."""
+        """One sentence that explains ``scores_``."""
         columns = "standardised columns" if self.standardize else "the columns as given"
         return (
-            f"Norm of the feature's coefficients on {columns}, relative to the root mean square "
-            "of the centred target; 0 where the model leaves the feature out."
+            f"Size of the feature's coefficients on {columns}, relative to the spread of the "
+            "target; 0 if the feature is not used."
         )
 
     def _work(self, data: TrainingData) -> float:

@@ -27,81 +27,84 @@ ZERO_ROW_TOL = 1e-5
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RFSSelector(RobustSelector):
-    """Keep the features with the largest rows in a sparse regression robust to outliers.
+    """Sparse regression robust to outliers (l2,1 loss and l2,1 penalty).
 
-    In short: As l21, but samples that do not fit, such as wrong labels, hardly count.
+    In short: Like l21, but robust: outliers and wrong labels have little influence.
 
-    Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W and b, with s_i
-    the sample weights. Residuals count by their norm, not by its square, so that a sample
-    which does not fit cannot dominate the others; the row norms make whole rows of W exactly
-    zero. The problem is convex and is solved to a certified duality gap.
+    Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W and b, with s_i the
+    sample weights. Residuals enter by their norm, not its square, so that outliers cannot dominate;
+    the penalty makes whole rows of W exactly zero. The problem is convex and is solved until the
+    proven duality gap is small.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps the nonzero rows.
+        Number or fraction of features to keep. None keeps those with nonzero coefficients.
     alpha : float or None, default=None
-        Strength of the row penalty. None is 0.3 times alpha_max, the largest norm of x_j'L where
+        Strength of the row penalty. None means 0.3 times alpha_max, the largest norm of x_j'L where
         the rows of L are those of the centred target divided by their norms.
     solver : {"interior-point", "published"}, default="interior-point"
-        "published" is the reweighting iteration of the paper on all features at once. It comes
-        close to the same optimum, in many more iterations, without a certificate and without
-        rows that are exactly zero (those below 1e-5 of the longest count as zero).
+        "published" is the reweighting algorithm of the paper, on all features at once. It comes
+        close to the same optimum but takes many more iterations, has no proven gap, and gives no
+        rows that are exactly zero (those below 1e-5 times the largest count as zero).
     tol : float, default=1e-6
-        Relative duality gap to reach; "published" ends when its objective falls by less,
-        relatively.
+        Stop when the relative duality gap is at most this; "published" stops when the relative
+        decrease of its objective is.
     max_iter : int, default=200
-        Largest number of iterations. Where very many features of a large sparse X take part,
-        one is twenty primal-dual steps.
+        Maximum number of iterations. When many features of a large sparse X are in use, an
+        iteration is twenty primal-dual steps.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norm of the feature's coefficients on standardised columns, relative to the root mean
-        square of the centred target; 0 where the model leaves the feature out.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        centred target; 0 if the feature is not used.
     ranking_ : ndarray of shape (n_features,)
-        By score; features without weight by the gradient of the loss at their zero coefficients.
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     alpha_ : float
-        The strength used.
+        Penalty strength used.
     objective_ : float
         Objective on the standardised data.
     optimality_ : float
-        Certified relative duality gap: the objective exceeds the optimum by at most this
-        share of itself. For "published" the last relative change of the objective.
+        Proven relative duality gap: the objective exceeds the optimum by at most this fraction. For
+        "published", the last relative change of the objective.
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     history_ : list of float
-        Objective after every iteration, on the features considered at that time.
+        Objective after every iteration, on the features in use at that time.
 
     See Also
     --------
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
-    sparsieve.RPMFSSelector : Robust, with the number of features instead of a strength.
-    sparsieve.L21Selector : The convex relative: a penalty on the norms of the rows.
+    sparsieve.RobustL20Selector : Robust regression with few features.
+    sparsieve.RPMFSSelector : Robust regression with a given number of features.
+    sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
 
     References
     ----------
@@ -149,7 +152,7 @@ class RFSSelector(RobustSelector):
             n_kept=int((scores > least).sum()),
             ties=fit.solution.correlations,
             constant=problem.constant,
-            beyond="the gradient of the loss at their zero coefficients",
+            beyond="the gradient of the loss",
             remedy="lower alpha",
         )
 
@@ -163,25 +166,26 @@ class RFSSelector(RobustSelector):
         ratio: float = 0.01,
         sample_weight: Any = None,
     ) -> Path:
-        """Models for a sequence of strengths, each started from the last.
+        """Compute the solutions for a sequence of penalty strengths, each started from the previous
+        one.
 
         Parameters
         ----------
         X, y, sample_weight
             Training data, as in :meth:`fit`.
         alphas : array-like or None, default=None
-            Strengths; best in falling order. None takes ``n_alphas`` of them, geometrically
-            spaced from alpha_max down to ``ratio`` times alpha_max.
+            Strengths, preferably in decreasing order. None uses ``n_alphas`` values, log-spaced
+            from alpha_max down to ``ratio`` times alpha_max.
         n_alphas : int, default=20
-            Number of strengths where ``alphas`` is None.
+            Number of strengths if ``alphas`` is None.
         ratio : float, default=0.01
-            Smallest strength relative to alpha_max where ``alphas`` is None.
+            Smallest strength relative to alpha_max if ``alphas`` is None.
 
         Returns
         -------
         path : Path
             Features with nonzero rows, strengths, objectives, duality gaps and coefficients of
-            every model. Number 0 is the one without features, at the strength that leaves none.
+            every model. The first one is empty, at alpha_max.
 
         Examples
         --------
@@ -232,5 +236,5 @@ class RFSSelector(RobustSelector):
 
     def _measure(self) -> str:
         if self.solver == "published":
-            return "the published iteration's objective still changing by a share of"
+            return "a relative change of the objective of"
         return "a relative duality gap of"

@@ -30,95 +30,98 @@ FIRST_LENGTH, N_NO_IMPROVEMENT = 16, 5
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RobustL20Selector(HasSolver, RobustSelector):
-    """Keep few features in a regression robust to outliers.
+    """Regression robust to outliers, with a limit or penalty on the number of features.
 
-    In short: As rfs, with a price for each feature.
+    In short: Like rfs, with a limit or penalty on the number of features.
 
     Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W with at most K
-    nonzero rows, or with the price ``lam`` for every nonzero row. Residuals count by their norm,
-    not by its square, so that a sample which does not fit cannot dominate the others. The result
-    is the exact optimum on its support; nothing certifies the support itself.
+    nonzero rows, or with a penalty ``lam`` for every nonzero row. Residuals enter by their norm,
+    not its square, so that outliers cannot dominate. The coefficients are optimal for the selected
+    features; the choice of features is not proven to be optimal.
 
-    Supports of different sizes need not be nested. With ``solver="greedy"``, ``at(k)`` for k
-    below the number fitted gives the best support of k features that the search met on its way;
-    a fit with that k looks at it more thoroughly. With the other solvers it gives the k largest
-    rows of the same solution, fitted again.
+    Sets of different sizes need not be nested. With ``solver="greedy"``, ``at(k)`` for k below the
+    number fitted gives the best set of k features met during the search; a new fit with that k
+    searches more thoroughly. With the other solvers it gives the k largest rows of the same
+    solution, refitted.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps as many as ``lam`` says, or 10.
+        Number or fraction of features to keep. None keeps the number determined by ``lam``, or 10.
     alpha : float or None, default=None
-        Strength of the row penalty. 0 is none at all; None is 0.5 times alpha_max, the largest
+        Strength of the row penalty. 0 means no penalty; None means 0.5 times alpha_max, the largest
         norm of x_j'L where the rows of L are those of the centred target divided by their norms.
     lam : float or None, default=None
-        Price of one feature in the objective. Give this (for ``solver="greedy"``) or
+        Penalty per selected feature in the objective. Give either this (for ``solver="greedy"``) or
         ``n_features_to_select``.
     solver : {"greedy", "irls", "nmapg"} or solver object, default="greedy"
-        "greedy" grows and exchanges supports and serves every number of features up to K. The
-        other two replace the limit K by a penalty, take the K largest rows and fit again:
-        "nmapg" is the published method with its proximal map corrected, "irls" reweighted least
-        squares. :class:`RobustGreedySearch`, :class:`NmAPG` and :class:`IRLS` have settings.
+        "greedy" adds and swaps features and covers every number of features up to K. The other two
+        replace the limit K by a penalty, take the K largest rows and refit: "nmapg" is the
+        published method with its proximal map corrected, "irls" is reweighted least squares. Pass a
+        :class:`RobustGreedySearch`, :class:`NmAPG` or :class:`IRLS` object to change settings.
     max_iter : int or None, default=None
-        Iterations of "irls" (None: 300) and "nmapg" (800), of the final fit for "greedy" (200).
+        Maximum number of iterations. None means 300 for "irls", 800 for "nmapg", and 200 for the
+        final fit of "greedy".
     tol : float, default=1e-6
-        Relative duality gap of the final fit on the support; "irls" and "nmapg" end when their
-        objective changes by less, relatively.
+        Relative duality gap to reach in the final fit; "irls" and "nmapg" stop when the relative
+        change of their objective is at most this.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norm of the feature's coefficients on standardised columns, relative to the root mean
-        square of the centred target; 0 where the model leaves the feature out.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        centred target; 0 if the feature is not used.
     ranking_ : ndarray of shape (n_features,)
-        The support by score, then the others by their correlation with the residual directions.
+        Rank of every feature, 1 for the best. Features that were not selected are ranked by their
+        correlation with the residual directions.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     alpha_, lam_ : float
-        The strength and the price used; ``lam_`` is 0 where no price was given.
+        Penalties used; ``lam_`` is 0 if ``lam`` was not given.
     rho_ : float
-        Where a penalised problem was solved: the strength of its penalty.
+        Strength of the penalty, if a penalised problem was solved.
     penalised_objective_ : float
-        Where a penalised problem was solved: its objective before the K largest rows were
-        taken.
+        Objective of the penalised problem, if one was solved, before the K largest rows were taken.
     objective_ : float
-        Objective on the standardised data, under the limit or with the price.
+        Objective on the standardised data, including ``lam`` if it was given.
     optimality_ : float
-        Certified relative duality gap of the fit on the support; for "irls" and "nmapg" the
-        relative change of their objective at the end, where that is larger.
+        Proven relative duality gap of the fit on the selected features; for "irls" and "nmapg" the
+        last relative change of their objective, if that is larger.
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``.
+        Whether ``optimality_`` reached ``tol``.
     path_ : Path
-        For "greedy": the best support found of every number of features, from none to K, and the
-        objectives as compared during the search (a little above the exact ones).
+        For "greedy": the best set found for every number of features from 0 to K, and the
+        objectives compared during the search (slightly above the exact ones).
     n_iter_ : int
-        Number of features on the path ("greedy") or iterations.
+        Number of features on the path ("greedy") or of iterations.
     history_ : list of float
         Objective for every number of features ("greedy") or after every iteration.
 
     See Also
     --------
-    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
-    sparsieve.RPMFSSelector : Robust, with the number of features instead of a strength.
-    sparsieve.L20Selector : Prices features one by one, with exact search on request.
+    sparsieve.RFSSelector : Convex regression robust to outliers.
+    sparsieve.RPMFSSelector : Robust regression with a given number of features.
+    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
 
     References
     ----------
@@ -174,8 +177,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
             return
         if self.n_features_to_select is not None:
             raise ValueError(
-                "lam and n_features_to_select both say how many features to keep; give one of them "
-                "and call at(k) for another number"
+                "lam and n_features_to_select both say how many features to keep; give only one "
+                "of them, and call at(k) for another number"
             )
         if not isinstance(settings, RobustGreedySearch):
             raise ValueError(

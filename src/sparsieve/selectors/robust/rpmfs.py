@@ -23,85 +23,87 @@ SOLVERS = ("scaled", "published")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RPMFSSelector(RobustSelector):
-    """Keep exactly k features of a regression robust to outliers, without a strength to choose.
+    """Regression robust to outliers on exactly k features, with no penalty strength to choose.
 
-    In short: As rfs, with exactly as many features as asked for.
+    In short: Like rfs, with exactly the requested number of features.
 
     Minimises ``sum_i s_i ||y_i - x_i W - b||`` over W with k nonzero rows, by an augmented
     Lagrangian method ("robust and pragmatic multi-class feature selection", also known as TopK);
     the coefficients are then fitted exactly on the k features. The problem is not convex: the
-    method finds a good support, not always the best one. See :class:`RobustL20Selector` for a
-    search that compares supports.
+    method finds a good set, not always the best one. See :class:`RobustL20Selector` for a search
+    that compares sets.
 
-    ``at(k)`` for k below the number fitted keeps the k features of largest score and fits
-    again; a fit with that k may choose other features.
+    ``at(k)`` for k below the number fitted keeps the k features with the largest scores and refits;
+    a new fit with that k may choose other features.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps 10 (or all, if there are fewer).
+        Number or fraction of features to keep. None keeps ten (or all, if there are fewer).
     solver : {"scaled", "published"}, default="scaled"
-        "published" is the method to the letter: y as given, mu = 0.1 growing by 1.02 per
-        iteration, both constraints weighing the same. Its selection depends on the units of y
-        (y in thousands, or 0.1 % larger, may select other features), so that it serves to
-        reproduce published results. "scaled" divides the target by the mean length of its
-        centred rows first, which makes the selection independent of units, and gives the
-        copy of W the weight sqrt(n), with which losses are lowest on average. Once the long rows
-        of the sparse copy stay the same, mu grows faster. Where fewer than k rows are longer than
-        a thousandth of the longest, the other places go to the features that lower the loss most,
-        one after the other.
+        "published" follows the paper exactly: y as given, mu = 0.1 growing by 1.02 per iteration,
+        and equal weights for both constraints. Its selection depends on the units of y (y in
+        thousands, or 0.1 % larger, may select other features), so use it only to reproduce
+        published results. "scaled" divides the target by the mean length of its centred rows first,
+        which makes the selection independent of units, and gives the copy of W the weight sqrt(n),
+        with which losses are lowest on average. Once the largest rows no longer change, mu grows
+        faster. If fewer than k rows exceed a thousandth of the largest, the remaining features are
+        added one at a time, each to lower the loss most.
     tol : float, default=1e-6
-        Relative duality gap of the final fit on the k features; the augmented Lagrangian ends
-        when the two copies of W it works with differ by less than this.
+        Relative duality gap to reach in the final fit; the augmented Lagrangian stops when its two
+        copies of W differ by less than this.
     max_iter : int, default=2000
-        Iterations of the augmented Lagrangian.
+        Number of iterations of the augmented Lagrangian.
     fit_intercept : bool, default=True
-        Fit an intercept that is not penalised.
+        Fit an unpenalised intercept.
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates: the others
-        are judged by what they add. They count among the ``n_features_to_select`` and rank first.
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
     never_keep : list of int or str, or mask, default=None
-        Columns that are never kept: the fit is that without them.
+        Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
-        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities, and asks where whole numbers could be either.
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; where whole numbers could be either, it raises an
+        error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Class weights in the loss.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norm of the feature's coefficients on standardised columns, relative to the root mean
-        square of the centred target; 0 where the model leaves the feature out.
+        Norm of the feature's standardised coefficients, relative to the root mean square of the
+        centred target; 0 if the feature is not used.
     ranking_ : ndarray of shape (n_features,)
-        By score; features outside by their row in the last iterate.
+        Rank of every feature, 1 for the best. Features that were not selected are ranked by their
+        row in the last iterate.
     support_ : ndarray of shape (n_features,)
-        Mask of the k kept features.
+        Mask of the kept features.
     coef_ : ndarray of shape (n_outputs, n_features)
         Coefficients in the units of X.
     intercept_ : ndarray of shape (n_outputs,)
-        Intercepts.
+        Intercept of every output.
     objective_ : float
         Loss of the fit on the standardised data.
     optimality_ : float
-        Certified relative duality gap of the fit on the k features; where the copies of W did
-        not come to agree, by how much they still differ, relatively, if that is larger.
+        Proven relative duality gap of the fit on the k features, or the relative difference between
+        the two copies of W if that is larger.
     converged_ : bool
-        Whether ``optimality_`` came down to ``tol``. The published mode often fails to: its
-        growing mu freezes the copies before they agree.
+        Whether ``optimality_`` reached ``tol``. The published mode often does not: mu grows until
+        the two copies of W are frozen before they agree.
     n_iter_ : int
-        Iterations of the augmented Lagrangian.
+        Number of iterations of the augmented Lagrangian.
     history_ : list of float
         Loss at the sparse copy of W after every iteration.
 
     See Also
     --------
-    sparsieve.RFSSelector : Robust to outliers as well, by convex norms.
-    sparsieve.RobustL20Selector : Few features in a regression robust to outliers.
+    sparsieve.RFSSelector : Convex regression robust to outliers.
+    sparsieve.RobustL20Selector : Robust regression with few features.
 
     References
     ----------
@@ -176,5 +178,7 @@ class RPMFSSelector(RobustSelector):
                 optimality=max(apart, gap),
                 converged=self._way.converged and fit.converged,
             ),
-            measure="copies of W that differ by" if apart > gap else "a relative duality gap of",
+            measure="a difference between the copies of W of"
+            if apart > gap
+            else "a relative duality gap of",
         )

@@ -22,28 +22,28 @@ _KEPT = 10  # where nobody says how many: row norms have no opinion on it
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UDFSSelector(UnsupervisedSelector):
-    """Keep the few features from which local discriminant directions are made, without a target.
+    """Unsupervised discriminative selection: few features that separate local groups of samples.
 
-    In short: Needs no target: few features that set groups of like samples apart; for fewer
-    features than samples.
+    In short: Needs no target: finds few features that separate groups of similar samples; use it
+    with more samples than features.
 
     With a sample and its nearest neighbours, centred, as the rows of X_i,
 
         tr(W'MW) / m + alpha sum_j ||w_j||    over W'W = I
 
-    is minimised, where M = sum_i X_i'(X_i X_i' + local_ridge I)^-1 X_i adds up how much the
-    neighbours of every sample differ, relative to how much they could, and m is the mean of its
-    diagonal. The columns of W are directions along which near samples are close; the row penalty
-    makes them from few features, which are ranked by the norms of their rows.
+    is minimised, where M = sum_i X_i'(X_i X_i' + local_ridge I)^-1 X_i measures the scatter within
+    neighbourhoods relative to the total, and m is the mean of its diagonal. Along the columns of W,
+    neighbouring samples are close; the row penalty makes W depend on few features, which are ranked
+    by the norms of their rows.
 
-    The problem is not convex. The published iteration (eigenvectors of M / m + alpha D with
-    D_jj = 1 / (2 ||w_j||), starting from D = I) lowers the objective in every step, and ends at a
-    point that is stationary to ``tol``. From the 51st step on, D looks ahead along the way of the
-    last step, as far as the objective does not rise. Row norms are smoothed by 0.001.
+    The problem is not convex. The published iteration (eigenvectors of M / m + alpha D with D_jj =
+    1 / (2 ||w_j||), starting from D = I) lowers the objective in every step, and ends at a point
+    that is stationary to ``tol``. From the 51st step on, D is extrapolated along the last step, as
+    long as the objective does not rise. Row norms are smoothed by 0.001.
 
-    The directions are sought among the combinations of samples, which are all there are where no
-    feature is a combination of others. Elsewhere, and always where features outnumber samples, some
-    directions vanish on every sample and would be perfect whatever the features mean.
+    The directions are restricted to linear combinations of the samples. With more features than
+    samples, or linearly dependent features, other directions vanish on every sample and would look
+    perfect whatever the features mean.
 
     Parameters
     ----------
@@ -52,26 +52,25 @@ class UDFSSelector(UnsupervisedSelector):
     n_components : int, default=5
         Number of directions, such as the clusters expected; at most one less than the rank of X.
     alpha : float, default=0.1
-        Strength of the row penalty. A large one leaves as many features as directions.
+        Strength of the row penalty. A large value leaves as many features as directions.
     n_neighbors : int, default=5
-        How many nearest samples count: those that a sample is compared with, fewer where there
-        are not as many others.
+        Number of nearest neighbours; fewer if there are not enough samples.
     local_ridge : float, default=1.0
-        Ridge of the local matrices (lambda of the paper).
+        Ridge of the local matrices (lambda in the paper).
     standardize : bool, default=True
-        Scale columns to unit variance inside the fit; constant columns are left alone.
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=1000
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Residual of the stationarity condition to reach, relative to its terms.
+        Stop when the relative residual of the stationarity condition is at most this.
     verbose : int, default=0
-        1 prints every iteration.
+        1 prints a line per iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norm of the feature's row in W, at most 1; where all features take the same part, noise
-        for example, all have sqrt(n_components / n_features).
+        Norm of the feature's row in W, at most 1. If all features contribute equally, as for noise,
+        all scores are sqrt(n_components / n_features).
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -79,26 +78,26 @@ class UDFSSelector(UnsupervisedSelector):
     components_ : ndarray of shape (n_components, n_features)
         The directions W', for standardised columns.
     objective_ : float
-        The objective.
+        Objective at ``components_``.
     optimality_ : float
         Residual of the stationarity condition (M / m + alpha D) W = W S, relative to the left side.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after every iteration; it never rises.
+        Objective after every iteration; it never increases.
 
     See Also
     --------
     sparsieve.LaplacianScoreSelector :
-        Without a target: features that vary smoothly over the samples.
-    sparsieve.InfFSSelector : Ranks by all paths through a graph of features.
+        Unsupervised: features that agree between similar samples.
+    sparsieve.InfFSSelector : Unsupervised: ranks features by paths through a graph of features.
 
     Notes
     -----
-    Where features outnumber samples a warning says that the ranking means little: among 300
-    features of 100 samples noise led clear clusters in all sets tried, while
+    With more features than samples, a warning says that the ranking means little: with 300 features
+    and 100 samples, noise ranked above the features of clear clusters in all data sets tried, while
     :class:`LaplacianScoreSelector` found them.
 
     References
@@ -128,8 +127,8 @@ class UDFSSelector(UnsupervisedSelector):
     verbose: int = 0
 
     _score_meaning: ClassVar[str] = (
-        "Norm of the feature's row in the discriminant directions, at most 1; where all features "
-        "take the same part, the square root of directions over features."
+        "Norm of the feature's row in the discriminant directions, at most 1; if all features "
+        "contribute equally, sqrt(n_components / n_features)."
     )
 
     def _check_parameters(self) -> None:
@@ -161,7 +160,7 @@ class UDFSSelector(UnsupervisedSelector):
             scores[varying] = np.round(norms, 8)  # features that are alike score the same
         else:
             found = Result(self.components_, 0.0, 0.0, 1, True)
-        self._keep_result(found, measure="stationarity residual")
+        self._keep_result(found, measure="a stationarity residual of")
         return FeatureScores(scores, n_kept=_KEPT, constant=view.constant)
 
     def _directions(self, design) -> Result[np.ndarray]:
@@ -172,9 +171,10 @@ class UDFSSelector(UnsupervisedSelector):
         rank = int((sizes > RANK_TOL * sizes[0]).sum())
         if n_features > n_samples:
             warn_user(
-                f"UDFSSelector cannot tell features apart by {n_samples} samples of {n_features} "
-                "features that vary: close neighbours are found in some direction whatever the "
-                "features mean; use LaplacianScoreSelector, also to reduce the features first"
+                f"UDFSSelector cannot rank {n_features} non-constant features from only "
+                f"{n_samples} samples: some direction makes neighbours close whatever the "
+                "features mean; use LaplacianScoreSelector, or use it to reduce the features "
+                "first"
             )
         basis = V[:rank].T if rank < n_features else None
         coordinates = X if basis is None else X @ basis

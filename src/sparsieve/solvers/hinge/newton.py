@@ -226,7 +226,7 @@ def _factor(system) -> np.ndarray:
     factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
     if info:
         raise np.linalg.LinAlgError(
-            "the Newton system of a support vector machine is singular to rounding; lower C"
+            "the Newton system of a support vector machine is numerically singular; lower C"
         )
     return factor
 

@@ -155,7 +155,7 @@ class AlternatingMKL:
     Attributes
     ----------
     max_iter : int
-        Most rounds of a weight step and a coefficient step.
+        Maximum number of rounds of a weight step and a coefficient step.
     tol : float
         Stop when both blocks satisfy their first-order conditions up to this relative error, or
         when the objective is at most this share of what it is without features: it is never

@@ -124,9 +124,9 @@ class PublishedMKL:
             values.append(penalty + _loss(model, K, found))
             if not values[-1] >= -UNBOUNDED_PER_SAMPLE * len(model.y):
                 raise UnboundedObjectiveError(
-                    f"the published iteration diverges: its objective is {values[-1]:.3g} in round "
-                    f"{len(trace) + 1}, because an indefinite kernel leaves it without a lower "
-                    'bound; use formulation="shift" or a positive semidefinite kernel',
+                    f"the published algorithm diverges (objective {values[-1]:.3g} in round "
+                    f"{len(trace) + 1}), because its objective has no lower bound with an "
+                    'indefinite kernel; use formulation="shift" or a positive semidefinite kernel',
                     values,
                 )
             step = float(np.sum((found.u - now.u) ** 2)) + (found.bias - now.bias) ** 2

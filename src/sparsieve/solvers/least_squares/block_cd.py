@@ -33,7 +33,7 @@ class BlockCD:
     tol : float
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
-        Largest number of sweeps over the working set, in all rounds together.
+        Maximum number of sweeps over the working set, in all rounds together.
     decided : bool
         Go on where the gap cannot tell which rows of a plain l2,1 problem are zero.
     """

@@ -56,7 +56,7 @@ class ProximalDualNewton:
     tol : float
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
-        Largest number of Newton steps.
+        Maximum number of Newton steps.
     """
 
     tol: float = 1e-6
@@ -76,7 +76,7 @@ class ProximalDualNewton:
         if alpha != 0 or not beta > 0:
             raise ValueError(f"ProximalDualNewton is for alpha = 0 < beta, got ({alpha}, {beta})")
         if not np.isfinite(design.column_sq_norms()).all():
-            raise ValueError("X is too large for its squares; rescale its columns")
+            raise ValueError("X has values too large to be squared; rescale its columns")
         Y = problem.Y.astype(np.float64)
         W = np.zeros((design.shape[1], Y.shape[1]))
         if start is not None:

@@ -131,8 +131,8 @@ class Tree:
         is_weak = max(bound, together) < WEAK_BOUND_SHARE * self.best
         if not has_ridge and is_weak and n_supports > MAX_ENUMERATED_WEAK:
             raise TooManySupports(
-                f"without a ridge every one of the {n_supports:,} supports of {self.k} features "
-                "would have to be tried; give a ridge, for example ridge=1.0"
+                f"with ridge=0 each of the {n_supports:,} sets of {self.k} features would have to "
+                "be tried; use a ridge, for example ridge=1.0"
             )
         few = n_supports <= MAX_ENUMERATED or (is_weak and n_supports <= MAX_ENUMERATED_WEAK)
         if not has_ridge or few or together > bound:

@@ -64,7 +64,7 @@ class ExchangeSearch:
     n_steps : int
         Features of the longest support, where no forward path is given to start from.
     n_swaps : int
-        Largest number of exchanges between two changes of the size. Up to ``SMALL`` features the
+        Maximum number of exchanges between two changes of the size. Up to ``SMALL`` features the
         search is thorough whatever this number: it exchanges one for one and two for two until
         nothing helps, and goes beyond the path and back.
     """

@@ -43,8 +43,8 @@ class LeastSquares:
         if largest > 0 and not MIN_SQ_NORM <= self.power <= 1.0 / MIN_SQ_NORM:
             size = "large" if largest > 1 else "small"
             raise ValueError(
-                f"the target is too {size} for its squares (its largest centred, weighted value "
-                f"is {largest:.3g}); rescale y or the sample weights"
+                f"y is too {size} to be squared (its largest centred, weighted value is "
+                f"{largest:.3g}); rescale y or sample_weight"
             )
 
     @property

@@ -42,7 +42,7 @@ class ExclusiveALM:
         Stop when the objective changes by at most ``change`` relative and W and Z differ by at
         most ``split`` in every entry.
     max_iter : int
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float
         ``converged`` says whether the duality gap is at most ``tol`` times the objective; the
         method itself does not look at it.

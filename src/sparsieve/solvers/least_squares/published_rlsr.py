@@ -31,7 +31,7 @@ class PublishedAlternation:
     tol : float
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
-        Largest number of alternations.
+        Maximum number of alternations.
     """
 
     tol: float = 1e-6

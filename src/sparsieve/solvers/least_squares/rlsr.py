@@ -34,7 +34,7 @@ class RescaledRegression:
     tol : float
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
-        Largest number of coordinate descent sweeps for one l2,1 problem.
+        Maximum number of coordinate descent sweeps for one l2,1 problem.
     """
 
     tol: float = 1e-6

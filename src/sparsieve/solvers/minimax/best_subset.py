@@ -79,8 +79,8 @@ class BestSubset:
         n_features = problem.moments.n_features
         if n_features > MAX_FEATURES:
             raise TooManyFeatures(
-                f"the exact search is for up to {MAX_FEATURES} features, got {n_features}; "
-                'select some first, or use solver="surrogate"'
+                f'solver="exact" works for up to {MAX_FEATURES} features, but X has {n_features}; '
+                'reduce them first, or use solver="surrogate"'
             )
         support = np.arange(n_features) if start is None else start.solution.support
         return _Search(problem, self.time_limit, callback).run(support)

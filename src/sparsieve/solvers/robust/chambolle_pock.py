@@ -48,9 +48,9 @@ class ChambollePock:
     Parameters
     ----------
     tol : float
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     max_iter : int
-        Largest number of iterations, of twenty steps each.
+        Maximum number of iterations, of twenty steps each.
     """
 
     tol: float = 1e-6

@@ -47,9 +47,9 @@ class FirstOrderWorkingSet:
     Parameters
     ----------
     tol : float
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     max_iter : int
-        Largest number of iterations, of twenty steps each.
+        Maximum number of iterations, of twenty steps each.
     """
 
     tol: float = 1e-6

@@ -71,7 +71,7 @@ class GreedyExchange:
     Parameters
     ----------
     max_rounds : int
-        Largest number of exchanges at the end.
+        Maximum number of exchanges at the end.
     """
 
     max_rounds: int = 20

@@ -55,9 +55,9 @@ class InteriorPoint:
     Parameters
     ----------
     tol : float
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     max_iter : int
-        Largest number of Newton steps.
+        Maximum number of Newton steps.
     zero_tol : float or None
         Go on for some steps beyond ``tol``, until zero rows can be made zero at this gap: cheaper
         than to solve without them afterwards.
@@ -84,9 +84,9 @@ class SupportFit:
     Parameters
     ----------
     tol : float
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     max_iter : int
-        Largest number of Newton steps.
+        Maximum number of Newton steps.
     """
 
     tol: float = 1e-6

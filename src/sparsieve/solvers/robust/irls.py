@@ -38,7 +38,7 @@ class ReweightedLeastSquares:
     Parameters
     ----------
     max_iter : int
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float
         Stop when the objective falls by less, relatively.
     published : bool

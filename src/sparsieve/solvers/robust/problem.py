@@ -62,7 +62,7 @@ class RobustRegression(Savable):
     alpha : float
         Regularisation parameter of the row norms.
     k : int or None
-        Largest number of nonzero rows.
+        Maximum number of nonzero rows.
     rho : float or None
         Where the limit k is replaced by a penalty: its factor of the sum of all but the k largest
         row norms. None is the limit itself.

@@ -43,9 +43,9 @@ class WorkingSet:
     Parameters
     ----------
     tol : float
-        Relative duality gap to reach.
+        Stop when the relative duality gap is at most this.
     max_iter : int
-        Largest number of interior-point iterations; twenty primal-dual steps count as one.
+        Maximum number of interior-point iterations; twenty primal-dual steps count as one.
     """
 
     tol: float = 1e-6

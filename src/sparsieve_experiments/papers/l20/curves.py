@@ -112,7 +112,7 @@ def _study_rows(
             protocol(scale.n_repeats),
             ks=list(ks),
             classifiers=list(CLASSIFIERS),
-            metrics=["accuracy"],
+            scoring=["accuracy"],
             seed=SEED,
         )
     )

@@ -63,7 +63,7 @@ def homotopy_scores(setting: dict) -> dict:
         *_part(setting),
         ks=setting["ks"],
         classifiers=setting["classifiers"],
-        metrics=["accuracy"],
+        scoring=["accuracy"],
     )
     return {"scores": curve.scores, "selections": curve.selections, "seconds": curve.seconds}
 
@@ -190,7 +190,7 @@ def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> di
     selector = _selector(setting, **candidate)
     curves = [
         accuracy_curve(
-            selector, *part, ks=asked, classifiers=setting["classifiers"], metrics=["accuracy"]
+            selector, *part, ks=asked, classifiers=setting["classifiers"], scoring=["accuracy"]
         )
         for asked in ([[k] for k in ks] if setting["each_k"] else [list(ks)])
     ]

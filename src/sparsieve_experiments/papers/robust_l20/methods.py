@@ -204,7 +204,7 @@ def score_per_k(setting: dict, found: Found | None = None) -> dict:
         data.y[split.test],
         ks=setting["ks"],
         classifiers=setting["classifiers"],
-        metrics=["accuracy"],
+        scoring=["accuracy"],
     )
     seconds = curve.seconds if found is None else found.seconds
     return {"scores": curve.scores, "selections": curve.selections, "seconds": seconds}

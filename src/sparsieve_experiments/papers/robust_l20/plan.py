@@ -114,7 +114,7 @@ def studies_of(
             amount.protocol,
             ks=amount.ks,
             classifiers=classifiers,
-            metrics=["accuracy"],
+            scoring=["accuracy"],
         )
         for title, names, amount in parts
         if names and amount is not None

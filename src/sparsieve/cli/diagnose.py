@@ -1,0 +1,102 @@
+"""``sparsieve diagnose``: problems in a data file before anything is selected from it."""
+
+from __future__ import annotations
+
+import warnings
+
+from .._text import visible
+from .errors import UsageError
+from .options import (
+    AsJson,
+    DataFile,
+    Debug,
+    Drop,
+    DropUnlabelled,
+    EncodeText,
+    Format,
+    GroupsOption,
+    Layer,
+    Quiet,
+    SampleId,
+    Target,
+    TargetFile,
+    Task,
+    TaskOption,
+    Transpose,
+    as_options,
+)
+from .output import print_json, progress, say
+from .standard_input import data_file
+from .tables import Reading
+
+
+def diagnose(
+    file: DataFile,
+    target: Target = None,
+    task: TaskOption = Task.auto,
+    target_file: TargetFile = None,
+    sample_id: SampleId = None,
+    groups: GroupsOption = None,
+    drop: Drop = None,
+    drop_unlabelled: DropUnlabelled = False,
+    transpose: Transpose = False,
+    encode_text: EncodeText = False,
+    layer: Layer = None,
+    form: Format = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Look for problems in FILE: features that give the target away, ids, copies, raw counts.
+
+    Prints one sentence for each problem found, the most serious first. The exit code is 0 whether
+    there are any or not.
+
+    Example: sparsieve diagnose data.csv --target label
+    """
+    reading = Reading(
+        target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
+    )
+    with data_file(file, form) as path:
+        table = reading.read(path, quiet=quiet)
+    if hasattr(table.X, "passes"):
+        raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")
+    with progress("Looking at the data", quiet=quiet), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        from ..diagnosis import diagnose as look
+        from ..io import DataError
+
+        try:
+            found = look(table.X, table.y, feature_names=list(table.feature_names), task=task.value)
+        except (TypeError, ValueError) as error:
+            raise DataError(as_options(str(error))) from error
+    held_together = found.first(groups=table.groups) if table.groups is not None else None
+    findings = [
+        one
+        for one in found
+        if one.kind != "samples" or held_together is None or one.sentence in held_together
+    ]
+    if as_json:
+        print_json(
+            {
+                "target": table.target_name or None,
+                "n_samples": table.X.shape[0],
+                "n_features": table.X.shape[1],
+                "findings": [
+                    {
+                        "kind": one.kind,
+                        "sentence": as_options(one.sentence),
+                        "features": [table.feature_names[j] for j in one.features],
+                        "samples": one.samples,
+                    }
+                    for one in findings
+                ],
+            }
+        )
+        return
+    if not quiet:
+        say(*(f"note: {as_options(str(one.message))}" for one in said))
+    for one in findings:
+        print(visible(as_options(one.sentence)))
+    if not findings:
+        print("Nothing unusual was found.")

@@ -1,0 +1,97 @@
+"""From a file and options to a table, and to what is done to its features first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError
+from .options import Imputer
+from .output import progress, say
+
+if TYPE_CHECKING:  # loading it takes a while
+    from ..io import Table
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the options say about the file; the fields are those of ``read_table``."""
+
+    target: str | None = None
+    drop: list[str] | None = None
+    layer: str | None = None
+    groups: str | None = None
+    target_file: Path | None = None
+    sample_id: str | None = None
+    transpose: bool = False
+    drop_unlabelled: bool = False
+    encode_text: bool = False
+
+    def read(self, path: Path, *, needs_target: bool = True, quiet: bool = False) -> Table:
+        """The table in the file; what the reader decided by itself is shown as notes."""
+        from ..io.errors import TargetNeededError
+        from ..io.read import read_table
+
+        options = asdict(self) | {"drop": self.drop or ()}
+        try:
+            with progress(f"Reading {path.name}", quiet=quiet):
+                table = read_table(path, needs_target=needs_target, **options)
+        except TargetNeededError as error:
+            raise UsageError(f"--target is missing: {error}") from None
+        if not quiet:
+            say(*(f"note: {note}" for note in table.notes))
+        return table
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """What is done to the features first."""
+
+    impute: bool = False
+    imputer: Imputer | None = None
+    log: bool = False
+    log_cpm: bool = False
+
+    def check(self, reading: Reading) -> None:
+        """Refuse options that exclude each other."""
+        if self.log and self.log_cpm:
+            raise UsageError("--log and --log-cpm exclude each other: both take logarithms")
+        if self.log_cpm and reading.encode_text:
+            raise UsageError(
+                "--log-cpm and --encode-text exclude each other: columns of zeros and ones would "
+                "count in the total of a sample; leave the text columns out with --drop"
+            )
+
+    @property
+    def asked(self) -> dict[str, bool]:
+        """Which options were given."""
+        return {
+            "--impute": self._imputes,
+            "--log": self.log,
+            "--log-cpm": self.log_cpm,
+        }
+
+    @property
+    def names(self) -> str | list[str] | None:
+        """The same as ``prepare`` of :func:`~sparsieve.select`."""
+        filled = [f"impute-{self._strategy}".replace("_", "-").removesuffix("-median")]
+        names = filled * self._imputes + ["log"] * self.log + ["log-cpm"] * self.log_cpm
+        return names if len(names) > 1 else names[0] if names else None
+
+    def steps(self, table: Table) -> list[Any]:
+        """What ``prepare`` of :func:`~sparsieve.select` takes, for this table."""
+        from ..preprocessing.steps import Imputer as Fill
+
+        steps: list[Any] = []
+        if self._imputes:
+            steps.append(Fill(self._strategy, text_groups=table.text_groups))
+        return [*steps, *["log"] * self.log, *["log-cpm"] * self.log_cpm]
+
+    @property
+    def _imputes(self) -> bool:
+        return self.impute or self.imputer is not None
+
+    @property
+    def _strategy(self) -> str:
+        return (self.imputer or Imputer.median).value

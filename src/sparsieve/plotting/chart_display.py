@@ -1,0 +1,243 @@
+"""Displays of the charts that reports draw: one description, drawn by Matplotlib here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .._checks import check_integer
+from ..diagnosis.null import PermutationNull
+from ..report.alt_text import alt_text
+from ..report.assessment import Assessment, assess, unprepared
+from ..report.elements import Chart
+from ..report.sample_charts import Steps
+from ..report.selected_data import SelectedData
+from ..report.stills import still
+from ..scoring.folds import seed_of
+from .base import Display, check_fitted
+from .drawing import draw, n_rows, wished_width
+from .parts import is_square
+
+
+class NothingToDraw(ValueError):
+    """A selection has nothing that a chart could show; the message says why."""
+
+
+@dataclass(eq=False, repr=False)
+class ChartDisplay(Display):
+    """A chart of a report on axes of Matplotlib.
+
+    Parameters
+    ----------
+    chart : Chart
+        What to draw: numbers, title, labels and caption, as a report has them.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    artists_ : dict of str to matplotlib artists
+        What was drawn.
+    """
+
+    chart: Chart
+    artists_: dict[str, Any] = field(init=False)
+
+    @property
+    def caption(self) -> str:
+        """What to know when looking at it, in a sentence or two."""
+        meaning = self.chart.options.get("meaning")
+        said = [f"Score: {meaning}" if meaning else "", self.chart.note]
+        return " ".join(filter(None, said))
+
+    @property
+    def alt_text(self) -> str:
+        """The chart in words, for readers who cannot see it."""
+        return alt_text(self.chart)
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **style : dict
+            For the marks, as in the function of Matplotlib that draws them.
+
+        Returns
+        -------
+        display : Display
+            This object.
+        """
+        ax = self._begin(ax, n_rows(self.chart), wished_width(self.chart))
+        self.artists_ = draw(self.chart, ax, **style)
+        return self
+
+    @property
+    def is_square(self) -> bool:
+        """Whether its figure should be as high as wide."""
+        return is_square(self.chart)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What charts of one selection are made of; costly parts are found when first needed."""
+
+    selector: Any
+    kept: SelectedData
+    n_folds: int = 5
+    seed: int = 0
+    groups: Any = None
+    null: PermutationNull | None = None
+    prepare: Any = None  # what made X of ``kept`` from ``given``; fitted again in every fold
+    given: Any = None
+
+    @classmethod
+    def of(cls, selector: Any, X: Any, y: Any, names: Any, display: type, **how: Any) -> Source:
+        """From a fitted selector and the data it was fitted on."""
+        check_fitted(selector, display)
+        # A search for the number of features draws the selection of the selector it fitted.
+        fitted = getattr(selector, "selector_", selector)
+        return cls(fitted, SelectedData.of(fitted, X, y, names), **how)
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """What folds say that repeat the selection."""
+        if not len(self.kept.order):
+            raise NothingToDraw("no feature was selected")
+        found = assess(
+            self.kept.unfitted(),
+            self.kept.X if self.prepare is None else unprepared(self.given),
+            self.kept.y,
+            n_kept=len(self.kept.order),
+            is_regression=self.kept.classes is None,
+            n_folds=self.n_folds,
+            seed=self.seed,
+            groups=self.groups,
+            prepare=self.prepare,
+        )
+        if found.reason:
+            raise NothingToDraw(f"cross-validation is not possible: {found.reason}")
+        return found
+
+    @property
+    def steps(self) -> Steps:
+        """The selection itself, as the only place of a slider."""
+        if not len(self.kept.order):
+            raise NothingToDraw("no feature was selected")
+        return [(len(self.kept.order), self.kept.order)]
+
+
+class SelectionDisplay(ChartDisplay):
+    """Base of displays of a selection and its data."""
+
+    _options: ClassVar[tuple[str, ...]] = ()  # what _describe takes; the rest is style
+
+    @classmethod
+    def _describe(cls, source: Source, *args: Any, **options: Any) -> Chart | None:
+        raise NotImplementedError
+
+    @classmethod
+    def _of(cls, source: Source, *, ax: Any = None, **settings: Any) -> Self:
+        """Draw from what is known of a selection already."""
+        return cls(cls._described(source, settings)).plot(ax=ax, **settings)
+
+    @classmethod
+    def _described(cls, source: Source, settings: dict[str, Any]) -> Chart:
+        """The chart; options are taken out of the settings."""
+        options = {name: settings.pop(name) for name in cls._options if name in settings}
+        chart = cls._describe(source, **options)
+        if chart is None or not next(iter(chart.columns.values())).values:
+            raise NothingToDraw(f"{type(source.selector).__name__} has nothing for {cls.__name__}")
+        return still(chart, follows_slider=True)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        selector: Any,
+        X: Any,
+        y: Any,
+        *,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
+        """Draw the selection of a fitted selector.
+
+        Parameters
+        ----------
+        selector : selector
+            Fitted.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The data it was fitted on.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The target it was fitted on.
+        feature_names : sequence of str or None, default=None
+            Names of all features; None takes those of the data.
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **style : dict
+            For the marks, as in the function of Matplotlib that draws them; and the options
+            of this display.
+
+        Returns
+        -------
+        display : Display
+        """
+        source = Source.of(selector, X, y, feature_names, cls)
+        return cls._of(source, ax=ax, **style)
+
+
+class HeldOutDisplay(SelectionDisplay):
+    """Base of displays for which the selection is repeated in every fold."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        selector: Any,
+        X: Any,
+        y: Any,
+        *,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        cv: int = 5,
+        groups: Any = None,
+        random_state: Any = 0,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
+        """Repeat the selection in every fold and draw what comes out.
+
+        Parameters
+        ----------
+        selector : selector
+            Fitted.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The data it was fitted on.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The target it was fitted on.
+        feature_names : sequence of str or None, default=None
+            Names of all features; None takes those of the data.
+        cv : int, default=5
+            Number of folds.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Samples of a group are held out together.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the folds.
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **style : dict
+            For the marks, as in the function of Matplotlib that draws them.
+
+        Returns
+        -------
+        display : Display
+        """
+        check_integer("cv", cv, minimum=2)
+        how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
+        source = Source.of(selector, X, y, feature_names, cls, **how)
+        return cls._of(source, ax=ax, **style)

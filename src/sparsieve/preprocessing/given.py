@@ -1,0 +1,177 @@
+"""What X, y and groups a user means who names columns of a data frame or of AnnData."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import listed, suggestion
+from ..design import external_design
+from ..io.annotated import in_memory
+from ..validation.columns import columns_mask
+from ..validation.dataframes import check_names, opened
+
+
+@dataclass(frozen=True)
+class Given:
+    """Values where names of columns were given.
+
+    Attributes
+    ----------
+    X, y, groups : array-like
+        Named columns are taken out of a data frame X.
+    names : ndarray of str or None
+        Names of the features, where X itself has none.
+    """
+
+    X: Any
+    y: Any
+    groups: Any = None
+    names: np.ndarray | None = None
+
+
+def given(
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    layer: str | None = None,
+    feature_names: Any = None,
+    streams: bool = False,
+) -> Given:
+    """Look up the columns that are named.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or AnnData
+    y, groups : array-like or str
+        Values, or the name of a column: of the data frame, or of ``obs`` of AnnData.
+    layer : str or None, default=None
+        Of AnnData; None is ``X``.
+    feature_names : array-like of str, default=None
+        For an X without names.
+    streams : bool, default=False
+        Whether an AnnData matrix that is too large for memory may stay in its file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsieve.preprocessing.given import given
+    >>> frame = pd.DataFrame({"a": [1, 2], "kind": ["x", "y"], "donor": [7, 8]})
+    >>> found = given(frame, "kind", groups="donor")
+    >>> list(found.X.columns), found.groups.tolist()
+    (['a'], [7, 8])
+    """
+    if is_annotated(X):
+        y, groups = (
+            _obs_column(X, values) if isinstance(values, str) else values for values in (y, groups)
+        )
+        return Given(matrix_of(X, layer, streams=streams), y, groups, names_of(X))
+    if layer is not None:
+        raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
+    taken = {name: values for name, values in (("y", y), ("groups", groups)) if _is_name(values)}
+    if taken:
+        check_names(X)
+        frame = opened(X)
+        if frame is None:
+            name, column = next(iter(taken.items()))
+            raise TypeError(
+                f"{name}={column!r} names a column, but X is of type {type(X).__name__}, which has "
+                f"no named columns; pass the values themselves as {name}"
+            )
+        if len(set(taken.values())) < len(taken):
+            raise ValueError(f"y and groups both name the column {y!r}")
+        for name, column in taken.items():
+            if column not in frame.columns:
+                known = [str(one) for one in frame.columns]
+                raise ValueError(f"X has no column {column!r}{suggestion(column, known)}")
+            taken[name] = _frame_column(frame, column)
+        X = frame.drop([values for values in (y, groups) if _is_name(values)]).to_native()
+        y, groups = taken.get("y", y), taken.get("groups", groups)
+        groups = np.asarray(groups) if "groups" in taken else groups
+    names: np.ndarray | None = None
+    if feature_names is not None:
+        names = np.array([str(name) for name in feature_names], dtype=object)
+    return Given(X, y, groups, names)
+
+
+def number_columns(selector: Any, names: np.ndarray | None) -> None:
+    """Columns that parameters call by name, by their place: X itself has no names."""
+    if names is None:
+        return
+    selector = getattr(selector, "selector", selector)
+    for parameter in ("always_keep", "never_keep"):
+        columns = getattr(selector, parameter, None)
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
+            mask = columns_mask(parameter, columns, len(names), list(names))
+            selector.set_params(**{parameter: np.flatnonzero(mask).tolist()})
+
+
+def is_annotated(X: Any) -> bool:
+    """Whether this is an AnnData object."""
+    return all(hasattr(X, part) for part in ("obs", "var", "uns", "layers", "X"))
+
+
+def matrix_of(adata: Any, layer: str | None, *, streams: bool = False) -> Any:
+    """``adata.X`` or a layer of it, in memory; sparse stays sparse.
+
+    A selector that ``streams`` gets what is too large for memory as it lies in the file.
+    """
+    if layer is None:
+        if adata.X is None:
+            layers = " or ".join(repr(str(name)) for name in adata.layers) or "... (it has none)"
+            raise ValueError(f"adata has no matrix X; say which layer to use: layer={layers}")
+        return adata.X if streams and external_design(adata.X) is not None else in_memory(adata.X)
+    if layer not in adata.layers:
+        known = [str(name) for name in adata.layers]
+        raise ValueError(f"adata has no layer {layer!r}{suggestion(layer, known)}")
+    return in_memory(adata.layers[layer])
+
+
+def names_of(adata: Any) -> np.ndarray:
+    """Names of the variables, each of which must mean one column."""
+    names = adata.var_names
+    if not names.is_unique:
+        repeated = list(dict.fromkeys(names[names.duplicated()]))
+        raise ValueError(
+            f"adata.var_names has duplicates: {listed(repeated)}; make them unique with "
+            "adata.var_names_make_unique()"
+        )
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _is_name(values: Any) -> bool:
+    return isinstance(values, str)
+
+
+def _obs_column(adata: Any, column: str) -> np.ndarray:
+    if column not in adata.obs:
+        known = [str(name) for name in adata.obs.columns]
+        raise ValueError(f"adata.obs has no column {column!r}{suggestion(column, known)}")
+    values = adata.obs[column]
+    missing = int(np.asarray(values.isna()).sum())
+    if missing:
+        raise ValueError(
+            f"adata.obs[{column!r}] has no value in {missing} of {len(values)} rows; leave them "
+            f"out with adata = adata[adata.obs[{column!r}].notna()].copy()"
+        )
+    labels = np.asarray(values)
+    return np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def _frame_column(frame: Any, column: str) -> Any:
+    values = frame.get_column(column)
+    gaps = values.is_null()
+    if values.dtype.is_float():
+        gaps = gaps | values.is_nan()
+    missing = int(gaps.sum())
+    if missing:
+        raise ValueError(
+            f"column {column!r} has no value in {missing} of {len(values)} rows; leave them out "
+            f"first, for example with X.dropna(subset=[{column!r}]) in pandas or "
+            f"X.drop_nulls({column!r}) in polars"
+        )
+    return values.to_native()

@@ -1,0 +1,145 @@
+"""Steps of a preparation that keep the columns: gaps filled, logarithms taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import check_choice
+from .._saved import Floats, Maybe, Savable, is_finite
+
+STRATEGIES = ("median", "mean", "most_frequent", "knn")
+
+
+class _Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan",
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Imputer(Savable, _Step):
+    """Fill missing values with what the other samples say.
+
+    Parameters
+    ----------
+    strategy : {"median", "mean", "most_frequent", "knn"}, default="median"
+        What replaces a missing number: a statistic of its column, or the mean of the five most
+        similar samples that have it.
+    text_groups : sequence of sequences of int, default=()
+        Columns of zeros and ones that were made of one text column; its gaps are NaN in all of
+        them and get the most frequent value.
+
+    Attributes
+    ----------
+    fill_ : ndarray of shape (n_features,)
+        What gaps are filled with; 0 in a column without any value.
+    samples_ : ndarray of shape (n_samples, n_features)
+        The training samples, which "knn" looks among.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.preprocessing.steps import Imputer
+    >>> Imputer().fit_transform(np.array([[1.0, 5.0], [np.nan, 6.0], [3.0, 7.0]]))[1]
+    array([2., 6.])
+    """
+
+    n_features_in_: int
+    fill_: Annotated[Floats, "features", is_finite]
+    samples_: Maybe[Annotated[Floats, "samples", "features"]]
+
+    def __init__(
+        self, strategy: str = "median", *, text_groups: Sequence[Sequence[int]] = ()
+    ) -> None:
+        self.strategy = strategy
+        self.text_groups = text_groups
+
+    def fit(self, X: Any, y: Any = None) -> Imputer:
+        """Learn what to fill gaps with."""
+        check_choice("strategy", self.strategy, STRATEGIES)
+        X = self._checked(X, reset=True)
+        nearest = self.strategy == "knn"
+        if nearest and sparse.issparse(X):
+            raise ValueError('a sparse X cannot be imputed by "knn"; use "median" instead')
+        statistic = SimpleImputer(
+            strategy="median" if nearest else self.strategy, keep_empty_features=True
+        )
+        self.fill_ = np.asarray(statistic.fit(X).statistics_, dtype=np.float64)
+        for group in map(list, self.text_groups):
+            counts = np.nansum(X[:, group], axis=0)
+            self.fill_[group] = np.arange(len(group)) == counts.argmax()
+        if nearest:
+            self.samples_ = np.array(X)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """X without gaps."""
+        check_is_fitted(self)
+        X = self._checked(X, reset=False).copy()
+        if sparse.issparse(X):
+            X.sum_duplicates()
+            gaps = np.isnan(X.data)
+            X.data[gaps] = self.fill_[X.tocoo().coords[1][gaps]]
+            return X
+        gaps = np.isnan(X)
+        if self.strategy == "knn":
+            gaps &= np.isin(np.arange(X.shape[1]), [j for some in self.text_groups for j in some])
+            X[gaps] = np.broadcast_to(self.fill_, X.shape)[gaps]
+            return KNNImputer(keep_empty_features=True).fit(self.samples_).transform(X)
+        X[gaps] = np.broadcast_to(self.fill_, X.shape)[gaps]
+        return X
+
+
+class Log1p(Savable, _Step):
+    """Logarithm of one plus every value; missing values stay missing and zeros stay zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.preprocessing.steps import Log1p
+    >>> Log1p().fit_transform(np.array([[0.0, 9.0]])).round(2)
+    array([[0. , 2.3]])
+    """
+
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Log1p:
+        """Look at the number of columns: there is nothing to learn."""
+        self._checked(X, reset=True)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Take logarithms."""
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        values = X.data if sparse.issparse(X) else X
+        if (values < 0).any():
+            raise ValueError(
+                "Negative values in data passed to Log1p: logarithms need zero or more; leave out "
+                "the preparation if the values are on a log scale already"
+            )
+        return X.log1p() if sparse.issparse(X) else np.log1p(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.requires_fit = False
+        return tags

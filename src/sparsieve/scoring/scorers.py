@@ -1,0 +1,373 @@
+"""What ``scoring=`` stands for, anywhere: scikit-learn's names, callables, several at once.
+
+A :class:`Score` has values as a reader wants them (log loss 0.31, accuracy 93 %) and gains, where
+larger is better (-0.31, 0.93); ``turned`` makes one of the other. Tables and pages hold values,
+whatever compares or chooses takes gains.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import isfunction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
+
+from .metrics import (
+    LOWER_IS_BETTER,
+    METRICS,
+    OF_NUMBERS,
+    REGRESSION_METRICS,
+    column_of,
+    metric_name,
+    regression_scores,
+)
+from .models import DEFAULT_METRICS, MODELS, TASKS, main_model
+
+# Scores that we compute from predictions ourselves, and what scikit-learn calls them.
+_OWN = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced_accuracy",
+    "mcc": "matthews_corrcoef",
+    "f1": "f1_macro",
+    "r2": "r2",
+    "mae": "neg_mean_absolute_error",
+}
+_PERCENT = ("accuracy", "balanced_accuracy", "top_k_accuracy")
+_GIVES = {
+    "predict": "predictions",
+    "predict_proba": "class probabilities",
+    "decision_function": "decision values",
+}
+_HOW = "a name of sklearn.metrics.get_scorer_names() or a callable scorer(estimator, X, y)"
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score: how it is measured, what it is called and how it is shown.
+
+    Attributes
+    ----------
+    name : str
+        Its column in tables: "log_loss" for scikit-learn's "neg_log_loss".
+    asked : str
+        What the user called it.
+    scorer : callable
+        ``scorer(estimator, X, y)``, larger is better.
+    own : str
+        The metric of :mod:`sparsieve.scoring.metrics` that gives the same from predictions; empty
+        where there is none.
+    lower_is_better : bool
+        Whether its values are errors.
+
+    See Also
+    --------
+    sparsieve.compare : Several methods on the same folds, by one score or several.
+    sparsieve.SelectorCV : Chooses the number of features by one score.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> score = scorers_of("neg_log_loss", "classification")["log_loss"]
+    >>> score.label, score.shown(0.3141), score.turned(0.3141)
+    ('log loss (lower is better)', '0.314', -0.3141)
+    """
+
+    name: str
+    asked: str
+    scorer: Callable[..., Any] = field(compare=False)  # get_scorer makes another every time
+    own: str = ""
+    lower_is_better: bool = False
+
+    @property
+    def title(self) -> str:
+        """As a reader knows it."""
+        return metric_name(self.name)
+
+    @property
+    def label(self) -> str:
+        """The title, with the direction where a reader may not expect it."""
+        return f"{self.title} (lower is better)" if self.lower_is_better else self.title
+
+    @property
+    def best(self) -> str:
+        """Which end is the best one."""
+        return "lowest" if self.lower_is_better else "highest"
+
+    @property
+    def in_text(self) -> tuple[str, str]:
+        """For "the mean ... is highest": the title without another mean, and which end is best."""
+        return self.title.removeprefix("mean "), self.best
+
+    @property
+    def worse(self) -> str:
+        """Where a worse value lies."""
+        return "higher" if self.lower_is_better else "lower"
+
+    @property
+    def better(self) -> str:
+        """Where a better value lies."""
+        return "lower" if self.lower_is_better else "higher"
+
+    @property
+    def most(self) -> float:
+        """The largest gain that there can be."""
+        if not self.own and self.asked not in get_scorer_names():
+            return math.inf
+        endless = self.name in ("positive_likelihood_ratio", "mutual_info_score")
+        return 0.0 if self.lower_is_better else math.inf if endless else 1.0
+
+    @property
+    def is_percent(self) -> bool:
+        """Whether it is shown in percent."""
+        return self.name in _PERCENT
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Methods of which a model must have one; nothing where that is not known."""
+        found = getattr(self.scorer, "_response_method", ())
+        return (found,) if isinstance(found, str) else tuple(found)
+
+    def turned(self, value: Any) -> Any:
+        """The gain that belongs to a value, or the value that belongs to a gain."""
+        return -value if self.lower_is_better else value
+
+    def shown(self, value: float) -> str:
+        """A value as a reader wants it: percent, three decimals or three digits."""
+        if self.is_percent:
+            return self.number(value).replace("100.0", "100") + " %"
+        return self.number(value)
+
+    def number(self, value: float) -> str:
+        """The same without its unit, for a column of a table."""
+        if self.is_percent:
+            return f"{100 * value:z.1f}"
+        if self.most == 1.0:
+            return f"{value:z.3f}"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:z#.3g}".removesuffix(".")
+
+    def shown_gain(self, gain: float) -> str:
+        """The value that belongs to a gain, as a reader wants it."""
+        return self.shown(self.turned(gain))
+
+    def suits(self, model: Any) -> bool:
+        """Whether a model has what the score is computed from."""
+        return not self.needs or any(hasattr(model, method) for method in self.needs)
+
+    def check_model(self, model: Any, called: str, instead: str) -> None:
+        """Refuse a model that lacks what the score is computed from."""
+        if not self.suits(model):
+            wanted = " or ".join(_GIVES.get(method, method) for method in self.needs)
+            raise ValueError(
+                f"{self.asked} needs {wanted}, which {called} does not give; {instead}"
+            )
+
+    def check_target(self, y: np.ndarray, task: str) -> None:
+        """Refuse a target that a score of scikit-learn is not defined for."""
+        known = bool(self.own) or self.asked in get_scorer_names()
+        if task not in TASKS or not known:
+            return
+        is_classes = task == "classification"
+        if is_classes == (self.name in OF_NUMBERS):
+            kinds = ("numbers", "classes") if is_classes else ("classes", "numbers")
+            instead = "accuracy" if is_classes else "r2"
+            raise ValueError(
+                f"{self.asked} is a score for {kinds[0]}, but the target holds {kinds[1]}; use "
+                f"{instead}, for example"
+            )
+        if self.own:
+            return
+        guess = DummyClassifier(strategy="prior") if is_classes else DummyRegressor()
+        nothing = np.zeros((len(y), 1))
+        if reason := self.measured(guess.fit(nothing, y), nothing, y)[1]:
+            raise ValueError(self._hint(y) or f"{self.asked} cannot be computed: {reason}")
+
+    def _hint(self, y: np.ndarray) -> str:
+        classes = np.unique(y).tolist() if np.ndim(y) == 1 else []
+        if self.asked == "roc_auc" and len(classes) > 2:
+            return f"roc_auc compares two classes, but y has {len(classes)}; use roc_auc_ovr"
+        macro = f"{self.asked}_macro"
+        if macro in get_scorer_names() and len(classes) > 2:
+            return f"{self.asked} compares two classes, but y has {len(classes)}; use {macro}"
+        if len(classes) == 2 and 1 not in classes:
+            other = f"use {macro}, or give " if macro in get_scorer_names() else "give "
+            function = getattr(self.scorer, "_score_func", len).__name__
+            return (
+                f"{self.asked} takes the class 1 as the positive one, but the classes are "
+                f"{classes[0]!r} and {classes[1]!r}; {other}make_scorer({function}, "
+                f"pos_label={classes[1]!r})"
+            )
+        return ""
+
+    def measured(self, model: Any, X: Any, y: Any, **params: Any) -> tuple[float, str]:
+        """The value of a fitted model on these samples; NaN where there is none, and why."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+                found = self.scorer(model, X, y, **params)
+        except Exception as error:
+            first = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
+            return math.nan, first or type(error).__name__
+        if isinstance(found, bool) or not isinstance(found, Real):
+            return math.nan, f"it returned a {type(found).__name__} instead of a number"
+        value = float(self.turned(found))
+        return value, "" if math.isfinite(value) else "it is not defined for the test samples there"
+
+
+def scorers_of(
+    scoring: Any,
+    task: str,
+    *,
+    default: Mapping[str, Sequence[str]] = DEFAULT_METRICS,
+    short_names: bool = False,
+) -> dict[str, Score]:
+    """The scores that ``scoring`` stands for, by their names in tables.
+
+    Parameters
+    ----------
+    scoring : str, callable, list, dict or None
+        A name of scikit-learn, ``scorer(estimator, X, y)``, a list of these, or a dict of your own
+        names. None is the ``default`` of the task.
+    task : {"classification", "regression"}
+        How the target is read.
+    default : dict of str to list of str
+        Names by task.
+    short_names : bool, default=False
+        Whether "f1" is the mean over the classes, as in :func:`classification_scores`, and not
+        scikit-learn's, which is that of the positive class.
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> found = scorers_of(["roc_auc", "neg_log_loss"], "classification")
+    >>> [(score.asked, score.label) for score in found.values()]
+    [('roc_auc', 'AUC'), ('neg_log_loss', 'log loss (lower is better)')]
+    """
+    if scoring is None:
+        scoring = list(default[task])
+    if isinstance(scoring, Mapping):
+        named = [(str(name), one) for name, one in scoring.items()]
+    else:
+        several = isinstance(scoring, list | tuple | set | frozenset)
+        named = [("", one) for one in (scoring if several else [scoring])]
+    if not named:
+        raise ValueError(f"scoring is empty; give {_HOW}")
+    found: dict[str, Score] = {}
+    for name, one in named:
+        score = _score(one, name, short_names)
+        if score.name in found:
+            raise ValueError(
+                f"scoring names {score.asked!r} twice; give scores of the same name as a dict"
+            )
+        found[score.name] = score
+    return found
+
+
+def one_score(scoring: Any, estimator: Any) -> Score:
+    """The one score by which something is chosen; None is the estimator's own."""
+    if scoring is None:
+        return Score("score", "score", check_scoring(estimator))
+    if isinstance(scoring, list | tuple | set | frozenset | Mapping):
+        raise ValueError(
+            f"scoring must be one score here, because it chooses the number of features; give "
+            f"{_HOW}, and several at once to compare()"
+        )
+    return _score(scoring, "", short_names=False)
+
+
+def model_for(scores: Mapping[str, Score], task: str) -> tuple[str, str]:
+    """The model that measures these scores by default, and why it is not the usual one."""
+    usual = main_model(list(MODELS[task]))
+    for score in scores.values():
+        if task == "classification" and not score.suits(MODELS[task][usual]()):
+            words = MODELS[task]["softmax"].words
+            return "softmax", f"{score.title} needs class probabilities, so the model is {words}"
+    return usual, ""
+
+
+def able_models(scores: Mapping[str, Score], task: str) -> list[str]:
+    """The models of the table that all scores can be computed for."""
+    every = scores.values()
+    return [n for n, model in MODELS[task].items() if all(s.suits(model()) for s in every)]
+
+
+def check_models(scores: Mapping[str, Score], task: str, models: Sequence[str]) -> None:
+    """Refuse models of the table that lack what a score is computed from."""
+    for score in scores.values():
+        able = map(repr, able_models({score.name: score}, task))
+        for name in models:
+            score.check_model(MODELS[task][name](), f"{name!r}", f"use {', '.join(able)}")
+
+
+def finite_folds(score: Score, values: np.ndarray, reasons: Sequence[str]) -> tuple[Any, str]:
+    """Which folds have the score, and a sentence about the others; refused where none has.
+
+    Parameters
+    ----------
+    score : Score
+    values : array of shape (..., n_folds)
+    reasons : list of str
+        Why a fold has none.
+    """
+    known = np.isfinite(values).reshape(-1, values.shape[-1]).all(axis=0)
+    if known.all():
+        return known, ""
+    n_folds, missing = len(known), np.flatnonzero(~known).tolist()
+    why = next((reasons[fold] for fold in missing if reasons[fold]), "it is not a finite number")
+    if not known.any():
+        of_all = "the one fold" if n_folds == 1 else f"any of the {n_folds} folds"
+        raise ValueError(f"{score.asked} could not be computed on {of_all}: {why}")
+    which = ", ".join(str(fold + 1) for fold in missing[:5])
+    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+    return known, (
+        f"{score.asked} could not be computed on fold{'s' * (len(missing) > 1)} {which}{more} of "
+        f"{n_folds} ({why}); its mean is over the other {int(known.sum())}"
+    )
+
+
+def _score(one: Any, name: str, short_names: bool) -> Score:
+    """A score from its name or scorer; ``name`` is what a dict calls it."""
+    if isinstance(one, Score):
+        return one
+    if isinstance(one, str):
+        if one in _OWN and (short_names or one != "f1"):
+            own, scorer = one, get_scorer(_OWN[one])
+        elif one == "spearman":
+            own, scorer = one, make_scorer(_spearman)
+        elif one in get_scorer_names():
+            own = next((n for n, theirs in _OWN.items() if theirs == one), "")
+            scorer = get_scorer(one)
+        else:
+            known = sorted({*METRICS, *REGRESSION_METRICS, *get_scorer_names()})
+            close = difflib.get_close_matches(one, known, n=1, cutoff=0.5)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ValueError(f"scoring {one!r} is unknown{hint}; give {_HOW}")
+        return _named(name or column_of(one), one, scorer, own)
+    if not callable(one) or isinstance(one, type):
+        raise TypeError(f"scoring must be {_HOW}, got {one!r}")
+    function = getattr(one, "_score_func", one)
+    called = getattr(function, "__name__", type(function).__name__).replace(
+        "<lambda>", "custom score"
+    )
+    if isfunction(one) and one.__module__.startswith("sklearn.metrics"):
+        raise ValueError(
+            f"{called} is a function of labels and predictions; give make_scorer({called}) instead"
+        )
+    return _named(name or called, name or called, one, "")
+
+
+def _named(name: str, asked: str, scorer: Any, own: str) -> Score:
+    lower = getattr(scorer, "_sign", 1) < 0 if not own else own in LOWER_IS_BETTER
+    return Score(name, asked, scorer, own, lower)
+
+
+def _spearman(y_true: Any, y_predicted: Any) -> float:
+    return regression_scores(y_true, y_predicted, ["spearman"])["spearman"]

@@ -1,0 +1,122 @@
+"""The figures of a selection by name: what ``selected.plot(name)`` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from ..diagnosis import permutation_null
+from ..meta import SelectorCV
+from ..plotting import (
+    AccuracyCurveDisplay,
+    ClassProfileDisplay,
+    CorrelationDisplay,
+    FeatureValuesDisplay,
+    NullDistributionDisplay,
+    PredictionDisplay,
+    ProjectionDisplay,
+    RankingDisplay,
+    SampleHeatmapDisplay,
+    SelectionFrequencyDisplay,
+    SubstitutesDisplay,
+    WeightsDisplay,
+)
+from ..plotting.chart_display import ChartDisplay, NothingToDraw, SelectionDisplay, Source
+from ..plotting.overview import OverviewDisplay
+from ..report.selected_data import SelectedData
+from ..report.selection_charts import convergence_chart
+
+if TYPE_CHECKING:
+    from .result import SelectedFeatures
+
+OVERVIEW = "overview"
+_DISPLAYS: dict[str, type[SelectionDisplay]] = {
+    "heatmap": SampleHeatmapDisplay,
+    "values": FeatureValuesDisplay,
+    "profiles": ClassProfileDisplay,
+    "projection": ProjectionDisplay,
+    "predictions": PredictionDisplay,
+    "stability": SelectionFrequencyDisplay,
+    "correlations": CorrelationDisplay,
+    "substitutes": SubstitutesDisplay,
+    "weights": WeightsDisplay,
+    "null": NullDistributionDisplay,
+}
+FIGURES = ("curve", "ranking", *_DISPLAYS, "convergence")
+
+
+def source_of(selected: SelectedFeatures) -> Source:
+    """What the charts are made of."""
+    if selected.y is None or not selected._is_in_memory:
+        raise NothingToDraw("this figure needs y, and X in memory")
+    kept = SelectedData.of(selected.method, selected.prepared_X, selected.y, selected.names)
+    how = {"groups": selected.groups, "null": selected.null}
+    return Source(selected.method, kept, prepare=selected.prepare, given=selected.X, **how)
+
+
+def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) -> Any:
+    """The display of one kind, not drawn yet; its options are taken out of ``options``."""
+    if kind == "curve":
+        if isinstance(selected.selector, SelectorCV):
+            return AccuracyCurveDisplay._of_search(selected.selector)
+        return AccuracyCurveDisplay._of_source(selected._source)
+    if kind == "ranking":
+        chosen = {name: options.pop(name) for name in ("n_features",) if name in options}
+        how = {"feature_names": selected.names, "null": selected.null, **chosen}
+        return RankingDisplay._of_selector(selected.selector, **how)
+    if kind == "convergence":
+        chart = convergence_chart(selected.method)
+        if chart is None:
+            name = type(selected.method).__name__
+            raise NothingToDraw(f"{name} has no iterations to draw")
+        return ChartDisplay(chart)
+    display = _DISPLAYS[kind]
+    return display(display._described(selected._source, options))
+
+
+def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[str, Any]) -> Any:
+    """Draw one figure, or the overview."""
+    if kind is None:
+        kind = OVERVIEW if ax is None and not options else "ranking"
+    if kind == OVERVIEW:
+        if ax is not None or options:
+            raise ValueError(
+                "the overview draws several charts on a figure of its own; name one to draw it on "
+                'your axes or with your options, such as plot("ranking", ax=ax)'
+            )
+        return _overview(selected).plot()
+    if kind not in FIGURES:
+        close = get_close_matches(str(kind), FIGURES, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
+        raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
+    if kind == "null" and selected.null is None:
+        source = selected._source
+        found = permutation_null(source.kept.unfitted(), source.kept.X, source.kept.y)
+        known = Source(source.selector, source.kept, null=found)
+        return NullDistributionDisplay._of(known, ax=ax, **options)
+    return described(selected, kind, options).plot(ax=ax, **options)
+
+
+def _overview(selected: SelectedFeatures) -> OverviewDisplay:
+    """Curve, ranking and heat map; without a curve, where it would take long, values instead."""
+    quick = isinstance(selected.selector, SelectorCV) or selected.check is not None
+    wanted = [*(["curve"] if quick else []), "ranking", "heatmap", *([] if quick else ["values"])]
+    found = dict(_possible(selected, wanted))
+    if not found:
+        raise NothingToDraw("no feature was selected, so there is nothing to draw")
+    return OverviewDisplay(found)
+
+
+def _possible(selected: SelectedFeatures, kinds: Any) -> Iterator[tuple[str, Any]]:
+    for kind in kinds:
+        try:
+            yield kind, described(selected, kind, {})
+        except NothingToDraw:
+            continue
+
+
+def every_figure(selected: SelectedFeatures) -> Iterator[tuple[str, Any]]:
+    """All figures that this selection has something for, not drawn yet."""
+    return _possible(selected, FIGURES)

@@ -1,0 +1,401 @@
+"""Anybody's method as a selector of this package."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+from .._checks import resolve_count, warn_user
+from .._saved import Bools, Floats, Ints, Maybe
+from ..validation.target import with_task
+from .around import AroundSelectors, last_step, weights_for
+from .base import BaseSelector, Count, FeatureScores, TrainingData
+from .guests import (
+    DEFAULT_COUNT,
+    Judgement,
+    are_constant,
+    chooses_number,
+    guest_name,
+    judgement_of,
+    own_count,
+    resolved,
+    scores_by,
+    support_of,
+    takes_number,
+    to_fit,
+    with_number,
+)
+from .least_squares.ridge_forward import RidgeForwardSelector
+
+
+class SelectorAdapter(AroundSelectors):
+    """Use a selector or model of another package, or a function, as a selector of this package.
+
+    ``select``, ``compare``, :class:`SelectorCV` and the other places that take a method make one
+    themselves. Features are ranked by what the fitted estimator offers: ``ranking_``,
+    ``scores_``, ``feature_importances_``, ``variances_`` or ``coef_``. A selector that ranks
+    nothing, such as ``SequentialFeatureSelector``, is fitted again for every number of features
+    that :meth:`at` is asked for.
+
+    Parameters
+    ----------
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores`` whose larger scores are better. None is :class:`RidgeForwardSelector`.
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps what the estimator itself keeps; of
+        models the features that ``SelectFromModel`` would keep, of functions the best 10.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities, and asks where whole numbers could be either.
+
+    Attributes
+    ----------
+    selector_ : estimator
+        The fitted estimator; a function has none.
+    scores_, ranking_ : ndarray of shape (n_features,)
+        What the estimator says about the features. Of one that ranks nothing, 1 for the features
+        that are kept and 0 for the others, at every number of features anew.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    pvalues_ : ndarray of shape (n_features,)
+        Where the estimator or function has them.
+
+    See Also
+    --------
+    sparsieve.check_selector : Checks a selector of your own.
+    sparsieve.BaseSelector : Base of a selector of your own.
+
+    Notes
+    -----
+    A selector that has to be fitted again keeps a reference to its training data, which is left
+    out when it is saved or pickled.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sparsieve import SelectorAdapter
+    >>> X, y = load_wine(return_X_y=True)
+    >>> adapted = SelectorAdapter(SelectKBest(), n_features_to_select=2).fit(X, y)
+    >>> adapted.get_support(indices=True), adapted.at(1).get_support(indices=True)
+    (array([ 6, 12]), array([6]))
+    """
+
+    selector_: Maybe[Any]
+    pvalues_: Maybe[Annotated[Floats, "features"]]
+    _meaning: str
+    _base: Annotated[Ints, "features"]  # the ranking, where no fit at a number says otherwise
+    _apart: Annotated[Bools, "features"]  # whether 1, 2, ... features need a fit of their own
+    _supports: dict[int, Any]  # of such fits
+    _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        n_features_to_select: Count = None,
+        task: str = "auto",
+    ) -> None:
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+
+    def _state_checks(self) -> Iterator[bool]:
+        d, masks = self.n_features_in_, self._supports.values()
+        yield all(isinstance(m, np.ndarray) and m.dtype == bool and m.shape == (d,) for m in masks)
+        yield np.array_equal(np.sort(self._base), np.arange(1, d + 1))
+        yield getattr(getattr(self, "selector_", self), "n_features_in_", d) == d
+
+    def _guest(self) -> Any:
+        return RidgeForwardSelector() if self.selector is None else resolved(self.selector)
+
+    def _members(self) -> list:
+        return [self._guest()]
+
+    def _members_with_task(self, task: str) -> dict[str, Any]:
+        inner = self.selector
+        is_estimator = hasattr(inner, "get_params") and not isinstance(inner, type)
+        return {
+            "selector": with_task(inner, task) if is_estimator else inner,
+            "task": task if self.task == "auto" else self.task,
+        }
+
+    @property
+    def guest_name(self) -> str:
+        """The name of the method in tables and reports: its class, or that of the function."""
+        return guest_name(self._guest())
+
+    @property
+    def score_meaning(self) -> str:
+        """What ``scores_`` say, in one sentence for their reader."""
+        return getattr(self, "_meaning", self._score_meaning)
+
+    @property
+    def is_ranking(self) -> bool:
+        """Whether the fitted estimator ranks features; otherwise it only selects some."""
+        return not self._apart[:-1].all() or len(self._apart) == 1
+
+    def _check_parameters(self) -> None:
+        self._guest()
+
+    def fit(self, X: Any, y: Any, **params: Any) -> SelectorAdapter:  # type: ignore[override]
+        """Fit the estimator, or ask the function, and rank the features of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or targets.
+        **params : dict
+            ``sample_weight`` and further arguments of the estimator's ``fit``, where it takes them.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        weights = params.pop("sample_weight", None)
+        self._params = params
+        try:
+            return super().fit(X, y, weights)
+        finally:
+            del self._params
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        for name in ("selector_", "pvalues_", "_refits"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        guest, (X, y) = self._guest(), data.arrays()
+        d = X.shape[1]
+        self._supports, self._apart = {}, np.zeros(d, dtype=bool)
+        if not hasattr(guest, "fit"):
+            weights_for(guest, data.sample_weight)  # refuses them
+            scores, pvalues = scores_by(guest, X, y)
+            said = f"What {self.guest_name} returns for the feature: larger is better."
+            return self._ranked(Judgement(scores, said), DEFAULT_COUNT, X, pvalues)
+        count = resolve_count(self.n_features_to_select, d, 0) or None
+        if hasattr(guest, "get_params"):
+            guest = with_task(guest, data.target.task)
+        refits = _Refits(X, y, {**self._params, **weights_for(guest, data.sample_weight)})
+        self.selector_ = fitted = refits.fit(to_fit(guest, count, d))
+        if hasattr(last := last_step(fitted), "at"):  # a selector of this package, or like one
+            return self._as_it_goes(last, d)
+        judged, support = judgement_of(fitted, d), support_of(fitted, d)
+        if judged is None and support is None:
+            raise ValueError(
+                f"{self.guest_name} does not say how important features are; a selector needs "
+                "ranking_, scores_, feature_importances_, coef_ or get_support() after fit"
+            )
+        kept = count or own_count(refits.fit(guest) if chooses_number(guest) else fitted, guest, d)
+        if takes_number(guest):
+            self._refits = refits
+        if support is not None and (judged is None or not judged.explains(support)):
+            self._meaning = (
+                f"1 for the features that {self.guest_name} keeps, 0 for the others: it does not "
+                "rank them."
+            )
+            self._apart[:-1], self._supports = True, {int(support.sum()): support}
+            return FeatureScores(support.astype(np.float64), n_kept=kept)
+        assert judged is not None
+        self._apart = judged.divided()
+        return self._ranked(judged, kept, X, getattr(last, "pvalues_", None))
+
+    def _ranked(self, judged: Judgement, n_kept: int, X: Any, pvalues: Any) -> FeatureScores:
+        unknown, self._meaning = np.isnan(judged.scores), judged.meaning
+        scores = np.where(unknown, np.min(judged.scores[~unknown], initial=0.0), judged.scores)
+        if pvalues is not None and np.shape(pvalues) == scores.shape:
+            self.pvalues_ = np.asarray(pvalues, dtype=np.float64)
+        order = None if judged.ranks is None else judged.order
+        # Of features with the same score, those come first that carry any information.
+        ties = (~are_constant(X)).astype(np.float64)
+        return FeatureScores(scores, n_kept=n_kept, order=order, ties=ties, constant=unknown)
+
+    def _as_it_goes(self, last: Any, d: int) -> FeatureScores:
+        """What a selector with ``at`` says of its own number."""
+        self._meaning = getattr(last, "score_meaning", self._score_meaning)
+        scores, ranking = _standing(last)
+        reached = getattr(last, "n_ranked_", d)
+        order = np.argsort(ranking)[:reached]
+        n_kept = int(np.sum(last.get_support()))
+        return FeatureScores(scores, n_kept=n_kept, order=order, complete=reached >= d)
+
+    def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
+        super()._set_ranking(scores, ranking)
+        self._base = self.ranking_
+
+    def _set_support(self) -> None:
+        count = self._fixed.count(self.n_features_to_select, self._n_kept)
+        if hasattr(last_step(getattr(self, "selector_", None)), "at"):
+            self.selector_ = at_number(self.selector_, count)
+            self.scores_, self.ranking_ = _standing(last_step(self.selector_))
+        elif self._apart[count - 1] and (support := self._support_at(count)) is not None:
+            if not self.is_ranking:
+                self.scores_ = support.astype(np.float64)
+            self.ranking_ = _ranks(np.lexsort((self._base, ~support)))
+        else:
+            self.ranking_ = self._base
+        self.support_ = self.ranking_ <= count
+
+    def _support_at(self, k: int) -> np.ndarray | None:
+        """The features of a fit for this number; None where only the columns' order decides."""
+        if k in self._supports:
+            return self._supports[k]
+        name, guest = self.guest_name, self._guest()
+        if not takes_number(guest):
+            if self.is_ranking:
+                warn_user(
+                    f"{name} gives several features the same rank; which of them are among the "
+                    f"{k} best is decided by the order of the columns"
+                )
+                return None
+            raise ValueError(
+                f"{name} keeps {self._n_kept} features and cannot be asked for {k}: it has neither "
+                "a ranking nor the parameter n_features_to_select"
+            )
+        if getattr(getattr(self, "_refits", None), "X", None) is None:
+            raise ValueError(
+                f"{name} has to be fitted again for {k} features, but a selector that was saved, "
+                "pickled or sent to another process has no training data; fit it again"
+            )
+        support = support_of(self._refits.fit(with_number(guest, k)), len(self._base))
+        if support is None or support.sum() != k:
+            kept = "does not say which features it keeps"
+            kept = kept if support is None else f"keeps {support.sum()} features"
+            raise ValueError(f"{name} {kept} although it was told n_features_to_select={k}")
+        self._supports[k] = support
+        return support
+
+    def _prepare_for(self, counts: Iterable[int | None]) -> None:
+        """Fit for every number of features that needs it, and tell what that costs."""
+        open_ones = [k for k in counts if k and self._apart[k - 1] and k not in self._supports]
+        if not open_ones or not takes_number(self._guest()):
+            return
+        why, which = "has no ranking", "every number of features"
+        if self.is_ranking:
+            why = "gives several features the same rank"
+            which = f"{len(open_ones)} of the numbers of features"
+        warn_user(
+            f"{self.guest_name} {why}; it is fitted again for {which} ({len(open_ones) + 1} fits "
+            "instead of 1)"
+        )
+        for k in open_ones:
+            self._support_at(k)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets ``sample_weight`` and other metadata."""
+        router, guest = MetadataRouter(owner=self), self._guest()
+        if hasattr(guest, "fit"):
+            router.add(
+                selector=guest, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+            )
+        return router
+
+
+class _Refits:
+    """Fits guests to the same samples, which stay here while the process lasts."""
+
+    def __init__(self, X: Any, y: Any, params: dict[str, Any]) -> None:
+        self.X, self.y, self.params = X, y, params
+
+    def fit(self, guest: Any) -> Any:
+        """A fitted copy."""
+        guest = clone(guest, safe=False)
+        fitted = guest.fit(self.X, self.y, **self.params)
+        return guest if fitted is None else fitted
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Refits, (None, None, {})
+
+
+def at_number(fitted: Any, k: int | None) -> Any:
+    """A fitted selector, or pipeline that ends in one, at another number of features."""
+    if isinstance(fitted, Pipeline):
+        name, last = fitted.steps[-1]
+        return Pipeline([*fitted.steps[:-1], (name, last.at(k))])
+    return fitted.at(k)
+
+
+def _standing(selector: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(scores, ranking) of a fitted selector at its number of features."""
+    support = np.asarray(selector.get_support())
+    ranking = getattr(selector, "ranking_", None)
+    if ranking is None:
+        ranking = _ranks(np.argsort(~support, kind="stable"))
+    scores = getattr(selector, "scores_", None)
+    return support.astype(np.float64) if scores is None else scores, ranking
+
+
+def _ranks(order: np.ndarray) -> np.ndarray:
+    ranking = np.empty(len(order), dtype=np.int64)
+    ranking[order] = np.arange(1, len(order) + 1)
+    return ranking
+
+
+# -- from what a user calls a method to a selector -----------------------------------------------
+
+
+def as_selector(method: Any, params: Mapping[str, Any] | None = None) -> BaseSelector:
+    """The selector that a name, class, estimator or function stands for; unfitted.
+
+    Parameters
+    ----------
+    method : str, class, estimator or function
+        The name of a method; a selector of this package; a selector or model of another one; or a
+        function ``(X, y) -> scores``.
+    params : dict, default=None
+        Parameters of the method.
+
+    Returns
+    -------
+    selector : BaseSelector
+        Guests are inside a :class:`SelectorAdapter`.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import f_classif
+    >>> from sparsieve.selectors.adapter import as_selector
+    >>> as_selector("fisher")
+    FisherSelector()
+    >>> as_selector(f_classif).guest_name
+    'f_classif'
+    """
+    found = resolved(method, params)
+    return found if isinstance(found, BaseSelector) else SelectorAdapter(found)
+
+
+def written(selector: Any) -> str:
+    """A selector as code that makes it; functions by their names."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(selector))
+
+
+def parameters_of(selector: Any) -> dict[str, Any]:
+    """The parameters of a method: of a guest, those that its own class takes."""
+    if not isinstance(selector, SelectorAdapter):
+        return selector.get_params(deep=False)
+    guest = selector._guest()
+    if isinstance(guest, partial):
+        return dict(guest.keywords)
+    return guest.get_params(deep=False) if hasattr(guest, "get_params") else {}
+
+
+def seeded(selector: BaseSelector, seed: int) -> BaseSelector:
+    """A selector whose open ``random_state``, at any depth, is this seed."""
+    guest: Any = selector._guest() if isinstance(selector, SelectorAdapter) else selector
+    if hasattr(guest, "get_params"):
+        values = guest.get_params().items()
+        names = [n for n, v in values if n.rpartition("__")[2] == "random_state" and v is None]
+        guest.set_params(**dict.fromkeys(names, seed))
+    elif not hasattr(guest, "fit") and "random_state" in inspect.signature(guest).parameters:
+        given = guest.keywords if isinstance(guest, partial) else {}
+        return SelectorAdapter(partial(guest, **{"random_state": seed, **given}))
+    return selector

@@ -1,0 +1,159 @@
+"""What selectors around other estimators share: they say of themselves what those can take."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import is_classifier, is_regressor
+from sklearn.feature_selection import (
+    chi2,
+    f_classif,
+    f_regression,
+    mutual_info_classif,
+    mutual_info_regression,
+    r_regression,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.utils import InputTags, Tags, TargetTags, get_tags
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
+
+from ..registry import name_of
+from ..validation.capabilities import is_scale_free
+from .base import BaseSelector, TrainingData
+
+# Scores of scikit-learn that would make something of any y, and nonsense of the wrong one.
+_OF_CLASSES = (chi2, f_classif, mutual_info_classif)
+_OF_NUMBERS = (f_regression, mutual_info_regression, r_regression)
+
+
+class AroundSelectors(BaseSelector):
+    """Base of selectors that ask other estimators."""
+
+    _accepts_several_targets: ClassVar[bool] = True  # members say themselves what they take
+
+    def _members(self) -> list:
+        """The estimators, or functions, that will see X."""
+        raise NotImplementedError
+
+    @property
+    def _accepts_regression(self) -> bool:  # type: ignore[override]
+        return not any(for_classes_only(member) for member in self._members())
+
+    @property
+    def _needs_numbers(self) -> bool:  # type: ignore[override]
+        return any(for_numbers_only(member) for member in self._members())
+
+    @property
+    def _accepts_device(self) -> bool:  # type: ignore[override]
+        return all(
+            isinstance(member, BaseSelector)
+            and (member._accepts_device or member._accepts_external)
+            for member in self._members()
+        )
+
+    def _input_tags(self) -> list[InputTags]:
+        return [tags_of(member).input_tags for member in self._members()]
+
+    @property
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
+        return all(tags.sparse for tags in self._input_tags())
+
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return all(tags.allow_nan for tags in self._input_tags())
+
+    @property
+    def _scale_free(self) -> bool:  # type: ignore[override]
+        return all(map(is_scale_free, self._members()))
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        is_column = getattr(y, "shape", ())[1:] == (1,)
+        if is_column and not get_tags(self).target_tags.multi_output:
+            y = column_or_1d(y, warn=True)
+        return super()._training_data(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = any(t.positive_only for t in self._input_tags())
+        of_targets = [tags_of(member).target_tags for member in self._members()]
+        tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
+        return tags
+
+
+def tags_of(member: Any) -> Tags:
+    """What an estimator says of itself; of a class that says nothing, the least.
+
+    A function gets sparse data as they are.
+    """
+    try:
+        return get_tags(member)
+    except (AttributeError, NotImplementedError):
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=True),
+            input_tags=InputTags(sparse=not hasattr(member, "fit")),
+        )
+
+
+def last_step(estimator: Any) -> Any:
+    """The end of a pipeline; anything else as it is."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def for_classes_only(member: Any) -> bool:
+    """Whether an estimator, the end of a pipeline or a function cannot take numbers as target."""
+    last = last_step(member)
+    if isinstance(last, BaseSelector):
+        return not last._accepts_regression
+    return _is(last, is_classifier, _OF_CLASSES)
+
+
+def for_numbers_only(member: Any) -> bool:
+    """Whether an estimator, the end of a pipeline or a function takes numbers as target only."""
+    last = last_step(member)
+    return not isinstance(last, BaseSelector) and _is(last, is_regressor, _OF_NUMBERS)
+
+
+def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:
+    """Whether it, the model that it asks, or the function that it scores by is of this kind."""
+    asked = member, getattr(member, "score_func", None), getattr(member, "func", None)
+    if any(one is function for one in asked for function in functions):
+        return True
+    models = [member, getattr(member, "estimator", None)]
+    return any(hasattr(model, "__sklearn_tags__") and kind(model) for model in models)
+
+
+def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, Any]:
+    """Arguments of ``fit`` that hand over the weights, also to the steps of a pipeline."""
+    if sample_weight is None:
+        return {}
+    if not isinstance(estimator, Pipeline):
+        arguments = {"sample_weight": sample_weight} if _takes_weights(estimator) else {}
+    elif get_config()["enable_metadata_routing"]:
+        arguments = {"sample_weight": sample_weight}  # steps have said whether they want them
+    else:
+        names = [name for name, step in estimator.steps if _takes_weights(step)]
+        arguments = {f"{name}__sample_weight": sample_weight for name in names}
+    if not arguments:
+        name = f"{name_of(estimator)}.fit" if hasattr(estimator, "fit") else "a function"
+        raise ValueError(
+            f"sample_weight was given but {name} does not take it; leave it out, or say who gets "
+            "it with scikit-learn's metadata routing"
+        )
+    return arguments
+
+
+def _takes_weights(estimator: Any) -> bool:
+    """Whether ``fit`` takes weights, or hands them on to the estimator that it asks."""
+    if not hasattr(estimator, "fit") or has_fit_parameter(estimator, "sample_weight"):
+        return hasattr(estimator, "fit")
+    if isinstance(estimator, AroundSelectors):
+        return all(map(_takes_weights, estimator._members()))
+    if isinstance(estimator, Pipeline):
+        return any(_takes_weights(step) for _, step in estimator.steps)
+    kinds = [each.kind for each in inspect.signature(estimator.fit).parameters.values()]
+    inner = getattr(estimator, "estimator", None)
+    return inspect.Parameter.VAR_KEYWORD in kinds and inner is not None and _takes_weights(inner)

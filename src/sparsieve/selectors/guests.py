@@ -1,0 +1,299 @@
+"""What estimators of other packages, and functions, say about features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.pipeline import Pipeline
+
+from .._checks import warn_user
+from ..registry import find_selector
+from .around import last_step
+from .base import BaseSelector
+from .parameters import configured, reconfigured
+
+NUMBER = "n_features_to_select"  # by which selectors of other packages take it
+DEFAULT_COUNT = 10  # of what only scores features
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a fitted estimator, or a function, says about every feature.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        Larger is better; NaN of what it could not judge.
+    meaning : str
+        One sentence for the reader of the scores.
+    ranks : ndarray of shape (n_features,) or None
+        1 for the best; several features may share one.
+    ties : ndarray of shape (n_features,) or None
+        Larger is better among features that share a rank.
+    """
+
+    scores: np.ndarray
+    meaning: str
+    ranks: np.ndarray | None = None
+    ties: np.ndarray | None = None
+
+    @property
+    def order(self) -> np.ndarray:
+        """Features by rank, the best first; equals in the order of the columns."""
+        assert self.ranks is not None
+        return np.lexsort((*(() if self.ties is None else (-self.ties,)), self.ranks))
+
+    def divided(self) -> np.ndarray:
+        """Whether the order of the columns decides which are the best 1, 2, ... features."""
+        apart = np.zeros(len(self.scores), dtype=bool)
+        if self.ranks is not None:
+            for key in (self.ranks,) if self.ties is None else (self.ranks, self.ties):
+                apart[:-1] |= np.diff(key[self.order]) != 0
+            apart = ~apart
+            apart[-1] = False
+        return apart
+
+    def explains(self, support: np.ndarray) -> bool:
+        """Whether features of this support are better than the others, as far as this tells."""
+        if support.all() or not support.any():
+            return True
+        values = np.nan_to_num(self.scores if self.ranks is None else -self.ranks, nan=-np.inf)
+        return bool(values[support].min() >= values[~support].max())
+
+
+def guest_name(guest: Any) -> str:
+    """What a guest is called in tables and messages: its class, or the name of the function."""
+    while isinstance(guest, partial):
+        guest = guest.func
+    last = last_step(guest)
+    return last.__name__ if hasattr(last, "__name__") else type(last).__name__
+
+
+def judgement_of(fitted: Any, n_features: int) -> Judgement | None:
+    """What a fitted estimator says about the features of X; None where it only selects some."""
+    model, name = last_step(fitted), guest_name(fitted)
+    if hasattr(model, "best_estimator_"):  # a search for parameters
+        return judgement_of(model.best_estimator_, n_features)
+    if isinstance(model, SelectFromModel):
+        getter = model.importance_getter
+        if getter == "auto":
+            return judgement_of(model.estimator_, n_features)
+        get = attrgetter(getter) if isinstance(getter, str) else getter
+        values = _sizes(get(model.estimator_))
+        return Judgement(values, f"The importance that {name} goes by: larger is better.")
+    offered: dict[str, np.ndarray] = {}
+    for attribute in ("ranking_", "scores_", "feature_importances_", "variances_", "coef_"):
+        if getattr(model, attribute, None) is not None:
+            values = getattr(model, attribute)
+            offered[attribute] = _sizes(values) if attribute == "coef_" else _numbers(values)
+    sound = {key: values for key, values in offered.items() if values.shape == (n_features,)}
+    if offered and not sound and support_of(fitted, n_features) is None:
+        raise ValueError(
+            f"{name} judges {max(map(len, offered.values()))} features but X has {n_features}; "
+            "steps before it must keep the number of columns"
+        )
+    ranks = sound.pop("ranking_", None)
+    if ranks is not None:
+        history = getattr(model, "importance_history_", None)  # of BorutaPy, by round
+        return Judgement(
+            sound.get("scores_", ranks.max() + 1 - ranks),
+            f"The scores of {name}: larger is better."
+            if "scores_" in sound
+            else f"The ranks that {name} gives, read backwards: larger is better.",
+            ranks,
+            None if history is None else _mean_of_rounds(np.asarray(history, dtype=np.float64)),
+        )
+    for attribute, scores in sound.items():
+        return Judgement(scores, _MEANINGS[attribute].format(name))
+    return None
+
+
+_MEANINGS = {
+    "scores_": "The scores of {}: larger is better.",
+    "feature_importances_": "The importance of the feature in {}: larger is better.",
+    "variances_": "The variance of the feature: larger is better.",
+    "coef_": "The size of the coefficients of {}: larger is better where features have one scale.",
+}
+
+
+def _numbers(values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
+
+
+def _sizes(coef: Any) -> np.ndarray:
+    """One number for every feature: the norm over classes or targets."""
+    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=np.float64)
+    return np.sqrt((np.atleast_2d(coef) ** 2).sum(axis=0))
+
+
+def _mean_of_rounds(history: np.ndarray) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of features that no round judged
+        return np.nan_to_num(np.nanmean(np.atleast_2d(history), axis=0), nan=-np.inf)
+
+
+def support_of(fitted: Any, n_features: int) -> np.ndarray | None:
+    """The features that a fitted selector keeps as a mask; None of a model that selects none."""
+    model = last_step(fitted)
+    if hasattr(model, "get_support"):
+        support = np.asarray(model.get_support())
+    elif getattr(model, "support_", None) is not None:
+        support = np.asarray(model.support_)
+    else:
+        return None
+    is_mask = support.dtype == bool and support.shape == (n_features,)
+    return support if is_mask else None  # the support vectors of a machine, for example
+
+
+def own_count(fitted: Any, given: Any, n_features: int) -> int:
+    """How many features an estimator keeps by itself: fitted, and as it was given."""
+    last, asked = last_step(fitted), getattr(last_step(given), NUMBER, None)
+    support = support_of(fitted, n_features)
+    if isinstance(last, RFE) and not isinstance(last, RFECV):
+        if asked is None:
+            return max(1, n_features // 2)
+        return int(asked * n_features) if isinstance(asked, float) else int(asked)
+    if support is not None:
+        return int(support.sum())
+    if isinstance(asked, int) and not isinstance(asked, bool):
+        return min(asked, n_features)
+    try:  # scikit-learn's rule for models: larger than the mean, or not zero with an l1 penalty
+        return int(SelectFromModel(last, prefit=True).get_support().sum())
+    except (AttributeError, TypeError, ValueError):
+        return min(DEFAULT_COUNT, n_features)
+
+
+def chooses_number(guest: Any) -> bool:
+    """Whether a guest finds the number of features itself, by fits that others do not need."""
+    return isinstance(last_step(guest), RFECV)
+
+
+def takes_number(guest: Any) -> bool:
+    """Whether a guest can be told how many features to keep."""
+    last = last_step(guest)
+    return isinstance(last, RFE) or (
+        hasattr(last, "get_params") and NUMBER in last.get_params(deep=False)
+    )
+
+
+def with_number(guest: Any, k: int) -> Any:
+    """An unfitted copy that will keep k features, of a guest that can be told so."""
+    last = last_step(guest)
+    if isinstance(last, RFECV):  # which chooses the number itself
+        known = {key: getattr(last, key) for key in ("step", "importance_getter", "verbose")}
+        last = RFE(clone(last.estimator), **known)
+    return _ending_in(guest, clone(last).set_params(**{NUMBER: k}))
+
+
+def to_fit(guest: Any, count: int | None, n_features: int) -> Any:
+    """An unfitted copy that will say as much as it can about ``count`` features and fewer."""
+    last = last_step(guest)
+    if hasattr(last, "reaching"):
+        return _ending_in(guest, clone(last) if count is None else last.reaching(count))
+    if isinstance(last, RFE):  # only ranks what it eliminates
+        return with_number(guest, 1)
+    if count is None or not takes_number(guest):
+        return clone(guest, safe=False)
+    # All features are not a choice, which some refuse.
+    return with_number(guest, min(count, max(n_features - 1, 1)))
+
+
+def _ending_in(guest: Any, last: Any) -> Any:
+    if not isinstance(guest, Pipeline):
+        return last
+    guest = clone(guest)
+    return guest.set_params(**{guest.steps[-1][0]: last})
+
+
+def are_constant(X: Any) -> np.ndarray:
+    """Whether every column holds one value only."""
+    ends = X.max(axis=0), X.min(axis=0)
+    most, least = (end.toarray().ravel() if sparse.issparse(end) else end for end in ends)
+    return np.asarray(most == least)
+
+
+def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray, Any]:
+    """(scores, p-values or None) that a function gives the features; refused in a sentence."""
+    name, n_features = guest_name(function), X.shape[1]
+    found, pvalues = function(X, y), None
+    if isinstance(found, tuple) and len(found) == 2:  # as scores of scikit-learn
+        found, pvalues = found
+    expected = f"one number for each of the {n_features} features of X"
+    try:
+        values = np.asarray(found)
+        scores = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must return {expected}, got {type(found).__name__}") from None
+    if values.dtype == bool:
+        raise ValueError(
+            f"{name} returned True and False, which rank nothing; it must return {expected}"
+        )
+    if scores.shape != (n_features,):
+        raise ValueError(f"{name} must return {expected}, got an array of shape {scores.shape}")
+    unknown = np.isnan(scores)
+    if unknown.all():
+        raise ValueError(f"{name} returned NaN for every feature; it must return {expected}")
+    lost = int((unknown & ~are_constant(X)).sum())
+    if lost:
+        warn_user(f"{name} returned NaN for {lost} of {n_features} features; they are ranked last")
+    known = scores[~unknown]
+    if len(known) > 1 and (known == known[0]).all():
+        warn_user(
+            f"{name} returned the same score for every feature, so that they are ranked in the "
+            "order of the columns"
+        )
+    elif (known < 0).any() and (known > 0).any():
+        warn_user(
+            f"{name} returned a negative score for {int((known < 0).sum())} of {n_features} "
+            "features, which ranks them below those at zero; return absolute values if the sign "
+            "does not matter"
+        )
+    pvalues = None if pvalues is None else _numbers(pvalues)
+    return scores, pvalues if pvalues is not None and pvalues.shape == scores.shape else None
+
+
+# -- what a user calls a method --------------------------------------------------------------------
+
+
+def resolved(method: Any, params: Mapping[str, Any] | None = None) -> Any:
+    """The estimator or function that is meant, with its parameters set."""
+    if isinstance(method, str):
+        method = find_selector(method)
+    if isinstance(method, type) and issubclass(method, BaseSelector):
+        return configured(method, params or {})
+    if isinstance(method, type) and hasattr(method, "fit"):
+        return _made(method, params or {})
+    if hasattr(method, "guest_name") and params:  # an adapter, whose guest they are for
+        return clone(method).set_params(selector=resolved(method.selector, params))
+    if hasattr(method, "fit"):
+        return reconfigured(clone(method), params) if params else method
+    if callable(method) and not isinstance(method, type):
+        return partial(method, **params) if params else method
+    given = method.__name__ if isinstance(method, type) else repr(method)
+    raise TypeError(
+        f"a method must be a name, a selector or model with fit, or a function (X, y) -> scores, "
+        f"got {given}; sparsieve.all_selectors() lists the selectors of this package"
+    )
+
+
+def _made(cls: type, params: Mapping[str, Any]) -> Any:
+    try:
+        return cls(**params)
+    except TypeError as error:
+        said = str(error).replace("__init__() ", "")
+        raise TypeError(
+            f"{cls.__name__} cannot be made from these parameters: {said}; pass an instance "
+            "instead of the class"
+        ) from None
