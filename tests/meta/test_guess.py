@@ -176,8 +176,6 @@ def test_compare_tests_every_method_at_its_share_of_the_level():
     assert nothing.verdict.predictive == []
     none = "None of the 2 methods predicted significantly better than a guess"
     assert nothing.recommendation.startswith(none)
-        "None of the 2 methods predicted significantly better than a guess"
-    )
 
 
 def test_the_table_of_nulls_keeps_the_level():
