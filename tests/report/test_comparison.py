@@ -50,7 +50,6 @@ def test_the_table_fits_its_page(compared):
         "verdict",
         "stability",
         "time per fit",
-        "balanced accuracy (%)",
     ]
     best = compared.verdict.best
     mean = compared.verdict.means[best]

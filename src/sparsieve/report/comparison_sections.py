@@ -89,7 +89,7 @@ def standing_section(comparison: Any, header: Sequence[str], rows: Sequence[tupl
         Column(f"{header[1]}, 95 % interval", both(1, 2)),
         Column(f"{header[3]}, 95 % interval", both(3, 4)),
         Column(header[5], [text.replace("p = ", "p\u00a0=\u00a0") for text in cells[5]]),
-        *(Column(header[place], cells[place]) for place in range(6, len(header))),
+        *(Column(header[place], cells[place]) for place in (6, 7)),
     ]
     table = Table(
         f"Methods using {counted(comparison.k, 'feature')}",
