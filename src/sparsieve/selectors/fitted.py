@@ -55,11 +55,13 @@ class FittedAttributes(FittedOnFeatures):
     def _state_checks(self) -> Iterator[bool]:
         d, classes = self.n_features_in_, vars(self).get("classes_")
         yield classes is None or (isinstance(classes, np.ndarray) and classes.ndim == 1)
-        groups, ranking, n_units = vars(self).get("_feature_groups"), self.ranking_, d
+        # A search for the number of features has the groups of the selector that it fitted.
+        model = vars(self).get("selector_", self)
+        groups, ranking, n_units = vars(model).get("_feature_groups"), self.ranking_, d
         if groups is not None:
             yield groups.n_features == d
-            n_units, ranking = groups.n_groups, self.group_ranking_
-            yield len(self.group_names_) == len(self.group_support_) == n_units
+            n_units, ranking = groups.n_groups, model.group_ranking_
+            yield len(model.group_names_) == len(model.group_support_) == n_units
         yield np.array_equal(np.sort(ranking), np.arange(1, n_units + 1))
         if "_fixed" in vars(self):
             yield 0 <= self._n_kept <= n_units and 0 <= self._n_ranked <= n_units

@@ -180,6 +180,32 @@ def feature_groups(given: Any, n_features: int, names: Sequence[str] | None) -> 
     return _complete(groups, n_features, names)
 
 
+def by_place(selector: Any, names: Any) -> dict[str, Any]:
+    """Parameters that name columns, with places instead: for a selector that sees no names.
+
+    Examples
+    --------
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.validation.feature_groups import by_place
+    >>> by_place(RidgeForwardSelector(always_keep=["age"]), ["sex", "age"])
+    {'always_keep': [1]}
+    """
+    if names is None:
+        return {}
+    found: dict[str, Any] = {}
+    for parameter in ("always_keep", "never_keep"):
+        columns = getattr(selector, parameter, None)
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
+            mask = columns_mask(parameter, columns, len(names), list(names))
+            found[parameter] = np.flatnonzero(mask).tolist()
+    if (given := getattr(selector, _PARAMETER, None)) is not None:
+        groups = feature_groups(given, len(names), list(names))
+        columns = [some.tolist() for some in groups.columns]
+        found[_PARAMETER] = dict(zip(groups.names, columns, strict=True))
+    return found
+
+
 def _complete(
     groups: dict[str, np.ndarray], n_features: int, names: Sequence[str] | None
 ) -> FeatureGroups:

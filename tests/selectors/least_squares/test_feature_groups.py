@@ -272,3 +272,21 @@ def test_the_bound_is_that_of_the_perspective_relaxation():
             cp.Minimize(cp.sum_squares(y0 - Z @ w) + len(y) * cp.sum(t)), limits
         ).solve(solver=cp.CLARABEL)
         assert certificate.lower_bound[k - 1] == pytest.approx(value, rel=1e-3)
+
+
+def test_a_search_names_columns_and_counts_groups(tmp_path):
+    X, y = make(11, n=120, relevant="cf")
+    frame = pd.DataFrame(X, columns=[f"{label}{j}" for j, label in enumerate(LABELS)])
+    groups = {name: [c for c in frame.columns if c.startswith(name)] for name in "abcdefg"}
+    method = RidgeForwardSelector(feature_groups=groups, always_keep=["a0"])
+    found = SelectorCV(method, n_repeats=1).fit(frame, y)
+    assert found.ks_.max() <= 7
+    assert {"c3", "c4", "c5", "c6", "f10", "f11", "a0", "a1"} <= set(found.get_feature_names_out())
+    sparsieve.save(found, tmp_path / "search.sparsieve")
+    again = sparsieve.load(tmp_path / "search.sparsieve")
+    np.testing.assert_array_equal(again.at(2).support_, found.at(2).support_)
+    selected = sparsieve.select(frame, y, k=3, feature_groups=groups)
+    assert set(selected.table["group"]) >= {"c", "f"}
+    assert "held-out" in str(selected)
+    with pytest.raises(ValueError, match="counts single features"):
+        sparsieve.StabilitySelection(method).fit(frame, y)

@@ -118,7 +118,6 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     --------
     sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.SelectorCV : Chooses the number of features by cross-validation.
-    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
 
     Examples
     --------
