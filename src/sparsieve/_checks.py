@@ -120,8 +120,10 @@ def check_flag(name: str, value) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}")
 
 
-def resolve_count(n_features_to_select, n_features: int, default: int) -> int:
-    """The number of features meant by an int, a fraction or None."""
+def resolve_count(
+    n_features_to_select, n_features: int, default: int, unit: str = "feature"
+) -> int:
+    """The number of features (or other units) meant by an int, a fraction or None."""
     wanted: Any = n_features_to_select
     if wanted is None:
         return default
@@ -136,7 +138,7 @@ def resolve_count(n_features_to_select, n_features: int, default: int) -> int:
         if wanted > n_features:
             raise ValueError(
                 f"n_features_to_select={wanted} is larger than the {n_features} "
-                f"feature{'s' * (n_features != 1)} of X; ask for at most {n_features}"
+                f"{unit}{'s' * (n_features != 1)} of X; ask for at most {n_features}"
             )
         return int(wanted)
     if not 0 < wanted <= 1:

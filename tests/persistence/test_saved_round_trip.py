@@ -253,7 +253,7 @@ def test_transformers_and_selectors_of_groups_come_back(tmp_path):
     counts = np.abs(X[:, :6]).round()
     for fitted in (
         sparsieve.LogCPM().fit(counts),
-        sparsieve.GroupForwardSelector(groups=[0, 0, 1, 1, 2, 2]).fit(X[:, :6], Y),
+        sparsieve.RidgeForwardSelector(2, feature_groups=[0, 0, 1, 1, 2, 2]).fit(X[:, :6], Y),
     ):
         sparsieve.save(fitted, tmp_path / "saved.sparsieve")
         again = sparsieve.load(tmp_path / "saved.sparsieve")

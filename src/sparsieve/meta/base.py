@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -18,6 +18,7 @@ from ..selectors.base import BaseSelector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.containers import plain_vector
 from ..validation.external import is_tensor
+from ..validation.feature_groups import by_place
 from ..validation.target import Target, with_task
 from .progress import CallbackSupportMixin
 
@@ -48,6 +49,11 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
     def _members(self) -> list:
         """The selectors that will see X; other estimators say their needs in their own messages."""
         return [as_selector(member) for member in self._given()]
+
+    def _placed(self, member: Any) -> Any:
+        """The member with columns by place where its parameters name them: it sees arrays."""
+        placed = by_place(member, getattr(self, "feature_names_in_", None))
+        return clone(member).set_params(**placed) if placed else member
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__
@@ -87,6 +93,15 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
             mapping = MethodMapping().add(caller="fit", callee=method)
             router.add(method_mapping=mapping, **{name: member})
         return router
+
+
+def check_single_features(owner: Any, members: list) -> None:
+    """Refuse selectors of groups where features are counted one by one."""
+    if any(getattr(member, "feature_groups", None) is not None for member in members):
+        raise ValueError(
+            f"{type(owner).__name__} counts single features and cannot wrap a selector with "
+            "feature_groups; leave feature_groups out, or use SelectorCV"
+        )
 
 
 def jobs_for(X: Any, n_jobs: int | None) -> int | None:

@@ -22,7 +22,7 @@ from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.target import with_task
 from .aggregate import AGGREGATIONS
-from .base import MetaSelector, jobs_for
+from .base import MetaSelector, check_single_features, jobs_for
 
 DEFAULT_COUNT = 10
 _MEANINGS = {
@@ -210,7 +210,8 @@ class EnsembleSelector(MetaSelector):
         n_features = data.design.shape[1]
         n_ranked = self._list_length(n_features)
         X, y = data.arrays()
-        members = self._members()
+        members = [self._placed(member) for member in self._members()]
+        check_single_features(self, members)
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(
                 X, y, **weights_for(member, data.sample_weight)

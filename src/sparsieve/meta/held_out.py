@@ -94,7 +94,8 @@ class HeldOutCheck:
         error = float(found["error_test_score"][row])
         low, high = score_interval(scores, error, search.n_samples_, measure)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
-        np.put_along_axis(supports, search.selected_in_folds_, True, axis=1)
+        for support, features in zip(supports, search.selected_in_folds_, strict=True):
+            support[features[features >= 0]] = True
         return cls(
             measure=measure,
             score=float(scores.mean()),

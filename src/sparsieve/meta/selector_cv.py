@@ -24,6 +24,7 @@ from ..scoring.selections import fit_selection, n_always_kept
 from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
+from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 from .base import (
     MetaSelector,
@@ -273,8 +274,11 @@ class SelectorCV(FinalModel):
     def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
         given, task = params or {}, data.target.task
         selector, estimator = self._models(data)
+        selector = self._placed(selector)
         check_weighted_classes(given, data.target)
-        self.ks_ = numbers_to_try(self.ks, data.design.shape[1], n_always_kept(selector))
+        groups = FeatureGroups.of(selector, data.design.shape[1])
+        n_units = data.design.shape[1] if groups is None else groups.n_groups
+        self.ks_ = numbers_to_try(self.ks, n_units, n_always_kept(selector))
         score = one_score(self.scoring, estimator)
         self.scorer_ = score.scorer
         arguments = routed(
@@ -368,7 +372,7 @@ class SelectorCV(FinalModel):
         self.best_score_ = float(curve.means[chosen[self.rule]])
         first, last = curve.plateau
         self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        self.selected_in_folds_ = np.array([r.columns[self.best_k_] for r in results])
+        self.selected_in_folds_ = _padded([r.columns[self.best_k_] for r in results])
         self._description = describe(curve, chosen, self._warning)
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
@@ -453,3 +457,11 @@ class SelectorCV(FinalModel):
             splitter=(splitter(self.cv, self.n_repeats, self.random_state), "split"),
             scorer=(one_score(self.scoring, estimator).scorer, "score"),
         )
+
+
+def _padded(lists: list[np.ndarray]) -> np.ndarray:
+    """Lists as rows; shorter ones, where groups have different sizes, end in -1."""
+    found = np.full((len(lists), max(map(len, lists))), -1, dtype=np.int64)
+    for row, some in zip(found, lists, strict=True):
+        row[: len(some)] = some
+    return found

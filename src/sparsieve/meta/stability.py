@@ -19,6 +19,7 @@ from ..scoring.selections import ranking_of, reaching
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from .base import (
     MetaSelector,
+    check_single_features,
     check_weighted_classes,
     jobs_for,
     routed,
@@ -274,7 +275,8 @@ class StabilitySelection(MetaSelector):
         params = self._params
         units = SampleUnits.of(data.target, self._groups)
         check_weighted_classes(params, data.target)
-        selector = self._selector()
+        selector = self._placed(self._selector())
+        check_single_features(self, [selector])
         arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
         n_features, n_pairs = data.design.shape[1], self.n_subsamples // 2
         self.n_features_per_run_, self.threshold_ = self._settings(n_features, n_pairs)

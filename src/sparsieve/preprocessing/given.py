@@ -10,8 +10,8 @@ import numpy as np
 from .._checks import listed, suggestion
 from ..design import external_design
 from ..io.annotated import in_memory
-from ..validation.columns import columns_mask
 from ..validation.dataframes import check_names, opened
+from ..validation.feature_groups import by_place
 
 
 @dataclass(frozen=True)
@@ -99,15 +99,9 @@ def given(
 
 def number_columns(selector: Any, names: np.ndarray | None) -> None:
     """Columns that parameters call by name, by their place: X itself has no names."""
-    if names is None:
-        return
     selector = getattr(selector, "selector", selector)
-    for parameter in ("always_keep", "never_keep"):
-        columns = getattr(selector, parameter, None)
-        if columns is not None:
-            columns = [columns] if isinstance(columns, str) else columns
-            mask = columns_mask(parameter, columns, len(names), list(names))
-            selector.set_params(**{parameter: np.flatnonzero(mask).tolist()})
+    if placed := by_place(selector, names):
+        selector.set_params(**placed)
 
 
 def is_annotated(X: Any) -> bool:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_integer, listed
 from ..validation.dataframes import check_names, column_kinds, opened
-from .groups import SEPARATOR
+from ..validation.feature_groups import SEPARATOR
 
 GAP = "(missing)"  # what a gap is called after the separator; text may well be "missing"
 
@@ -27,7 +27,7 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
     value, a missing one being a value of its own. Dates and times become days since 1970,
     durations days. The new columns are called ``sex=female``, ``age=(missing)``: what stands before
     ``=`` is the column that they come from, and
-    :class:`~sparsieve.preprocessing.GroupForwardSelector` keeps or drops them together.
+    ``feature_groups="categories"`` of selectors keeps or drops them together.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
     See Also
     --------
     sparsieve.FramePreprocessor : What is returned.
-    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
+    sparsieve.RidgeForwardSelector : Keeps whole groups of columns by ``feature_groups``.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class FramePreprocessor(ColumnTransformer):
     See Also
     --------
     sparsieve.make_preprocessor : Turns the columns of a data frame into numbers.
-    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
+    sparsieve.RidgeForwardSelector : Keeps whole groups of columns by ``feature_groups``.
 
     Examples
     --------

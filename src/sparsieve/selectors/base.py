@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, _clone_parametrized, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +19,7 @@ from .._cost import announce
 from ..design import as_design, external_design
 from ..solvers.base import Result
 from ..validation.capabilities import Capabilities
+from ..validation.columns import FixedColumns
 from ..validation.containers import plain_matrix
 from ..validation.external import (
     check_in_memory,
@@ -123,7 +124,7 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         """
         self._check_parameters()
         data = self._training_data(X, y, sample_weight)
-        fixed = data.fixed
+        fixed = data.choices
         # Asking for too many features is refused before the work, not after it.
         fixed.count(self.n_features_to_select, default=fixed.n_available)
         announce(type(self).__name__, self._work(data), self._takes_less)
@@ -131,7 +132,10 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         self.__dict__.pop("n_passes_", None)  # of an earlier fit
         if data.design.passes:
             self.n_passes_ = data.design.passes
-        self._fixed = fixed
+        self._fixed = data.fixed
+        self.__dict__.pop("_feature_groups", None)  # of an earlier fit
+        if data.groups is not None:
+            self._feature_groups = data.groups
         kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
         self._n_kept = min(kept, fixed.n_available)
         asked = fixed.count(self.n_features_to_select, default=self._n_kept)
@@ -141,9 +145,19 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         if not found.complete:
             entered = 0 if found.order is None else len(found.order) + fixed.n_always
             self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
-        self._set_ranking(found.scores, found.ranking(data.design))
+        self._set_ranking(found.scores, found.ranking(data.design if data.groups is None else None))
         self._set_support()
         return self
+
+    def __sklearn_clone__(self: Self) -> Self:
+        """Clone the parameters, but keep a fitted transformer that says which columns go together.
+
+        scikit-learn would clone that into one that is not fitted and knows nothing.
+        """
+        copied = _clone_parametrized(self)
+        if getattr(self, "feature_groups", None) is not None:
+            copied.feature_groups = copy.deepcopy(self.feature_groups)
+        return copied
 
     def _work(self, data: TrainingData) -> float:
         """Multiplications to expect of a fit, where they may be so many that they are announced."""
@@ -240,7 +254,7 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         (178, 2)
         """
         check_is_fitted(self)
-        count = self._fixed.count(n_features, self._n_kept)
+        count = self._choices.count(n_features, self._n_kept)
         if count > self._n_ranked:
             raise ValueError(
                 f"at({n_features!r}) asks for more than the {self._n_ranked} features that this "
@@ -356,14 +370,27 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         """Say how a fit went, for one model or several; ``words`` as :func:`keep_result` takes."""
         keep_result(self, results, **words)
 
+    @property
+    def _choices(self) -> FixedColumns:
+        """What is chosen and counted, by the user's decision: the columns, or groups of them."""
+        groups = vars(self).get("_feature_groups")
+        return self._fixed if groups is None else groups.choices(self._fixed)
+
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
-        self.scores_, self.ranking_ = self._fixed.score(scores), self._fixed.rank(ranking)
+        scores, ranking = self._choices.score(scores), self._choices.rank(ranking)
+        if (groups := vars(self).get("_feature_groups")) is not None:
+            self.group_scores_, self.group_ranking_ = scores, ranking
+            self.group_names_ = np.array(groups.names, dtype=object)
+            scores, ranking = groups.scores_of_columns(scores), groups.ranks_of_columns(ranking)
+        self.scores_, self.ranking_ = scores, ranking
 
     def _set_support(self) -> None:
-        count = self._fixed.count(self.n_features_to_select, self._n_kept)
+        count = self._choices.count(self.n_features_to_select, self._n_kept)
         self.support_ = self.ranking_ <= count
-        self._refit(count - self._fixed.n_always)
+        if "_feature_groups" in vars(self):
+            self.group_support_ = self.group_ranking_ <= count
+        self._refit(count - self._choices.n_always)
 
     def _refit(self, n_chosen: int) -> None:
         """Adapt fitted attributes to another support, where a model can do so for free.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._saved import Maybe, Savable, are_indices
 from ..solvers.base import Path
 from ..validation.columns import FixedColumns
+from ..validation.feature_groups import FeatureGroups
 
 
 class FittedOnFeatures(Savable):
@@ -41,6 +42,12 @@ class FittedAttributes(FittedOnFeatures):
     substitutes_: Maybe[dict[Any, list[tuple[Any, float]]]]
     n_passes_: Maybe[int]  # over an X that is not in memory
     path_: Maybe[Path]
+    # Of selectors that keep groups of features.
+    group_names_: Maybe[Annotated[NDArray[Any], np.object_, "groups"]]
+    group_scores_: Maybe[Annotated[NDArray[np.floating[Any]], np.floating, "groups"]]
+    group_ranking_: Maybe[Annotated[NDArray[np.int64], np.signedinteger, "groups"]]
+    group_support_: Maybe[Annotated[NDArray[np.bool_], np.bool_, "groups"]]
+    _feature_groups: Maybe[FeatureGroups]
     _fixed: Annotated[FixedColumns, "features"]
     _n_kept: int
     _n_ranked: int
@@ -48,9 +55,16 @@ class FittedAttributes(FittedOnFeatures):
     def _state_checks(self) -> Iterator[bool]:
         d, classes = self.n_features_in_, vars(self).get("classes_")
         yield classes is None or (isinstance(classes, np.ndarray) and classes.ndim == 1)
-        yield np.array_equal(np.sort(self.ranking_), np.arange(1, d + 1))
+        # A search for the number of features has the groups of the selector that it fitted.
+        model = vars(self).get("selector_", self)
+        groups, ranking, n_units = vars(model).get("_feature_groups"), self.ranking_, d
+        if groups is not None:
+            yield groups.n_features == d
+            n_units, ranking = groups.n_groups, model.group_ranking_
+            yield len(model.group_names_) == len(model.group_support_) == n_units
+        yield np.array_equal(np.sort(ranking), np.arange(1, n_units + 1))
         if "_fixed" in vars(self):
-            yield 0 <= self._n_kept <= d and 0 <= self._n_ranked <= d
+            yield 0 <= self._n_kept <= n_units and 0 <= self._n_ranked <= n_units
         if "path_" in vars(self):
             yield all(are_indices(support, d) for support in self.path_.supports)
             yield all(coef.shape[1] == d for coef in self.path_.coefs or ())

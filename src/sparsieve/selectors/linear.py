@@ -38,7 +38,7 @@ class LinearSelector(BaseSelector):
 
     def _n_own(self, data: TrainingData, default: int) -> int:
         """How many features the model has to choose itself; by default at most ``default``."""
-        return data.fixed.own_count(self.n_features_to_select, default)
+        return data.choices.own_count(self.n_features_to_select, default)
 
     def _check_parameters(self) -> None:
         check_flag("fit_intercept", self.fit_intercept)

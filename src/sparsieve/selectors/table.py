@@ -68,6 +68,11 @@ def selection_columns(
         "feature": np.array([str(names[j]) for j in features], dtype=object),
         "score": ranked.scores[rows],
     }
+    model = getattr(selector, "selector_", selector)  # of one that chose the number of features
+    if (groups := vars(model).get("_feature_groups")) is not None:
+        # Columns of a group share its rank.
+        columns["rank"] = np.asarray(model.ranking_)[features]
+        columns["group"] = model.group_names_[groups.of_columns(model.group_ranking_)][features]
     if all_features:
         columns["selected"] = ranked.selected[rows]
     meanings = [ranked.notes[row] or ranked.meaning for row in rows]

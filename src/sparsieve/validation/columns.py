@@ -23,6 +23,7 @@ class FixedColumns(Savable):
 
     always: Annotated[Bools, "features"]
     never: Annotated[Bools, "features"]
+    unit: str = "feature"  # what is counted
 
     @classmethod
     def of(cls, selector, n_features: int) -> FixedColumns:
@@ -65,14 +66,16 @@ class FixedColumns(Savable):
 
     def count(self, wanted, default: int) -> int:
         """The number of features to keep that an int, a fraction (of all) or None means."""
-        count = resolve_count(wanted, len(self.always), default)
+        count = resolve_count(wanted, len(self.always), default, self.unit)
         if count < self.n_always:
             raise ValueError(
-                f"always_keep contains {self.n_always} features, more than the {count} to select"
+                f"always_keep contains {self.n_always} {self.unit}s, more than the {count} to "
+                "select"
             )
         if count > self.n_available and not isinstance(wanted, float | np.floating):
             raise ValueError(
-                f"never_keep leaves {self.n_available} features, fewer than the {count} to select"
+                f"never_keep leaves {self.n_available} {self.unit}s, fewer than the {count} to "
+                "select"
             )
         return min(count, self.n_available)
 

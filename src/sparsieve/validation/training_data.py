@@ -15,6 +15,7 @@ from .capabilities import is_scale_free
 from .columns import FixedColumns
 from .containers import plain_matrix, plain_vector
 from .external import check_same_device, checked_design, resolved_place
+from .feature_groups import FeatureGroups
 from .scaling import with_usual_columns
 from .target import Target, estimator_target, task_of
 from .values import canonical, check_finite_target, checked_values, naming_arguments
@@ -28,7 +29,7 @@ class TrainingData:
     ``sample_weight`` already includes the class weights; it is None when all samples count the
     same, and never holds zeros: such samples were dropped, and ``used`` are the places in the
     user's X of those left, None where these are all. ``fixed`` are the columns that
-    ``always_keep`` and ``never_keep`` name.
+    ``always_keep`` and ``never_keep`` name, whole groups where there are ``groups``.
     """
 
     design: DesignMatrix
@@ -36,6 +37,12 @@ class TrainingData:
     sample_weight: np.ndarray | None
     fixed: FixedColumns
     used: np.ndarray | None = None
+    groups: FeatureGroups | None = None
+
+    @property
+    def choices(self) -> FixedColumns:
+        """What is chosen and counted: the columns, or the groups of them."""
+        return self.fixed if self.groups is None else self.groups.choices(self.fixed)
 
     @property
     def rows(self) -> np.ndarray:
@@ -98,11 +105,13 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
         )
     target = estimator_target(estimator, y, task, X)
     weights = combined_weights(sample_weight, getattr(estimator, "class_weight", None), target)
-    fixed = FixedColumns.of(estimator, X.shape[1])
+    fixed, groups = FixedColumns.of(estimator, X.shape[1]), FeatureGroups.of(estimator, X.shape[1])
+    if groups is not None:
+        fixed = groups.widened(fixed)
     design = as_design(X)
     if unit is not None:
         design.unit = unit
-    return TrainingData(design, target, weights, fixed, used)
+    return TrainingData(design, target, weights, fixed, used, groups)
 
 
 def transform_data(estimator: Any, X: Any, *, min_samples: int = 1) -> Any:

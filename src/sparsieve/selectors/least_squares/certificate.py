@@ -83,25 +83,26 @@ class Certificate(Savable):
     share: Annotated[Floats, "sizes"]
     target_power: float
     n_always: int = 0
+    unit: str = "feature"  # what n_features counts
 
     def sentence(self, n_features: int | None = None) -> str:
         """Say in one sentence what is proven for one number of features, by default the largest."""
         if len(self.n_features) == 0:
-            return "No feature was selected, so there is nothing to prove."
+            return f"No {self.unit} was selected, so there is nothing to prove."
         where = -1
         if n_features is not None:
             places = np.flatnonzero(self.n_features == n_features)
             if len(places) == 0:
                 raise ValueError(
                     f"this certificate covers {self.n_features[0]} to {self.n_features[-1]} "
-                    f"features, not {n_features}; pass that number to certify"
+                    f"{self.unit}s, not {n_features}; pass that number to certify"
                 )
             where = int(places[0])
         count, share = int(self.n_features[where]), float(self.share[where])
         if count == self.n_always:
-            return f"All {count} features are in always_keep, so there was nothing to choose."
+            return f"All {count} {self.unit}s are in always_keep, so there was nothing to choose."
         alone = count == 1
-        features = "feature" if alone else f"{count} features"
+        features = self.unit if alone else f"{count} {self.unit}s"
         gap = float(self.gap[where])
         if gap <= SMALL:
             more = f" by more than {upwards(gap)} of the objective" if gap > 0.0 else ""
@@ -203,10 +204,10 @@ class Certifiable:
         # Columns of float32 may be constant in their own precision and not in double.
         is_double = data.design.dtype == np.float64
         is_same = self._check_same(data, proof.problem if is_double else self._searched(data)[0])
-        n_always = data.fixed.n_always
+        n_always, groups = data.choices.n_always, data.groups
         sizes = np.array(self._sizes(n_features, n_always), dtype=np.int64)
         search, own = proof.search, sizes - n_always
-        reached = [np.ravel(search.value(self.path_.supports[k])) for k in own]
+        reached = [np.ravel(search.value(self._columns_at(int(k)))) for k in own]
         objective, low, high = np.reshape(reached, (len(own), 3)).T
         bound = np.minimum(_bounds(search, own), low)
         scale = np.maximum(high, least_objective(search.power))
@@ -222,9 +223,22 @@ class Certifiable:
         # What is not proven is not said to be all, by rounding of the share either.
         share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
         self.certificate_ = Certificate(
-            sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power, n_always
+            *(sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power, n_always),
+            "feature" if groups is None else "feature group",
         )
         return self.certificate_
+
+    def _columns_at(self, n_chosen: int) -> np.ndarray:
+        """The columns of the model with this many features, or groups, of its own choice.
+
+        Where groups overlap, shared columns are in it once for every group.
+        """
+        groups = vars(self).get("_feature_groups")
+        if groups is None:
+            return self.path_.supports[n_chosen]
+        best = np.argsort(self.group_ranking_, kind="stable")  # type: ignore[attr-defined]
+        own = best[self._choices.n_always :][:n_chosen]  # type: ignore[attr-defined]
+        return np.concatenate([np.arange(0), *(groups.columns[g] for g in own)])
 
     def _proof(self, data: TrainingData) -> Proof:
         """The problem that was searched as proofs need it."""
@@ -263,6 +277,7 @@ class Certifiable:
             self.standardize,  # type: ignore[attr-defined]
             np.flatnonzero(data.fixed.always).tolist(),
             np.flatnonzero(data.fixed.never).tolist(),
+            *([] if data.groups is None else [[c.tolist() for c in data.groups.columns]]),
         )
         return repr(asked)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...penalties import L1Inf
-from .l21 import L21Selector
+from .row_penalty import RowPenaltySelector
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LInfSelector(L21Selector):
+class LInfSelector(RowPenaltySelector):
     """Least squares with a penalty on the largest coefficient of every row.
 
     In short: Like l21, but penalises only the largest weight of a feature: favours features that

@@ -64,7 +64,11 @@ class Proof:
         nothing = np.empty(0, dtype=np.int64)
         if doubtful and self.exact is not None and self.exact(nothing) == 0:  # rounding alone
             Y, accuracy = np.zeros_like(Y), replace(accuracy, target=0.0)
-        return BoundSearch(self.problem.design, Y, self.ridge, self.eligible, accuracy)
+        groups, given = None, self.data.groups
+        if given is not None:
+            closed = self.data.choices.either
+            groups = [c[:0] if closed[g] else c for g, c in enumerate(given.columns)]
+        return BoundSearch(self.problem.design, Y, self.ridge, self.eligible, accuracy, groups)
 
     @cached_property
     def eligible(self) -> np.ndarray:

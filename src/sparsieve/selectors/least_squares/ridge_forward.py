@@ -9,16 +9,19 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ..._checks import check_real
-from ..._saved import Floats
+from ..._saved import Floats, Ints, Maybe
 from ...design import code_sizes
 from ...solvers.base import Path, printer
 from ...solvers.least_squares.forward import ForwardSelection
+from ...solvers.least_squares.group_forward import GroupForwardSelection
 from ...solvers.least_squares.problem import LeastSquares
+from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared, Units
 from .certificate import Certifiable
 from .path_length import signal_rule
+from .row_penalty import entry_path
 from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
@@ -73,6 +76,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         Class weights in the loss.
     verbose : int, default=0
         1 prints a line per iteration.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
 
     Attributes
     ----------
@@ -109,7 +118,6 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     --------
     sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
     sparsieve.SelectorCV : Chooses the number of features by cross-validation.
-    sparsieve.GroupForwardSelector : Keeps whole groups of columns.
 
     Examples
     --------
@@ -128,6 +136,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     class_balance: float = 0.25
     task: str = "auto"
     verbose: int = 0
+    feature_groups: Any = None
 
     _accepts_external: ClassVar[bool] = True
     _proves_plain: ClassVar[bool] = False  # values are clipped
@@ -137,14 +146,23 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     )
 
     gains_: Annotated[Floats, "steps"] = field(init=False)
+    # Of groups: their columns in order of entry, and where each group ends.
+    _entered: Maybe[tuple[Annotated[Ints, "*"], Annotated[Ints, "*"]]] = field(init=False)
     # Directions, responses on them, and the way back.
     _model: tuple[
-        Annotated[Floats, "*", "steps"], Annotated[Floats, "*", "*"], Annotated[Units, "features"]
+        Annotated[Floats, "*", "*"], Annotated[Floats, "*", "*"], Annotated[Units, "features"]
     ] = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
-        yield len(self.path_) == len(self.path_.features) == len(self.gains_)
-        yield all(len(values) >= len(self.gains_) for values in self._model[:2])
+        yield len(self.path_) == len(self.gains_)
+        columns, ends = vars(self).get("_entered", (self.path_.features, None))
+        if ends is None:
+            ends = np.arange(len(columns) + 1)
+        yield len(ends) == len(self.gains_) + 1 and ends[0] == 0 and ends[-1] == len(columns)
+        yield bool((np.diff(ends) >= 0).all())
+        yield bool(((columns >= 0) & (columns < self.n_features_in_)).all())
+        yield self._model[0].shape == (len(columns), len(columns))
+        yield len(self._model[1]) >= len(columns)
         yield self.path_.objective is not None
 
     def _check_parameters(self) -> None:
@@ -175,6 +193,9 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem, ridge = self._searched(data)
         self._remember(data, problem)
+        self.__dict__.pop("_entered", None)  # of an earlier fit
+        if data.groups is not None and not data.groups.are_single:
+            return self._fit_groups(data, data.groups, problem, ridge)
         n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
             stop = signal_rule(n_open, problem.Y, data.total_weight, float(self.ridge))
@@ -205,6 +226,44 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
             complete=False,
         )
 
+    def _fit_groups(
+        self, data: TrainingData, groups: FeatureGroups, problem: Prepared, ridge: float
+    ) -> FeatureScores:
+        open_ = ~data.choices.either
+        eligible = np.zeros(groups.n_features, dtype=bool)
+        eligible[groups.members[open_[groups.numbers]]] = True
+        n_steps = None
+        if self.n_features_to_select is not None:
+            n_steps = self._n_own(data, groups.n_groups)
+        freedom = data.total_weight - self.fit_intercept - data.fixed.n_always
+        own = [columns if open_[g] else columns[:0] for g, columns in enumerate(groups.columns)]
+        equations = LeastSquares(
+            problem.design, problem.Y, ridge=ridge, eligible=eligible & ~problem.constant
+        )
+        result = GroupForwardSelection(own, n_steps, freedom).solve(
+            equations, callback=printer(self.verbose, type(self).__name__)
+        )
+        found = result.solution
+        responses = problem.units.outputs(found.responses)
+        explained = np.cumsum(np.append(0.0, (responses.astype(np.float64) ** 2).sum(axis=1)))
+        objective = problem.target_power - explained[found.ends]
+        self.path_ = entry_path(groups, found.order.tolist(), objective=objective)
+        self.gains_ = found.gains
+        self._entered = (found.columns, found.ends)
+        self._model = (found.directions, responses, problem.units)
+        self._keep_result(
+            replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
+        )
+        scores = found.remaining.copy()
+        scores[found.order] = found.excess
+        return FeatureScores(
+            shares_of_target(scores, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
+            n_kept=len(found.order),
+            order=found.order,
+            constant=np.array([bool(problem.constant[some].all()) for some in groups.columns]),
+            complete=False,
+        )
+
     def _class_scale(self, data: TrainingData) -> np.ndarray | None:
         if data.target.task != "classification" or self.class_balance == 0:
             return None
@@ -213,9 +272,11 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
 
     def _refit(self, n_chosen: int) -> None:
         directions, responses, units = self._model
-        features = self.path_.features[:n_chosen]
-        k = len(features)
+        columns, ends = vars(self).get("_entered", (self.path_.features, None))
+        k = n_chosen if ends is None else ends[n_chosen]
+        features = columns[:k]
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
-        W[features] = directions[:k, :k].T @ responses[:k]
-        self.coef_, self.intercept_ = units.in_user_units(W, rows=features)
-        self.objective_ = float(np.asarray(self.path_.objective)[k])
+        # A column of several groups has a coefficient in each of them.
+        np.add.at(W, features, directions[:k, :k].T @ responses[:k])
+        self.coef_, self.intercept_ = units.in_user_units(W, rows=np.unique(features))
+        self.objective_ = float(np.asarray(self.path_.objective)[n_chosen])

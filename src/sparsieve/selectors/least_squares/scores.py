@@ -34,12 +34,26 @@ def row_norm_scores(
     result: Result[Rows], problem: Prepared, data: TrainingData, remedy: str
 ) -> FeatureScores:
     """Score features by the norms of their rows in a convex model, which keeps the nonzero ones."""
-    norms = standardised_row_norms(result.solution.W, problem.target_power, data.total_weight)
+    norms = row_norms(result.solution.W.astype(np.float64, copy=False))
+    ties, power = result.solution.correlation, problem.target_power
+    return norm_scores(norms, ties, power, data.total_weight, problem.constant, remedy)
+
+
+def norm_scores(
+    norms: np.ndarray,
+    ties: np.ndarray,
+    power: float,
+    total_weight: float,
+    constant: np.ndarray,
+    remedy: str,
+) -> FeatureScores:
+    """Score features, or groups of them, by the norms of their coefficients."""
+    scores = in_target_units(norms, power, total_weight)
     return FeatureScores(
-        norms,
-        n_kept=int((norms > 0).sum()),
-        ties=result.solution.correlation,
-        constant=problem.constant,
+        scores,
+        n_kept=int((scores > 0).sum()),
+        ties=ties,
+        constant=constant,
         beyond="the gradient of the loss",
         remedy=remedy,
     )
@@ -50,6 +64,10 @@ def standardised_row_norms(W: np.ndarray, power: float, total_weight: float) -> 
 
     ``power`` is the sum of squares of the target.
     """
+    return in_target_units(row_norms(W.astype(np.float64, copy=False)), power, total_weight)
+
+
+def in_target_units(norms: np.ndarray, power: float, total_weight: float) -> np.ndarray:
+    """Norms of coefficients in units of the root mean square of the target."""
     size = float(np.sqrt(power / total_weight))
-    norms = row_norms(W.astype(np.float64, copy=False))
     return norms / size if size > 0 else np.zeros_like(norms)

@@ -11,6 +11,7 @@ badly it was solved, what is computed here from its A is a bound.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +38,8 @@ class DualPoint:
     power : float
         At least ||A||^2.
     squares : ndarray of shape (n_features,)
-        At least ||x_j'A||^2; zero for features that may not be used.
+        At least ||x_j'A||^2; zero for features that may not be used. Where groups of features are
+        chosen, one number per group: their sum.
     """
 
     agreement: float
@@ -111,6 +113,7 @@ class BoundSearch:
     ridge : penalty on the squared coefficients; bounds need a positive one.
     eligible : mask of the features that may be used.
     accuracy : how far the problem may be from the one that it stands for.
+    groups : columns of every group, where k counts groups; None where it counts features.
     """
 
     def __init__(
@@ -120,6 +123,7 @@ class BoundSearch:
         ridge: float,
         eligible: np.ndarray | None = None,
         accuracy: Accuracy | None = None,
+        groups: Sequence[np.ndarray] | None = None,
     ):
         self.design = in_double(design)
         self.Y = np.asarray(Y, dtype=np.float64)
@@ -141,7 +145,9 @@ class BoundSearch:
         self.cross = np.ascontiguousarray(products[:, : self.Y.shape[1]])
         offsets = products[:, self.Y.shape[1] :]
         self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
-        self.features = np.empty(0, dtype=np.int64)
+        self.groups = groups
+        self.units = np.empty(0, dtype=np.int64)  # features or groups of the working set
+        self.features = np.empty(0, dtype=np.int64)  # their columns
         self.columns = np.empty((len(self.Y), 0), order="F")
         self.gram = np.empty((0, 0))
         self.z = np.empty(0)
@@ -150,10 +156,13 @@ class BoundSearch:
     def solve(self, k: int, *, tol: float) -> Result[RelaxedSupport]:
         """The relaxation for k features to a relative gap of ``tol``, from the last solution."""
         trace: list[float] = []
-        if len(self.features) == 0:
-            self._take_in(self._strongest(np.einsum("ij,ij->i", self.cross, self.cross), 2 * k))
+        if len(self.units) == 0:
+            alone = np.einsum("ij,ij->i", self.cross, self.cross)
+            self._take_in(self._strongest(self._summed(np.where(self.eligible, alone, 0.0)), 2 * k))
         for _ in range(MAX_ROUNDS):
-            problem = GramProblem(self.gram, self.cross[self.features], self.power, self.ridge)
+            problem = GramProblem(
+                self.gram, self.cross[self.features], self.power, self.ridge, self._numbers()
+            )
             found = relax(problem, self.z, float(k), tol=0.3 * tol)
             self.z = found.z
             dual = self.last = self.certified(found.weights)
@@ -199,38 +208,58 @@ class BoundSearch:
         return DualPoint(
             found.agreement - along * offset * (1.0 + 16 * EPS),
             found.power,
-            np.where(self.eligible, found.squares, 0.0),
+            self._summed(np.where(self.eligible, found.squares, 0.0)),
         )
+
+    def _summed(self, squares: np.ndarray) -> np.ndarray:
+        """One number per feature added up within groups, upwards."""
+        if self.groups is None:
+            return squares
+        return np.array(
+            [float(squares[some].sum()) * (1.0 + (len(some) + 4) * EPS) for some in self.groups]
+        )
+
+    def _numbers(self) -> np.ndarray | None:
+        """The place of the unit of every column of the working set."""
+        if self.groups is None:
+            return None
+        return np.repeat(np.arange(len(self.units)), [len(self.groups[int(g)]) for g in self.units])
 
     def _violating(self, found: Relaxed, squares: np.ndarray) -> np.ndarray:
         """Features outside the working set that violate their optimality condition most."""
         outside = squares.copy()
-        outside[self.features] = 0.0
-        entering = self._strongest(outside, max(MIN_ADDED, len(self.features) // 4))
+        outside[self.units] = 0.0
+        entering = self._strongest(outside, max(MIN_ADDED, len(self.units) // 4))
         return entering[outside[entering] > found.multiplier(1e-9)]
 
     def _strongest(self, squares: np.ndarray, count: int) -> np.ndarray:
-        squares = np.where(self.eligible, squares, 0.0)
         count = min(max(count, MIN_ADDED), len(squares))
         chosen = np.argpartition(-squares, count - 1)[:count]
         return np.sort(chosen[squares[chosen] > 0.0])
 
-    def _take_in(self, features: np.ndarray) -> None:
+    def _take_in(self, units: np.ndarray) -> None:
+        features = units
+        if self.groups is not None:
+            features = np.concatenate([units[:0], *(self.groups[int(g)] for g in units)])
         new = self.design.dense_columns(features)
         across = self.columns.T @ new
         self.gram = np.block([[self.gram, across], [across.T, new.T @ new]])
         self.columns = np.asfortranarray(np.hstack([self.columns, new]))
+        self.units = np.concatenate([self.units, units])
         self.features = np.concatenate([self.features, features])
-        self.z = np.concatenate([self.z, np.zeros(len(features))])
+        self.z = np.concatenate([self.z, np.zeros(len(units))])
 
     def _forget(self, squares: np.ndarray, k: int) -> None:
         """Keep the working set small: what is unused and squares little goes."""
         used = self.z > 0.0
         most = 2 * int(used.sum()) + 2 * MIN_ADDED + k
-        if len(self.features) <= most:
+        if len(self.units) <= most:
             return
-        rank = np.where(used, np.inf, squares[self.features])
+        rank = np.where(used, np.inf, squares[self.units])
         keep = np.sort(np.argsort(-rank, kind="stable")[:most])
-        self.features, self.z = self.features[keep], self.z[keep]
-        self.columns = np.asfortranarray(self.columns[:, keep])
-        self.gram = self.gram[np.ix_(keep, keep)]
+        numbers = self._numbers()
+        columns = keep if numbers is None else np.flatnonzero(np.isin(numbers, keep))
+        self.units, self.z = self.units[keep], self.z[keep]
+        self.features = self.features[columns]
+        self.columns = np.asfortranarray(self.columns[:, columns])
+        self.gram = self.gram[np.ix_(columns, columns)]

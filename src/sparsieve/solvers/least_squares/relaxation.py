@@ -13,6 +13,9 @@ With A = (I + X diag(z) X' / ridge)^-1 Y and C = X'A the derivatives are
 the Hessian being positive semidefinite as the entrywise product of two such matrices. Few z_j
 are nonzero at the solution, so Newton's method on a working set needs only the Gram matrix of
 a hundred columns or so.
+
+Where groups of columns are used together, one z_g stands for all columns of a group: derivatives
+are summed over them.
 """
 
 from __future__ import annotations
@@ -73,11 +76,19 @@ class GramProblem:
     cross: np.ndarray
     power: float
     ridge: float
+    numbers: np.ndarray | None = None  # the group of every column, rising from 0
+
+    def summed(self, values: np.ndarray, n_units: int) -> np.ndarray:
+        """One number per column added up within groups."""
+        if self.numbers is None:
+            return values
+        return np.bincount(self.numbers, weights=values, minlength=n_units)
 
     def at(self, z: np.ndarray) -> _Point:
         """Value and first derivatives at z."""
-        used = np.flatnonzero(z > 0.0)
-        root = np.sqrt(z[used])
+        wide = z if self.numbers is None else z[self.numbers]
+        used = np.flatnonzero(wide > 0.0)
+        root = np.sqrt(wide[used])
         system = root[:, None] * self.gram[np.ix_(used, used)] * root
         system.flat[:: len(used) + 1] += self.ridge
         lower = _lower_factor(system)
@@ -91,7 +102,9 @@ class GramProblem:
         # Exact on the support, where the difference above may cancel.
         correlation[used] = self.ridge * rows / root[:, None]
         value = self.power - float(np.vdot(seen, seen))
-        return _Point(z, used, root, lower, weights, correlation, value)
+        squares = np.einsum("ij,ij->i", correlation, correlation)
+        squares = self.summed(squares, len(z))
+        return _Point(z, used, root, lower, weights, correlation, value, squares)
 
 
 @dataclass
@@ -103,10 +116,7 @@ class _Point:
     weights: np.ndarray
     correlation: np.ndarray
     value: float
-
-    @property
-    def squares(self) -> np.ndarray:
-        return np.einsum("ij,ij->i", self.correlation, self.correlation)
+    squares: np.ndarray
 
 
 def _lower_factor(system: np.ndarray) -> np.ndarray:
@@ -214,6 +224,9 @@ def _newton_target(
     curvature *= point.correlation @ point.correlation.T
     # In units where the slope is minus ||c_j||^2: f * ridge.
     curvature *= 2.0 / problem.ridge
+    if problem.numbers is not None:
+        starts = np.searchsorted(problem.numbers, np.arange(len(z)))
+        curvature = np.add.reduceat(np.add.reduceat(curvature, starts, axis=0), starts, axis=1)
     diagonal = float(np.trace(curvature)) / len(z)
     curvature.flat[:: len(z) + 1] += damping * diagonal + TINY
     slope = -squares

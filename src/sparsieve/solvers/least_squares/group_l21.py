@@ -1,0 +1,297 @@
+"""Least squares with an l2,1 penalty on groups of rows, along a path of strengths.
+
+Minimises ||XW - Y||^2 + alpha sum_g c_g ||W_g||_F. A working set of groups keeps its columns and
+their Gram matrix. Blocks are minimised exactly, one group after the other, until the support
+settles; Newton's method in the group norms then takes over. The design is read to certify: the
+point s (Y - XW) is dual feasible once 2 ||X_g'(Y - XW)|| s <= alpha c_g for all groups.
+
+Groups may share columns: each of them has its own copy of a coefficient, and the copies add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...penalties.l21 import bound_by_multiples
+from ..base import Callback, Event, Result, relative
+from .problem import LeastSquares, Rows
+from .row_newton import Groups, newton_rows
+
+# Sweeps between two looks at the gap.
+SWEEPS = 3
+# Of the tolerance, for the problem on the working set.
+INNER_SHARE = 0.3
+# Groups that enter the working set at once: at least so many, or as many as are in the model.
+MIN_BATCH = 10
+
+
+@dataclass(frozen=True)
+class GroupRows(Rows):
+    """A solution on groups of rows.
+
+    Attributes
+    ----------
+    W : ndarray of shape (n_features, n_outputs)
+        Coefficients; where groups share a feature, their sum.
+    correlation : ndarray of shape (n_groups,)
+        ||2 X_g'(Y - XW)|| / c_g, the strength at which a group without weight would enter.
+    norms : ndarray of shape (n_groups,)
+        ||W_g|| of every group.
+    """
+
+    norms: np.ndarray
+
+
+@dataclass(frozen=True)
+class GroupL21:
+    """Solve for falling strengths, each from the last.
+
+    Parameters
+    ----------
+    groups : sequence of arrays of int
+        The columns of every group; empty ones are never used.
+    weights : ndarray of shape (n_groups,)
+        c_g, positive.
+    tol : float
+        Stop when the duality gap is at most ``tol`` times the objective.
+    max_iter : int
+        Largest number of sweeps over the working set for one strength.
+    """
+
+    groups: Sequence[np.ndarray]
+    weights: np.ndarray
+    tol: float = 1e-6
+    max_iter: int = 10_000
+
+    def strengths(self, G: np.ndarray) -> np.ndarray:
+        """||G_g|| / c_g of every group, from one row per feature."""
+        squares = np.einsum("ij,ij->i", G, G)
+        sums = np.array([float(squares[columns].sum()) for columns in self.groups])
+        return np.sqrt(sums) / self.weights
+
+    def path(
+        self,
+        problem: LeastSquares,
+        alphas: Iterable[float],
+        callback: Callback | None = None,
+    ) -> Iterator[Result[GroupRows]]:
+        """One result per strength."""
+        state = _State(problem, self.groups, self.weights)
+        strengths = self.strengths(state.gradient())
+        for alpha in alphas:
+            result = self._solve(state, float(alpha), strengths, problem.floor, callback)
+            strengths = result.solution.correlation
+            yield result
+
+    def solve(
+        self,
+        problem: LeastSquares,
+        start: Result[GroupRows] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[GroupRows]:
+        """Solve for ``problem.penalty.alpha``."""
+        return next(self.path(problem, [problem.penalty.alpha], callback))
+
+    def _solve(
+        self,
+        state: _State,
+        alpha: float,
+        strengths: np.ndarray,
+        floor: float,
+        callback: Callback | None,
+    ) -> Result[GroupRows]:
+        trace: list[float] = []
+        sweeps = 0
+        while True:
+            grown = state.grow(strengths, alpha)
+            made = state.descend(alpha, INNER_SHARE * self.tol, floor, self.max_iter - sweeps)
+            sweeps += made
+            G = state.gradient()
+            strengths = self.strengths(G)
+            R = state.residual
+            value = float(np.vdot(R, R)) + alpha * float(state.norms() @ self.weights)
+            inner, largest = float(np.vdot(R, state.Y)), float(strengths.max(initial=0.0))
+            gap = value - bound_by_multiples(alpha, float(np.vdot(R, R)), inner, largest)
+            optimality = relative(max(gap, 0.0), value, floor)
+            trace.append(value)
+            converged = bool(optimality <= self.tol)
+            event = Event(sweeps, value, optimality, int((state.norms() > 0).sum()))
+            stop = callback is not None and callback(event)
+            stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or made))
+            if converged or stuck or stop or sweeps >= self.max_iter:
+                break
+        solution = GroupRows(state.coefficients(), strengths, state.norms())
+        return Result(solution, value, optimality, sweeps, converged, trace)
+
+
+class _State:
+    """The groups that a solution may use, their columns and coefficients."""
+
+    def __init__(
+        self, problem: LeastSquares, groups: Sequence[np.ndarray], weights: np.ndarray
+    ) -> None:
+        self.design, self.groups, self.weights = problem.design, groups, weights
+        self.Y = problem.Y.astype(np.float64)
+        self.power = float(np.vdot(self.Y, self.Y))
+        self.residual = self.Y.copy()
+        self.inside: list[int] = []
+        self.outside = np.array([len(columns) > 0 for columns in groups])
+        self.X = np.empty((len(self.Y), 0))
+        self.gram = np.empty((0, 0))
+        self.correlation = np.empty((0, self.Y.shape[1]))
+        self.W = np.empty((0, self.Y.shape[1]))
+        self.spans: list[slice] = []
+        self.bases: list[tuple[np.ndarray, np.ndarray]] = []  # eigenvalues and vectors of blocks
+
+    def gradient(self) -> np.ndarray:
+        """2 X'R of all features."""
+        R = self.residual.astype(self.design.dtype, copy=False)
+        return 2.0 * np.asarray(self.design.rmatmul(R), dtype=np.float64)
+
+    def norms(self) -> np.ndarray:
+        """||W_g|| of all groups."""
+        found = np.zeros(len(self.groups))
+        for g, span in zip(self.inside, self.spans, strict=True):
+            found[g] = np.linalg.norm(self.W[span])
+        return found
+
+    def coefficients(self) -> np.ndarray:
+        """One row per feature."""
+        W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.design.dtype)
+        for g, span in zip(self.inside, self.spans, strict=True):
+            W[self.groups[g]] += self.W[span].astype(W.dtype)
+        return W
+
+    def grow(self, strengths: np.ndarray, alpha: float) -> bool:
+        """Take in the groups that violate their optimality condition most, if there are any."""
+        violating = np.flatnonzero(self.outside & (strengths > alpha))
+        if not len(violating):
+            return False
+        batch = max(MIN_BATCH, len(self.inside))
+        near = np.flatnonzero(self.outside & (strengths > 0.9 * alpha))
+        chosen = near[np.argsort(-strengths[near], kind="stable")][:batch]
+        old = self.X.shape[1]
+        new = np.concatenate([self.groups[g] for g in chosen])
+        X = np.asarray(self.design.dense_columns(new), dtype=np.float64)
+        cross = self.X.T @ X
+        self.gram = np.block([[self.gram, cross], [cross.T, X.T @ X]])
+        self.X = np.asfortranarray(np.hstack((self.X, X)))
+        self.correlation = np.vstack((self.correlation, X.T @ self.Y))
+        self.W = np.vstack((self.W, np.zeros((len(new), self.W.shape[1]))))
+        for g in chosen.tolist():
+            span = slice(old, old + len(self.groups[g]))
+            old = span.stop
+            self.inside.append(g)
+            self.spans.append(span)
+            values, vectors = np.linalg.eigh(self.gram[span, span])
+            self.bases.append((np.maximum(values, 0.0), vectors))
+        self.outside[chosen] = False
+        return True
+
+    def descend(self, alpha: float, share: float, floor: float, max_sweeps: int) -> int:
+        """Solve the problem on the working set to a share of its objective."""
+        if not self.inside:
+            return 0
+        Q = self.correlation - self.gram @ self.W
+        sweeps, worth = 0, SWEEPS
+        while sweeps < max_sweeps:
+            value, gap = self._gap(alpha, Q)
+            if not gap > share * max(value, floor):
+                break
+            before = self.active()
+            for _ in range(SWEEPS):
+                self._sweep(alpha, Q)
+            sweeps += SWEEPS
+            if np.array_equal(before, self.active()) or sweeps >= worth:
+                worth = 2 * sweeps
+                Q = self._newton(alpha, share * max(value, floor), Q)
+        active = self.active_rows()
+        self.residual = self.Y - self.X[:, active] @ self.W[active]
+        return sweeps
+
+    def active(self) -> np.ndarray:
+        """Places in the working set of the groups with weight."""
+        return np.array([i for i, span in enumerate(self.spans) if self.W[span].any()], dtype=int)
+
+    def active_rows(self) -> np.ndarray:
+        """Rows of the working set that belong to these."""
+        spans = [self.spans[i] for i in self.active()]
+        return np.concatenate([np.arange(s.start, s.stop) for s in spans] or [np.arange(0)])
+
+    def _sweep(self, alpha: float, Q: np.ndarray) -> None:
+        """Minimise over every group in turn; Q = X'R is kept up to date."""
+        for g, span, (values, vectors) in zip(self.inside, self.spans, self.bases, strict=True):
+            half, W = 0.5 * alpha * self.weights[g], self.W[span]
+            b = Q[span] + self.gram[span, span] @ W if W.any() else Q[span]
+            if np.linalg.norm(b) <= half:
+                if not W.any():
+                    continue
+                new = np.zeros_like(W)
+            else:
+                along = vectors.T @ b
+                t = block_norm(values, np.einsum("ij,ij->i", along, along), half)
+                new = vectors @ (along * (t / (values * t + half))[:, None])
+            Q -= self.gram[:, span] @ (new - W)
+            self.W[span] = new
+
+    def _newton(self, alpha: float, goal: float, Q: np.ndarray) -> np.ndarray:
+        """Newton steps in the norms of the groups with weight, kept if they are lower."""
+        active = self.active()
+        if not len(active):
+            return Q
+        rows = self.active_rows()
+        sizes = [self.spans[i].stop - self.spans[i].start for i in active]
+        weights = np.array([self.weights[self.inside[i]] for i in active])
+        improved = newton_rows(
+            self.gram[np.ix_(rows, rows)],
+            self.correlation[rows],
+            alpha,
+            self.W[rows],
+            self.power,
+            0.1 * goal,
+            groups=Groups(np.repeat(np.arange(len(active)), sizes), weights),
+        )
+        old, W = self._gap(alpha, Q)[0], self.W
+        self.W = np.zeros_like(W)
+        self.W[rows] = improved
+        moved = self.correlation - self.gram[:, rows] @ improved
+        if self._gap(alpha, moved)[0] < old:
+            return moved
+        self.W = W
+        return Q
+
+    def _gap(self, alpha: float, Q: np.ndarray) -> tuple[float, float]:
+        """Objective and duality gap on the working set, from Q = X'R."""
+        fit = float(np.vdot(self.W, self.correlation))
+        residual = max(self.power - fit - float(np.vdot(self.W, Q)), 0.0)
+        value, largest = residual, 0.0
+        for g, span in zip(self.inside, self.spans, strict=True):
+            value += alpha * self.weights[g] * float(np.linalg.norm(self.W[span]))
+            largest = max(largest, 2.0 * float(np.linalg.norm(Q[span])) / self.weights[g])
+        bound = bound_by_multiples(alpha, residual, self.power - fit, largest)
+        return value, value - bound
+
+
+def block_norm(values: np.ndarray, squares: np.ndarray, half: float) -> float:
+    """The norm t of the minimiser of ||XW - R||^2 + 2 half ||W|| over one group.
+
+    In the eigenvectors of X'X it is b_i t / (values_i t + half) with the squares ||b_i||^2 of X'R,
+    so that t solves sum_i squares_i / (values_i t + half)^2 = 1. Newton's method on the inverse
+    root of that sum, which is close to linear, comes from below.
+    """
+    t = 0.0
+    for _ in range(50):
+        below = values * t + half
+        terms = squares / below**2
+        total = float(terms.sum())
+        slope = float((terms * values / below).sum())
+        if slope <= 0.0:
+            return t
+        step = total * (1.0 - total**-0.5) / slope
+        t += step
+        if abs(step) <= 1e-15 * t:
+            break
+    return max(t, 0.0)

@@ -1,0 +1,383 @@
+"""Which columns of X belong together: ``feature_groups``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import listed
+from .._saved import Ints, Savable
+from .columns import FixedColumns, columns_mask
+
+CATEGORIES = "categories"
+SEPARATOR = "="  # between a column of a data frame and the value that make_preprocessor encodes
+_PARAMETER = "feature_groups"
+
+
+@dataclass(frozen=True)
+class FeatureGroups(Savable):
+    """Groups of columns, each of which is selected as a whole; they may overlap.
+
+    Every column is in at least one group. Groups are in the order of their first columns.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the groups.
+    members : ndarray of int
+        The columns of all groups, one group after the other.
+    starts : ndarray of int of shape (n_groups + 1,)
+        Where each group starts in ``members``.
+    n_features : int
+        Number of columns of X.
+    """
+
+    names: list[str]
+    members: Annotated[Ints, "*"]
+    starts: Annotated[Ints, "*"]
+    n_features: int
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield len(self.starts) == len(self.names) + 1 and len(self.names) > 0
+        yield self.starts[0] == 0 and self.starts[-1] == len(self.members)
+        yield bool((np.diff(self.starts) > 0).all())
+        yield np.array_equal(np.unique(self.members), np.arange(self.n_features))
+
+    @classmethod
+    def of(cls, estimator: Any, n_features: int) -> FeatureGroups | None:
+        """What the parameter ``feature_groups`` of a selector says, where it has one."""
+        given = getattr(estimator, _PARAMETER, None)
+        if given is None:
+            return None
+        names = getattr(estimator, "feature_names_in_", None)
+        return feature_groups(given, n_features, None if names is None else list(names))
+
+    @property
+    def n_groups(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    @cached_property
+    def columns(self) -> list[np.ndarray]:
+        """The columns of every group."""
+        return np.split(self.members, self.starts[1:-1])
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The group that every entry of ``members`` belongs to."""
+        return np.repeat(np.arange(self.n_groups), np.diff(self.starts))
+
+    @property
+    def are_single(self) -> bool:
+        """Whether every column is a group of its own: then there is nothing to group."""
+        return self.n_groups == len(self.members) == self.n_features
+
+    def ranks_of_columns(self, ranking: np.ndarray) -> np.ndarray:
+        """The rank of the best group of every column."""
+        found = np.full(self.n_features, len(ranking), dtype=ranking.dtype)
+        np.minimum.at(found, self.members, ranking[self.numbers])
+        return found
+
+    def of_columns(self, ranking: np.ndarray) -> np.ndarray:
+        """The best group of every column."""
+        found = np.empty(self.n_features, dtype=np.int64)
+        for g in np.argsort(-ranking, kind="stable"):
+            found[self.columns[g]] = g
+        return found
+
+    def scores_of_columns(self, scores: np.ndarray) -> np.ndarray:
+        """The largest score of the groups of every column."""
+        found = np.full(self.n_features, -np.inf, dtype=scores.dtype)
+        np.maximum.at(found, self.members, scores[self.numbers])
+        return found
+
+    def values(self, parameter: str, given: Any) -> np.ndarray:
+        """One positive number per group, from a list in their order or a dict by their names."""
+        if isinstance(given, Mapping):
+            if missing := [name for name in self.names if name not in given]:
+                raise ValueError(f"{parameter} has no value for {listed(missing)}")
+            if strange := [str(name) for name in given if name not in self.names]:
+                raise ValueError(f"{parameter}: there is no feature group {listed(strange)}")
+            given = [given[name] for name in self.names]
+        found = np.asarray(given, dtype=np.float64)
+        if found.shape != (self.n_groups,):
+            raise ValueError(
+                f"{parameter} must have one number for each of the {self.n_groups} feature groups, "
+                f"got {found.size}"
+            )
+        if not (np.isfinite(found) & (found > 0)).all():
+            raise ValueError(f"{parameter} must be positive and finite")
+        return found
+
+    def widened(self, fixed: FixedColumns) -> FixedColumns:
+        """The columns that are kept and left out where whole groups are."""
+        always = np.zeros_like(fixed.always)
+        for columns in self.columns:
+            if fixed.always[columns].any():
+                if fixed.never[columns].any():
+                    raise ValueError(
+                        "always_keep and never_keep name columns of the same feature group"
+                    )
+                always[columns] = True
+        return FixedColumns(always, fixed.never & ~always)
+
+    def choices(self, fixed: FixedColumns) -> FixedColumns:
+        """The groups that are always and never kept, from the columns that :meth:`widened` gave."""
+        always = np.array([fixed.always[columns].all() for columns in self.columns])
+        never = np.array([fixed.never[columns].any() for columns in self.columns])
+        if never.all():
+            raise ValueError("never_keep leaves no feature group to select")
+        return FixedColumns(always, never & ~always, unit="feature group")
+
+
+def feature_groups(given: Any, n_features: int, names: Sequence[str] | None) -> FeatureGroups:
+    """Read what a user may pass as ``feature_groups``.
+
+    Parameters
+    ----------
+    given : array-like, dict, list of lists, ColumnTransformer, OneHotEncoder or "categories"
+        One label per column; columns by name of the group; lists of columns; a fitted transformer
+        that made the columns; "categories" for the names that
+        :func:`~sparsieve.make_preprocessor` gives, where the source stands before ``=``.
+    n_features : int
+        Number of columns of X.
+    names : list of str or None
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.feature_groups import feature_groups
+    >>> groups = feature_groups({"gene": ["p1", "p2"]}, 3, ["p1", "age", "p2"])
+    >>> groups.names, [columns.tolist() for columns in groups.columns]
+    (['gene', 'age'], [[0, 2], [1]])
+    """
+    if isinstance(given, str):
+        groups = _by_prefix(given, n_features, names)
+    elif isinstance(given, Mapping):
+        groups = {
+            str(name): _columns(name, some, n_features, names) for name, some in given.items()
+        }
+        if len(groups) < len(given):
+            raise ValueError("feature_groups has two groups of the same name")
+    elif isinstance(given, ColumnTransformer | OneHotEncoder | Pipeline):
+        groups, made = columns_made_by(given)
+        if made != n_features:
+            raise ValueError(
+                f"feature_groups: {type(given).__name__} makes {made} columns, but X has "
+                f"{n_features}; pass the transformer that made X"
+            )
+    else:
+        groups = _by_label(given, n_features, names)
+    return _complete(groups, n_features, names)
+
+
+def by_place(selector: Any, names: Any) -> dict[str, Any]:
+    """Parameters that name columns, with places instead: for a selector that sees no names.
+
+    Examples
+    --------
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.validation.feature_groups import by_place
+    >>> by_place(RidgeForwardSelector(always_keep=["age"]), ["sex", "age"])
+    {'always_keep': [1]}
+    """
+    if names is None:
+        return {}
+    found: dict[str, Any] = {}
+    for parameter in ("always_keep", "never_keep"):
+        columns = getattr(selector, parameter, None)
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
+            mask = columns_mask(parameter, columns, len(names), list(names))
+            found[parameter] = np.flatnonzero(mask).tolist()
+    if (given := getattr(selector, _PARAMETER, None)) is not None:
+        groups = feature_groups(given, len(names), list(names))
+        columns = [some.tolist() for some in groups.columns]
+        found[_PARAMETER] = dict(zip(groups.names, columns, strict=True))
+    return found
+
+
+def _complete(
+    groups: dict[str, np.ndarray], n_features: int, names: Sequence[str] | None
+) -> FeatureGroups:
+    """Columns in no group become groups of one."""
+    if not groups:
+        raise ValueError("feature_groups is empty; leave it out to select single features")
+    alone = np.setdiff1d(np.arange(n_features), np.concatenate(list(groups.values())))
+    single = {_name(int(j), names): np.array([j]) for j in alone}
+    if clash := [name for name in single if name in groups]:
+        raise ValueError(
+            f"feature_groups: {listed(clash)} names a group and a column outside of it; rename one"
+        )
+    found = sorted((groups | single).items(), key=lambda item: int(item[1][0]))
+    columns = [columns for _, columns in found]
+    return FeatureGroups(
+        [name for name, _ in found],
+        np.concatenate(columns),
+        np.concatenate(([0], np.cumsum([len(some) for some in columns]))),
+        n_features,
+    )
+
+
+def _name(j: int, names: Sequence[str] | None) -> str:
+    return f"x{j}" if names is None else str(names[j])
+
+
+def _columns(group: Any, columns: Any, n_features: int, names: Sequence[str] | None) -> np.ndarray:
+    """The columns of one group, each once and in order."""
+    what = f"feature_groups[{group!r}]"
+    if isinstance(columns, str | int | np.integer):
+        columns = [columns]
+    found = np.flatnonzero(columns_mask(what, columns, n_features, names))
+    if not len(found):
+        raise ValueError(f"{what} has no columns; give it some or leave it out")
+    return found
+
+
+def _by_label(given: Any, n_features: int, names: Sequence[str] | None) -> dict[str, np.ndarray]:
+    """From one label per column, or from a list of lists of columns."""
+    if not hasattr(given, "__iter__"):
+        raise TypeError(
+            "feature_groups must be one label per column, a dict or list of columns, a fitted "
+            f'ColumnTransformer or OneHotEncoder, or "categories", got {type(given).__name__}'
+        )
+    labels = list(given)
+    if labels and all(isinstance(one, list | tuple | set | np.ndarray | range) for one in labels):
+        return {
+            f"group {i}": _columns(
+                i, sorted(some) if isinstance(some, set) else some, n_features, names
+            )
+            for i, some in enumerate(labels)
+        }
+    if len(labels) != n_features:
+        raise ValueError(f"feature_groups has {len(labels)} labels for {n_features} columns of X")
+    if any(one is None or one != one for one in labels):
+        raise ValueError("feature_groups has missing labels; every column needs one")
+    if not all(isinstance(one, Hashable) for one in labels):
+        raise TypeError("feature_groups mixes labels and lists; give one kind")
+    places: dict[Any, list[int]] = {}
+    for j, label in enumerate(labels):
+        places.setdefault(label, []).append(j)
+    found = {str(label): np.array(some) for label, some in places.items()}
+    if len(found) < len(places):
+        raise ValueError("feature_groups has labels that differ in type only, such as 1 and '1'")
+    return found
+
+
+def _by_prefix(given: str, n_features: int, names: Sequence[str] | None) -> dict[str, np.ndarray]:
+    if given != CATEGORIES:
+        raise ValueError(
+            f'feature_groups as text must be "{CATEGORIES}", for columns from make_preprocessor, '
+            f"got {given!r}"
+        )
+    if names is None:
+        raise ValueError(
+            'feature_groups="categories" reads names such as "sex=female", but X has no column '
+            "names; pass a data frame, or one label per column"
+        )
+    return _by_label([str(name).partition(SEPARATOR)[0] for name in names], n_features, names)
+
+
+def columns_made_by(transformer: Any) -> tuple[dict[str, np.ndarray], int]:
+    """(output columns by the input column that they come from, number of output columns).
+
+    Nothing is read from names, which are ambiguous: ``a_b`` + ``x`` is ``a`` + ``b_x``. Columns
+    that a transformer makes of several at once form one group.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from sparsieve.validation.feature_groups import columns_made_by
+    >>> encoder = OneHotEncoder(drop="if_binary").fit([["a", "x"], ["b", "y"], ["a", "z"]])
+    >>> columns_made_by(encoder)
+    ({'x0': array([0]), 'x1': array([1, 2, 3])}, 4)
+    """
+    check_is_fitted(transformer)
+    if isinstance(transformer, ColumnTransformer):
+        return _columns_of_parts(transformer)
+    inputs = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
+    inputs = inputs or [f"x{j}" for j in range(transformer.n_features_in_)]
+    sizes = _sizes(transformer, inputs)
+    ends = np.cumsum(sizes)
+    parts = {
+        name: np.arange(end - size, end)
+        for name, size, end in zip(inputs, sizes, ends, strict=True)
+    }
+    return {name: some for name, some in parts.items() if len(some)}, int(ends[-1])
+
+
+def _columns_of_parts(transformer: ColumnTransformer) -> tuple[dict[str, np.ndarray], int]:
+    groups: dict[str, np.ndarray] = {}
+    inputs = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
+    inputs = inputs or [f"x{j}" for j in range(transformer.n_features_in_)]
+    n_columns = 0
+    for name, part, chosen in transformer.transformers_:
+        span = transformer.output_indices_.get(name, slice(0, 0))
+        n_columns = max(n_columns, span.stop)
+        if span.stop == span.start:
+            continue
+        mask = columns_mask(name, _listed(chosen), len(inputs), inputs)
+        places = _in_order(chosen, mask, inputs)
+        for source, columns in _sources(name, part, places, span.stop - span.start).items():
+            columns = columns + span.start
+            groups[source] = np.sort(np.concatenate((groups.get(source, columns[:0]), columns)))
+    return groups, n_columns
+
+
+def _listed(chosen: Any) -> Any:
+    if isinstance(chosen, slice):
+        raise ValueError("feature_groups: name the columns of the ColumnTransformer one by one")
+    return [chosen] if isinstance(chosen, str | int) else list(chosen)
+
+
+def _in_order(chosen: Any, mask: np.ndarray, inputs: list[str]) -> list[str]:
+    """Names of the inputs of a part, in the order in which the part sees them."""
+    listed_ = _listed(chosen)
+    if listed_ and all(isinstance(one, bool | np.bool_) for one in listed_):
+        return [inputs[j] for j in np.flatnonzero(mask)]
+    return [one if isinstance(one, str) else inputs[one] for one in listed_]
+
+
+def _sources(name: str, part: Any, inputs: list[str], n_columns: int) -> dict[str, np.ndarray]:
+    """Output columns of one part of a ColumnTransformer by the input that they come from."""
+    if isinstance(part, str):  # "passthrough"
+        return {source: np.array([j]) for j, source in enumerate(inputs)}
+    if len(inputs) == 1:
+        return {inputs[0]: np.arange(n_columns)}
+    sizes = _sizes(part, inputs)
+    marks: list[int] = []
+    last = part[-1] if isinstance(part, Pipeline) else part
+    if isinstance(last, SimpleImputer) and last.indicator_ is not None:
+        marks = last.indicator_.features_.tolist()
+    if sum(sizes) + len(marks) != n_columns:
+        return {name: np.arange(n_columns)}
+    ends = np.cumsum(sizes)
+    found = {
+        source: np.arange(end - size, end)
+        for source, size, end in zip(inputs, sizes, ends, strict=True)
+    }
+    for place, j in enumerate(marks):
+        found[inputs[j]] = np.append(found[inputs[j]], ends[-1] + place)
+    return {source: columns for source, columns in found.items() if len(columns)}
+
+
+def _sizes(part: Any, inputs: list[str]) -> list[int]:
+    """How many columns are made of every input: of an encoder as it says, otherwise one."""
+    last = part[-1] if isinstance(part, Pipeline) else part
+    if not isinstance(last, OneHotEncoder):
+        return [1] * len(inputs)
+    rare = getattr(last, "infrequent_categories_", None) or [None] * len(last.categories_)
+    dropped = last.drop_idx_ if last.drop_idx_ is not None else [None] * len(last.categories_)
+    return [
+        len(values) - (0 if few is None else len(few) - 1) - (drop is not None)
+        for values, few, drop in zip(last.categories_, rare, dropped, strict=True)
+    ]
