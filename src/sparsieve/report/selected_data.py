@@ -95,7 +95,7 @@ class SelectedData:
 
     @property
     def guess(self) -> float:
-        """The score of who always names the largest class, or the mean."""
+        """The score of always predicting the largest class, or the mean."""
         if self.classes is None:
             return 0.0
         return float(np.bincount(self.class_codes).max() / len(self.y))

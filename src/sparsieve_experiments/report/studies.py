@@ -64,7 +64,7 @@ def study_report(
     >>> import pathlib, tempfile
     >>> from sparsieve.scoring import Folds
     >>> from sparsieve_experiments.studies import Study, run_study
-    >>> from sparsieve.report import study_report
+    >>> from sparsieve_experiments.report import study_report
     >>> study = Study("small", ["wine"], ["fisher", "relieff"], Folds(3), ks=[2, 4])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder) / "small.sqlite"

@@ -125,7 +125,7 @@ def shortened_like(names: list[str]) -> list[str]:
     --------
     >>> from sparsieve_experiments.report.study_sections import shortened_like
     >>> shortened_like(["a", "L21Selector(alpha=1.0, ridge=0.1)", "a"])
-    ['a', 'L21Selector(al...=0.1)', 'a']
+    ['a', 'L21Selector...dge=0.1)', 'a']
     """
     different = list(dict.fromkeys(names))
     labels = dict(zip(different, shortened(different, most=_MAX_NAME), strict=True))
