@@ -20,9 +20,10 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     """The cells by experiment, data set and method, with an estimate where one was measured.
 
     Times come from the store, and else from the record that comes with the package. Where that is
-    of another level its cells are smaller, so that the estimate is a lower bound.
+    of another level than the full one, the estimate of a full run is a lower bound.
     """
-    recorded, same_level = _recorded_times(plan)
+    recorded, level = _recorded_times(plan)
+    is_bound = plan.level == "full" != level
     plan = plan.timed(recorded).timed(times_in(store, plan))
     if as_json:
         listed = [
@@ -35,7 +36,7 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
                 "level": plan.level,
                 "cells": plan.cells,
                 "seconds": plan.seconds,
-                "seconds_are_a_lower_bound": not same_level,
+                "seconds_are_a_lower_bound": is_bound,
                 "cells_without_estimate": plan.unknown,
                 "not_counted": plan.later,
                 "coarser": preset.coarser.get(plan.level),
@@ -68,7 +69,7 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
                 ", ".join(methods) or "-",
                 f"{sum(kind.cells for kind in kinds):,}",
                 f"{minutes} or more"
-                if known and (missing or not same_level)
+                if known and (missing or is_bound)
                 else minutes or "not measured",
             ]
         )
@@ -78,8 +79,11 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
         right=["cells", "minutes of a core"],
     )
     say_plan(plan, preset, 1)
-    if not same_level and plan.seconds is not None:
-        say("this is a lower bound: cells were measured at another level, where they are smaller")
+    if is_bound:
+        say(
+            f"this is a lower bound: cells were measured at the {level} level, where they are "
+            "smaller; a full run times one cell of every kind before it starts"
+        )
 
 
 def say_plan(plan: Any, preset: Any, jobs: int) -> None:
@@ -111,15 +115,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} hours" if seconds < 172800 else f"{seconds / 86400:.1f} days"
 
 
-def _recorded_times(plan: Any) -> tuple[dict[tuple[str, str, str], float], bool]:
-    """Seconds of the cells of the record, and whether it is of the same level."""
+def _recorded_times(plan: Any) -> tuple[dict[tuple[str, str, str], float], str]:
+    """Seconds of the cells of the record, and its level."""
     from ..papers import RecordError, read_record
 
     try:
         record = read_record(plan.paper)
     except RecordError:
-        return {}, True
-    return record.times, record.reproduction.level == plan.level
+        return {}, plan.level
+    return record.times, record.reproduction.level
 
 
 def _of(kind: Any) -> float:

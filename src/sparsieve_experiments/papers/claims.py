@@ -245,7 +245,6 @@ def write_claims(claims: Sequence[Judged], path: Path) -> None:
     rows = [claim.as_row for claim in claims]
     columns = {}
     for field in fields(Judged):
-        values = [row[field.name] for row in rows]
-        is_text = any(isinstance(value, str) for value in values)
-        columns[field.name] = np.array(values, dtype=str if is_text else float)
+        values = ["" if row[field.name] is None else str(row[field.name]) for row in rows]
+        columns[field.name] = np.array(values)
     write_table(path, columns)
