@@ -126,7 +126,8 @@ class Verdict(MethodComparison):
         if len(self.means) == 1:
             answer = f"{using}, {self.best} reached {_a(title)} {title} of {top}"
         elif len(leaders) == len(self.means):
-            answer = f"{using}, all {len(leaders)} methods had the same {title} ({top})"
+            every = "both methods" if len(leaders) == 2 else f"all {len(leaders)} methods"
+            answer = f"{using}, {every} had the same {title} ({top})"
         else:
             verb = "shared" if len(leaders) > 1 else "had"
             answer = (
