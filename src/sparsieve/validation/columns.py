@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class FixedColumns(Savable):
 
     always: Annotated[Bools, "features"]
     never: Annotated[Bools, "features"]
-    unit: str = "feature"  # what is counted
+    unit: ClassVar[str] = "feature"  # what is counted
 
     @classmethod
     def of(cls, selector, n_features: int) -> FixedColumns:
@@ -99,6 +99,12 @@ class FixedColumns(Savable):
         if not self.n_always:
             return scores
         return np.where(self.always, 0.0, scores).astype(scores.dtype, copy=False)
+
+
+class FixedGroups(FixedColumns):
+    """The same for groups of columns."""
+
+    unit = "feature group"
 
 
 def columns_mask(parameter: str, columns: Any, n_features: int, names) -> np.ndarray:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import listed
 from .._saved import Ints, Savable
-from .columns import FixedColumns, columns_mask
+from .columns import FixedColumns, FixedGroups, columns_mask
 
 CATEGORIES = "categories"
 SEPARATOR = "="  # between a column of a data frame and the value that make_preprocessor encodes
@@ -136,7 +136,7 @@ class FeatureGroups(Savable):
         never = np.array([fixed.never[columns].any() for columns in self.columns])
         if never.all():
             raise ValueError("never_keep leaves no feature group to select")
-        return FixedColumns(always, never & ~always, unit="feature group")
+        return FixedGroups(always, never & ~always)
 
 
 def feature_groups(given: Any, n_features: int, names: Sequence[str] | None) -> FeatureGroups:

@@ -290,3 +290,15 @@ def test_a_search_names_columns_and_counts_groups(tmp_path):
     assert "held-out" in str(selected)
     with pytest.raises(ValueError, match="counts single features"):
         sparsieve.StabilitySelection(method).fit(frame, y)
+
+
+def test_groups_that_add_nothing_are_ranked_and_not_used():
+    X, y = make(12, relevant="c")
+    X[:, LABELS == "b"] = 3.0
+    X[:, LABELS == "g"] = X[:, LABELS == "e"]
+    fitted = RidgeForwardSelector(7, feature_groups=LABELS, ridge=0.0, **PLAIN).fit(X, y)
+    assert sorted(fitted.group_ranking_) == list(range(1, 8))
+    assert fitted.group_ranking_[1] == 7
+    assert np.isfinite(fitted.coef_).all()
+    one = RidgeForwardSelector(1, feature_groups=LABELS).fit(X[:1].repeat(3, 0), np.arange(3.0))
+    assert one.group_support_.sum() == 1

@@ -83,7 +83,7 @@ class Certificate(Savable):
     share: Annotated[Floats, "sizes"]
     target_power: float
     n_always: int = 0
-    unit: str = "feature"  # what n_features counts
+    unit: ClassVar[str] = "feature"  # what n_features counts
 
     def sentence(self, n_features: int | None = None) -> str:
         """Say in one sentence what is proven for one number of features, by default the largest."""
@@ -129,6 +129,12 @@ class Certificate(Savable):
     def as_dict(self) -> dict[str, Any]:
         """Return the values as a dict of lists, ready for JSON."""
         return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
+
+
+class GroupCertificate(Certificate):
+    """The same for groups of features."""
+
+    unit = "feature group"
 
 
 def upwards(share: float) -> str:
@@ -222,9 +228,9 @@ class Certifiable:
             share = np.where(possible > 0, (search.power - objective) / possible, 1.0)
         # What is not proven is not said to be all, by rounding of the share either.
         share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
-        self.certificate_ = Certificate(
+        kind = Certificate if groups is None else GroupCertificate
+        self.certificate_ = kind(
             *(sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power, n_always),
-            "feature" if groups is None else "feature group",
         )
         return self.certificate_
 

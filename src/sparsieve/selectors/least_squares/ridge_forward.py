@@ -273,10 +273,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     def _refit(self, n_chosen: int) -> None:
         directions, responses, units = self._model
         columns, ends = vars(self).get("_entered", (self.path_.features, None))
-        k = n_chosen if ends is None else ends[n_chosen]
+        n_steps = min(n_chosen, len(self.path_))
+        k = n_steps if ends is None else ends[n_steps]
         features = columns[:k]
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
         # A column of several groups has a coefficient in each of them.
         np.add.at(W, features, directions[:k, :k].T @ responses[:k])
-        self.coef_, self.intercept_ = units.in_user_units(W, rows=np.unique(features))
-        self.objective_ = float(np.asarray(self.path_.objective)[n_chosen])
+        rows = features if ends is None else np.unique(features)
+        self.coef_, self.intercept_ = units.in_user_units(W, rows=rows)
+        self.objective_ = float(np.asarray(self.path_.objective)[n_steps])
