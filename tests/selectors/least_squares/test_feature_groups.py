@@ -300,5 +300,5 @@ def test_groups_that_add_nothing_are_ranked_and_not_used():
     assert sorted(fitted.group_ranking_) == list(range(1, 8))
     assert fitted.group_ranking_[1] == 7
     assert np.isfinite(fitted.coef_).all()
-    one = RidgeForwardSelector(1, feature_groups=LABELS).fit(X[:1].repeat(3, 0), np.arange(3.0))
+    one = RidgeForwardSelector(1, feature_groups=LABELS).fit(X[:1].repeat(3, 0), [0.1, 0.2, 0.7])
     assert one.group_support_.sum() == 1
