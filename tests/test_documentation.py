@@ -44,7 +44,7 @@ def blocks(page, language):
 
 def commands(page):
     for block in blocks(page, "console"):
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():
             if line.startswith("$ ") and not line[2:].startswith(NOT_RUN):
                 yield shlex.split(line[2:], comments=True)
 
@@ -61,6 +61,16 @@ def desk(tmp_path, monkeypatch):
     X, y = X.iloc[keep].reset_index(drop=True), y.iloc[keep].reset_index(drop=True)
     table = X.assign(diagnosis=np.where(y == 1, "benign", "malignant"))
     table.to_csv(tmp_path / "expression.csv", index=False)
+    # The messy ones of the guide on preprocessing.
+    ids, patients = [f"s{i}" for i in range(80)], np.arange(80) // 2
+    messy = table.assign(sex=np.where(patients % 3, "f", "m"), patient=patients)
+    messy.loc[::9, "mean radius"] = np.nan
+    messy.loc[5:8, "diagnosis"] = None
+    messy.insert(0, "sample", ids)
+    messy.to_csv(tmp_path / "patients.csv", index=False)
+    X.set_axis(ids).T.to_csv(tmp_path / "genes.csv")
+    known = table[["diagnosis"]].assign(patient=patients).set_axis(ids)[2:]
+    known.to_csv(tmp_path / "phenotypes.csv", index_label="sample")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     return {"X": X, "y": y}
@@ -261,7 +271,7 @@ def test_docstrings_are_numpydoc():
                     continue
             if code not in OTHERWISE:
                 wrong.append(f"{name}: {code} {message}")
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)
 
 
 def test_signatures_are_true():

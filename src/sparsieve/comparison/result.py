@@ -171,6 +171,8 @@ class Comparison:
         much, on ids and on raw counts; found when first asked for or shown.
     prepare : transformer or None
         What was done to X first.
+    measured : list of str
+        Sentences on the model and on splits where a score is not defined, if there are any.
 
     See Also
     --------

@@ -84,8 +84,7 @@ class InfFSSelector(UnsupervisedSelector):
 
     See Also
     --------
-    sparsieve.LaplacianScoreSelector :
-        Unsupervised: features that agree between similar samples.
+    sparsieve.LaplacianScoreSelector : Features that agree between similar samples.
     sparsieve.MRMRSelector : Relevant features that are not redundant.
 
     Notes

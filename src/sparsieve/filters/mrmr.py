@@ -45,7 +45,7 @@ _MEANINGS = {
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MRMRSelector(BaseSelector):
-    """mRMR: add features that are relevant to the target and not redundant, one at a time.
+    """Add features that are relevant to the target and not redundant, one at a time (mRMR).
 
     In short: Adds features one at a time: related to the target, but not to those already selected.
 

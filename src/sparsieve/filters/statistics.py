@@ -65,7 +65,7 @@ class FStatisticSelector(BaseSelector):
 
     See Also
     --------
-    sparsieve.TTestSelector : t-test of each class against the others.
+    sparsieve.TTestSelector : Two-sample t-test of each class against the others.
     sparsieve.ChiSquareSelector : For counts, with p-values.
     sparsieve.FisherSelector : Fisher score: between-class over within-class variance.
 

@@ -16,7 +16,7 @@ class L20:
     See Also
     --------
     sparsieve.penalties.L21 : Sum of row norms.
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     """
 
     lam: float

@@ -20,8 +20,7 @@ class Stability(NamedTuple):
 
     See Also
     --------
-    sparsieve.scoring.nogueira_stability :
-        Stability with an interval, for selections of any size.
+    sparsieve.scoring.nogueira_stability : Stability with an interval, for any sizes.
 
     Examples
     --------
@@ -112,8 +111,7 @@ def kuncheva_stability(supports) -> float:
 
     See Also
     --------
-    sparsieve.scoring.nogueira_stability :
-        Stability with an interval, for selections of any size.
+    sparsieve.scoring.nogueira_stability : Stability with an interval, for any sizes.
     sparsieve.scoring.jaccard_stability : Common over united features.
 
     Examples
@@ -153,8 +151,7 @@ def jaccard_stability(supports) -> float:
 
     See Also
     --------
-    sparsieve.scoring.nogueira_stability :
-        Stability with an interval, for selections of any size.
+    sparsieve.scoring.nogueira_stability : Stability with an interval, for any sizes.
     sparsieve.scoring.kuncheva_stability : Corrected for chance, for selections of one size.
 
     Examples

@@ -86,7 +86,7 @@ class Greedy(SolverSettings):
 
     See Also
     --------
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
     sparsieve.solvers.HIHT : Homotopy iterative hard thresholding.
 
@@ -127,7 +127,7 @@ class ExactSearch(SolverSettings):
 
     See Also
     --------
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
     sparsieve.selectors.least_squares.certificate.Certificate : Proven bounds for a selection.
 
@@ -174,7 +174,7 @@ class HIHT(SolverSettings):
 
     See Also
     --------
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.solvers.AHIHT : Accelerated homotopy iterative hard thresholding.
     sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
     sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
@@ -238,7 +238,7 @@ class AHIHT(HIHT):
 
     See Also
     --------
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.solvers.HIHT : Homotopy iterative hard thresholding.
     sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
     sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.

@@ -61,7 +61,7 @@ class Certificate(Savable):
     See Also
     --------
     sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
 
     Examples

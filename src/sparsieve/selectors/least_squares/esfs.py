@@ -89,7 +89,7 @@ class ESFSSelector(LinearSelector):
     See Also
     --------
     sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
 
     References
     ----------

@@ -15,7 +15,6 @@ from .row_penalty import GroupModel, RowModel, RowPenaltySelector
 class L21Selector(RowPenaltySelector):
     """Least squares with an l2,1 (group lasso) penalty on the coefficient rows.
 
-
     In short: Group lasso: shrinks the coefficients of uninformative features to zero; a convex
     model.
 
@@ -101,7 +100,7 @@ class L21Selector(RowPenaltySelector):
 
     See Also
     --------
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.LInfSelector : A penalty on the largest coefficient of every row.
     sparsieve.ExclusiveL21Selector : Few features, each used for few classes.
 

@@ -116,7 +116,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
 
     See Also
     --------
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
     Examples

@@ -121,7 +121,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
     --------
     sparsieve.RFSSelector : Convex regression robust to outliers.
     sparsieve.RPMFSSelector : Robust regression with a given number of features.
-    sparsieve.L20Selector : l2,0-penalised least squares, greedy or exact.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
 
     References
     ----------

@@ -90,8 +90,7 @@ class UDFSSelector(UnsupervisedSelector):
 
     See Also
     --------
-    sparsieve.LaplacianScoreSelector :
-        Unsupervised: features that agree between similar samples.
+    sparsieve.LaplacianScoreSelector : Features that agree between similar samples.
     sparsieve.InfFSSelector : Unsupervised: ranks features by paths through a graph of features.
 
     Notes
