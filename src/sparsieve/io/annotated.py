@@ -12,7 +12,6 @@ import numpy as np
 
 from .._checks import suggestion
 from .._optional import require
-from ..validation.values import check_sparse
 from .arrays import as_real, without
 from .errors import DataError, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
@@ -70,6 +69,8 @@ def _sound(X: Any, owner: str) -> Any:
     if X is not None and X.dtype.kind not in "biuf":
         raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
     if hasattr(X, "check_format"):
+        from ..validation.values import check_sparse  # which needs scikit-learn
+
         check_sparse(X)
     return X
 
