@@ -249,7 +249,7 @@ def _check_times(y: np.ndarray) -> None:
             f"{bad} of {len(y)} survival times are negative; pass the time from the start of "
             "observation to the event or to censoring"
         )
-    if "entry" in y.dtype.names and (bad := int((y["entry"] >= y["time"]).sum())):
+    if "entry" in (y.dtype.names or ()) and (bad := int((y["entry"] >= y["time"]).sum())):
         raise ValueError(
             f"{bad} of {len(y)} samples have an entry time that is not before their survival time; "
             "correct or drop them"
