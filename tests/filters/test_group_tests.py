@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import integrate, sparse, special, stats
+from scipy import sparse, stats
 
 from sparsieve import ChiSquareSelector, FisherSelector, FStatisticSelector, TTestSelector, select
-from sparsieve.filters.log_tails import log_beta, log_chi_square
 
 LABELS = np.array(list("aabbbccccd"))
 
@@ -69,9 +68,11 @@ def test_two_classes_and_two_numbers(problem):
     several = np.c_[numbers, X[:, 7] + 0.1 * numbers]
     found = FStatisticSelector(1, feature_groups=LABELS).fit(X, several)
     expected = [
-        min(regression(X[:, name == LABELS], several[:, t]) for t in range(2)) for name in "abcd"
+        2 * min(regression(X[:, name == LABELS], several[:, t]) for t in range(2))
+        for name in "abcd"
     ]
-    assert_allclose(10.0**-found.group_scores_, expected, rtol=1e-6)
+    assert_allclose(10.0**-found.group_scores_, np.minimum(expected, 1.0), rtol=1e-6)
+    assert_array_equal(np.argsort(expected), np.argsort(found.group_ranking_))
 
 
 @pytest.mark.parametrize("kind", [FStatisticSelector, ChiSquareSelector])
@@ -159,22 +160,3 @@ def test_what_has_no_test_of_groups_says_so(problem):
     assert_array_equal(single.scores_, TTestSelector().fit(X, y).scores_)
     with pytest.raises(ValueError, match=r"FisherSelector.*feature_groups"):
         select(X, y, k=2, method=FisherSelector, feature_groups=LABELS)
-
-
-def test_tails_beyond_the_smallest_number():
-    # Integrals of the densities, relative to their value at the end.
-    for a, b, log_x in ((200.0, 3.0, -5.0), (400.0, 20.0, -3.0)):
-        x = np.exp(log_x)
-        inner = integrate.quad(
-            lambda u, a=a, b=b, x=x: u ** (a - 1) * ((1 - u * x) / (1 - x)) ** (b - 1), 0, 1
-        )[0]
-        scale = a * log_x + (b - 1) * np.log1p(-x)
-        expected = scale + np.log(inner) - special.betaln(a, b)
-        assert_allclose(log_beta(a, b, log_x), expected, rtol=1e-10)
-    for degrees, z in ((9.0, 3000.0), (2.0, 1e4)):
-        inner = integrate.quad(
-            lambda u, v=degrees, z=z: (1 + u / z) ** (v / 2 - 1) * np.exp(-u / 2), 0, 400
-        )[0]
-        expected = stats.chi2(degrees).logpdf(z) + np.log(inner)
-        assert_allclose(log_chi_square(degrees, z), expected, rtol=1e-10)
-    assert log_beta(5.0, 0.5, -np.inf) == -np.inf

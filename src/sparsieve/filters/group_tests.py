@@ -13,10 +13,10 @@ import numpy as np
 from .._checks import listed, warn_user
 from ..design import code_sizes, standardised
 from ..design.base import DesignMatrix
-from ..selectors.base import TrainingData
+from ..selectors.base import FeatureScores, TrainingData
 from ..validation.feature_groups import FeatureGroups
-from .base import centred_target, constant_columns
-from .log_tails import log_beta, log_chi_square
+from .base import DEFAULT_COUNT, centred_target, constant_columns
+from .tails import log_chi_square_tail, log_f_tail
 
 MEANING = (
     "Minus the logarithm (base 10) of the p-value of the feature group, tested as a whole: 2 means "
@@ -30,11 +30,11 @@ _PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 _BLOCK = 1 << 24  # values of X in memory at a time
 
 
-def f_tests(data: TrainingData, groups: FeatureGroups) -> tuple[np.ndarray, np.ndarray]:
-    """(-log10 p of every group, which of them are constant): F for numbers, Wilks for classes.
+def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
+    """Minus log10 p of every group: F for numbers, Wilks for classes.
 
     For numbers this is the F test of the regression on the columns of the group; of several
-    targets the smallest p-value counts. For classes it is the multivariate analysis of variance,
+    targets the smallest p-value counts, times their number. For classes it is the multivariate analysis of variance,
     with Rao's F approximation of Wilks' lambda, which is exact for one or two columns and for two
     or three classes.
     """
@@ -53,7 +53,7 @@ def f_tests(data: TrainingData, groups: FeatureGroups) -> tuple[np.ndarray, np.n
         log_p[some] = _log_p(shares, ranks[some], data.total_weight, is_classes, _PERFECT[dtype])
     n_targets = target.shape[1] if is_classes else 1
     _warn_of_large(groups, ranks, data.total_weight - 1 - n_targets)
-    return np.abs(log_p) / np.log(10.0), ranks == 0
+    return _scores(log_p, ranks == 0)
 
 
 def _log_p(
@@ -76,9 +76,11 @@ def _log_p(
     inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
     found = np.zeros(log_left.shape)
     able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
-    a, b = (inner / 2.0)[able, None], (p * q / 2.0)[able, None]
-    found[able] = log_beta(a, b, np.minimum(log_left / power[:, None], 0.0)[able])
-    return found.min(axis=1)
+    above, below = (p * q)[able, None], inner[able, None]
+    with np.errstate(over="ignore"):
+        explained = np.expm1(np.maximum(-log_left / power[:, None], 0.0))[able]
+    found[able] = log_f_tail(above, below, explained * below / above)
+    return found.min(axis=1) + np.log(found.shape[1])  # of several targets the best was chosen
 
 
 def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> None:
@@ -94,8 +96,8 @@ def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> Non
 
 def chi_square_tests(
     data: TrainingData, groups: FeatureGroups, terms: np.ndarray, observed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(-log10 p of every group, which of them are constant) from the terms of every column.
+) -> FeatureScores:
+    """Minus log10 p of every group from the chi-square statistics of its columns.
 
     The statistics of the columns add up, and so do their degrees of freedom. Where the columns of
     a group add up to the same number in every sample, as those of a category do, one column
@@ -125,8 +127,14 @@ def chi_square_tests(
     degrees = (n_columns - dependent) * (observed.shape[1] - 1)
     log_p = np.zeros(groups.n_groups)
     able = degrees > 0
-    log_p[able] = log_chi_square(degrees[able], statistic[able])
-    return np.abs(log_p) / np.log(10.0), n_columns == 0
+    log_p[able] = log_chi_square_tail(degrees[able], statistic[able])
+    return _scores(log_p, n_columns == 0)
+
+
+def _scores(log_p: np.ndarray, constant: np.ndarray) -> FeatureScores:
+    """No p-value is above 1, but those that would be still have an order."""
+    scores = np.abs(np.minimum(log_p, 0.0)) / np.log(10.0)
+    return FeatureScores(scores, n_kept=DEFAULT_COUNT, ties=-log_p, constant=constant)
 
 
 def _class_basis(data: TrainingData) -> np.ndarray:
