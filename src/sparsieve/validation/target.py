@@ -172,7 +172,7 @@ def _number_objects(y: np.ndarray) -> np.ndarray | None:
 
 def task_of(estimator: Any, y: Any) -> str:
     """How the estimator was asked to read y, which must still be as the user gave it."""
-    task = getattr(estimator, "task", "auto")
+    task = getattr(estimator, "_asked_task", None) or getattr(estimator, "task", "auto")
     if task == "auto" and is_categorical(y):
         return "classification"
     if is_survival(y):
@@ -224,7 +224,7 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
                 f'{name} has no loss for counts; use LikelihoodForwardSelector(loss="poisson"), or '
                 'task="regression" to treat the counts as plain numbers'
             )
-        if target.task != "classification" and not takes_numbers:
+        if target.task not in ("classification", "counts") and not takes_numbers:
             raise ValueError(
                 f"Unknown label type: {name} needs one column of class labels, but y is a "
                 f"{target.task} target; bin y into classes or use a selector that supports it, "

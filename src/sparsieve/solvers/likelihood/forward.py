@@ -203,6 +203,8 @@ class LikelihoodForward:
 
         def visited() -> None:
             nonlocal n_visited, going, worst, remaining
+            if problem.ridge == 0.0:
+                check_bounded(problem.loss, search.A, search.fit, null_curvature(problem.loss))
             for _ in range(self.n_swaps):
                 if not search.exchange(MIN_DECREASE * scale):
                     break
@@ -222,8 +224,6 @@ class LikelihoodForward:
             if not gain > 0 or (self.stop is not None and self.stop(len(search.order), gain)):
                 break
             search.add(best)
-            if problem.ridge == 0.0:
-                check_bounded(problem.loss, search.A, search.fit, null_curvature(problem.loss))
             visited()
         while going and self.n_swaps and len(search.order) > 1:
             search.drop(int(np.argmin(search.around.costs)))

@@ -112,6 +112,8 @@ class Neighbours:
         For every feature of the support its best replacement, and the best of all others.
         """
         places = np.flatnonzero(self._open)
+        if not len(places) or not len(self.costs):
+            return []
         after = np.zeros((len(places), len(self.costs)))
         for C, nu, B, inverse, k, w in self._parts:
             Z = B[places] @ inverse
@@ -120,10 +122,9 @@ class Neighbours:
             along += (Z / k) ** 2 * (w**2).sum(axis=1)
             after += 0.5 * along / (nu[places, None] + Z**2 / k + self._ridge)
         table = after - self.costs
-        best = table.argmax(axis=0)
-        chosen = {(int(best[j]), j) for j in range(table.shape[1])} if len(places) else set()
-        flat = table.ravel()
-        top = np.argpartition(flat, -min(count, len(flat)))[-count:] if len(flat) else []
+        best, flat = table.argmax(axis=0), table.ravel()
+        top = np.argpartition(flat, -min(count, len(flat)))[-count:]
+        chosen = {(int(best[j]), j) for j in range(table.shape[1])}
         chosen |= {divmod(int(place), table.shape[1]) for place in top}
         found = [(float(table[i, j]), j, int(places[i])) for i, j in chosen]
         return sorted(found, reverse=True)[:count]
