@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 #: Below selectors/, one per kind of problem.
-FAMILIES = ("least_squares", "robust", "hinge", "minimax", "kernel")
+FAMILIES = ("least_squares", "robust", "hinge", "minimax", "kernel", "likelihood")
 
 
 def lazy_names(

@@ -18,6 +18,15 @@ def main() -> None:
         from .app import run  # which takes long enough to be interrupted
 
         code = run(sys.argv[1:])
+    except ModuleNotFoundError as error:
+        if error.name not in ("rich", "typer"):
+            raise
+        print(
+            f"sparsieve: the command needs {error.name}; install it with: "
+            "pip install 'sparsieve[cli]'",
+            file=sys.stderr,
+        )
+        code = 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130
