@@ -116,8 +116,11 @@ dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare envi
 	@for archive in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf build/try && $(PYTHON) -m venv build/try && \
 	  build/try/bin/python -m pip install --quiet "$$archive" && \
-	  (cd build/try && bin/sparsieve --version && bin/sparsieve demo --json > demo.json && \
-	   bin/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')") || exit 1; \
+	  build/try/bin/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')" && \
+	  build/try/bin/python -m pip list --format=freeze | wc -l && \
+	  { ! build/try/bin/sparsieve --version 2> build/try/said; } && grep "sparsieve\[cli\]" build/try/said && \
+	  build/try/bin/python -m pip install --quiet "$$archive[cli]" && \
+	  (cd build/try && bin/sparsieve --version && bin/sparsieve demo --json > demo.json) || exit 1; \
 	done
 	rm -rf build/try
 

@@ -59,3 +59,8 @@ def test_clone_parametrized_copies_parameters():
 
 def test_num_samples_counts_rows():
     assert _sklearn.num_samples(np.zeros((4, 2))) == 4
+
+
+def test_dir_lists_what_is_public():
+    names = [name for name in dir(sparsieve) if not name.startswith("__")]
+    assert sorted(names) == [name for name in sparsieve.__all__ if not name.startswith("__")]
