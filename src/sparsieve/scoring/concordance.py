@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_choice, check_real
 from ..validation.survival import Survival, as_survival
+from .metrics import SURVIVAL_METRICS
 
 KINDS = ("harrell", "uno")
 
@@ -34,7 +36,8 @@ def concordance_index(
         Predicted risks: a larger one means an earlier event.
     kind : {"harrell", "uno"}, default="harrell"
         "uno" weights every event by one over the squared probability of not being censored before
-        it, so that the result does not depend on how many samples are censored.
+        it, so that the result does not depend on how many samples are censored; events after the
+        last time under observation do not count.
     y_train : as y_true, default=None
         For "uno": the samples that this probability is estimated on; None takes ``y_true``.
     tau : float, default=None
@@ -77,7 +80,8 @@ def concordance_index(
         train = y if y_train is None else Survival.of(as_survival(y_train))
         if y.entry is not None or train.entry is not None:
             raise ValueError('kind="uno" does not know entry times; use kind="harrell"')
-        weights = 1.0 / np.maximum(not_censored(train, y.time), np.finfo(float).tiny) ** 2
+        seen = not_censored(train, y.time)
+        weights = np.where(seen > 0, 1.0 / np.where(seen > 0, seen, 1.0) ** 2, 0.0)
     if tau is not None:
         weights[y.time >= tau] = 0.0
     right = total = 0.0
@@ -88,6 +92,22 @@ def concordance_index(
         part = _pairs(y.time[rows], y.event[rows], entry, risk[rows], weights[rows])
         right, total = right + part[0], total + part[1]
     return float(right / total) if total > 0 else float("nan")
+
+
+def survival_scores(
+    y_true: Any, risk: Any, metrics: Sequence[str] = SURVIVAL_METRICS, y_train: Any = None
+) -> dict[str, float]:
+    """Score predicted risks, by name of the metric; Uno's is NaN where it is not defined."""
+    found = {}
+    for name in metrics:
+        how: dict[str, Any] = {}
+        if name == "uno_concordance":
+            how = {"kind": "uno", "y_train": y_train}
+            if "entry" in (as_survival(y_true).dtype.names or ()):
+                found[name] = float("nan")
+                continue
+        found[name] = concordance_index(y_true, risk, **how)
+    return found
 
 
 def not_censored(y: Survival, times: np.ndarray) -> np.ndarray:
