@@ -35,7 +35,7 @@ class Loss(ABC):
 
     @property
     def n_samples(self) -> int:
-        """n."""
+        """N."""
         return len(self.weights)
 
     @abstractmethod
