@@ -18,7 +18,7 @@ from sparsieve import (
     RidgeForwardSelector,
     SelectorCV,
 )
-from sparsieve.validation.survival import Survival, as_survival, is_survival
+from sparsieve.validation.survival import as_survival, is_survival, survival_of
 from sparsieve.validation.target import read_task, with_task
 
 TIME = [5.0, 2.0, 7.0, 2.0]
@@ -84,7 +84,7 @@ def test_entry_and_strata_stay_with_the_samples():
     assert data.target.survival.entry.tolist() == [1, 2, -1]
     assert data.target.survival.strata.tolist() == [1, 1, 0]
     assert data.target.rows([2, 0]).survival.time.tolist() == [2, 5]
-    assert np.array_equal(as_survival(Survival.of(y)), y)
+    assert np.array_equal(as_survival(survival_of(y)), y)
     assert np.array_equal(data.arrays()[1], y[[0, 2, 3]])
 
 

@@ -94,8 +94,8 @@ def learnable(folds: list[Any], target: Target) -> list[Fold]:
                 "learn from or to test on; pass the number of features"
             )
         folds = [
-            fold if event[fold[0]].any() else _moved(*fold, int(np.argmax(event[fold[1]])))
-            for fold in folds
+            (train, test) if event[train].any() else _moved(train, test, int(event[test].argmax()))
+            for train, test in folds
         ]
         return [fold for fold in folds if len(fold[1])]
     if codes is None:

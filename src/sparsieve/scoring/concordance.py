@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_choice, check_real
-from ..validation.survival import Survival, as_survival
+from ..validation.survival import Survival, as_survival, survival_of
 from .metrics import SURVIVAL_METRICS
 
 KINDS = ("harrell", "uno")
@@ -68,7 +68,7 @@ def concordance_index(
     """
     check_choice("kind", kind, KINDS)
     check_real("tau", tau, minimum=0, strict=True, optional=True)
-    y = Survival.of(as_survival(y_true))
+    y = survival_of(as_survival(y_true))
     risk = np.asarray(risk, dtype=np.float64)
     if risk.shape != y.time.shape or not np.isfinite(risk).all():
         raise ValueError(
@@ -77,7 +77,7 @@ def concordance_index(
         )
     weights = np.ones(len(risk))
     if kind == "uno":
-        train = y if y_train is None else Survival.of(as_survival(y_train))
+        train = y if y_train is None else survival_of(as_survival(y_train))
         if y.entry is not None or train.entry is not None:
             raise ValueError('kind="uno" does not know entry times; use kind="harrell"')
         seen = not_censored(train, y.time)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..solvers.likelihood.counts import Poisson
 from ..solvers.likelihood.cox import Cox
 from ..solvers.likelihood.loss import Loss
-from ..validation.survival import Survival, as_survival
+from ..validation.survival import as_survival, survival_of
 from .concordance import concordance_index
 from .metrics import regression_scores
 
@@ -57,7 +57,7 @@ class LikelihoodRidge(BaseEstimator):
         X = np.asarray(X, dtype=np.float64)
         loss: Loss
         if self.task == "survival":
-            loss = Cox(Survival.of(as_survival(y)), sample_weight)
+            loss = Cox(survival_of(as_survival(y)), sample_weight)
         else:
             loss = Poisson(np.asarray(y, dtype=np.float64), sample_weight)
         start = loss.null()[0]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-from ..validation.survival import Survival, as_survival
+from ..validation.survival import Survival, as_survival, survival_of
 
 N_RISK_GROUPS = 3
 RISK_NAMES = ("low risk", "medium risk", "high risk")
@@ -65,7 +65,7 @@ def kaplan_meier(y: Any) -> KaplanMeier:
     >>> curve.time.tolist(), curve.survival.round(2).tolist()
     ([0.0, 1.0, 2.0, 3.0, 4.0], [1.0, 0.75, 0.5, 0.5, 0.0])
     """
-    parts = Survival.of(as_survival(y))
+    parts = survival_of(as_survival(y))
     time, at_risk, events, censored = _table(parts)
     hazard = np.divide(events, at_risk, out=np.zeros(len(time)), where=at_risk > 0)
     survival = np.cumprod(1.0 - hazard)
@@ -120,7 +120,7 @@ def martingale_residuals(y: Any) -> np.ndarray:
     >>> martingale_residuals(([1.0, 2.0, 3.0], [1, 0, 1])).round(3).tolist()
     [0.667, -0.333, -0.333]
     """
-    parts = Survival.of(as_survival(y))
+    parts = survival_of(as_survival(y))
     expected = np.empty(len(parts.time))
     for rows in _strata(parts):
         part = Survival(parts.time[rows], parts.event[rows], _rows(parts.entry, rows))
@@ -182,7 +182,7 @@ def log_rank(y: Any, groups: Any) -> LogRank:
     >>> round(log_rank((time, [1] * 6), [1, 1, 1, 0, 0, 0]).p_value, 3)
     0.025
     """
-    parts = Survival.of(as_survival(y))
+    parts = survival_of(as_survival(y))
     names, codes = np.unique(np.asarray(groups), return_inverse=True)
     n_groups = len(names)
     gap, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from ..design import Coded, RowBlockedDesign
 from .scaling import check_target_size
-from .survival import Survival, check_informative, is_survival
+from .survival import Survival, check_informative, is_survival, survival_of
 
 TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
@@ -53,7 +53,7 @@ class Target:
     @property
     def survival(self) -> Survival:
         """Times, events, entry times and strata of a survival target."""
-        return Survival.of(self.events)
+        return survival_of(self.events)
 
     def rows(self, index) -> Target:
         """The target of these samples; classes keep their columns."""
