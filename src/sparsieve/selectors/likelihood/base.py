@@ -98,15 +98,11 @@ class Baselines(Savable):
 
 
 def _has_classes(selector: Any) -> bool:
-    if not hasattr(selector, "classes_"):
-        raise AttributeError("only a selector that was fitted on classes predicts probabilities")
-    return True
+    return hasattr(selector, "classes_")
 
 
 def _has_baseline(selector: Any) -> bool:
-    if not hasattr(selector, "baseline_times_"):
-        raise AttributeError("only a selector that was fitted on survival times predicts survival")
-    return True
+    return hasattr(selector, "baseline_times_")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
